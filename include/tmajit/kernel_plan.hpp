@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,10 +24,8 @@ struct FamilyInfo {
   std::string_view summary;  ///< one sentence
   /// The operations whose moves a planner may give it: "copy", "pad", "map". Empty after the last.
   std::array<std::string_view, 3> operations;
-  /// "map": the operation that plan_tiles() makes a kernel of this family for, with a tile of the caller's
-  /// choice. Empty: only a planner makes such kernels.
-  std::string_view operation;
-  bool computes = false;  ///< takes an expression
+  bool takes_tiles = false;  ///< plan_tiles() makes its kernels, with a tile of the caller's choice
+  bool computes = false;     ///< takes an expression
   std::uint32_t most_inputs = 1;
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
@@ -51,20 +50,25 @@ struct Parameter {
   std::optional<TensorMapSpec> map = {};  ///< that map; its address is operand_address(map_of)'s
 };
 
-/// What was free to choose for speed, as data: what a tuner measures, and tuned choices are kept by. Fields
-/// that a family does not have are zero.
+/// The numbers that were free to choose for speed: a tuner measures choices, and tables keep them. Each
+/// family has numbers of its own, in its own order.
 struct KernelChoice {
-  static constexpr std::uint32_t version = 1;  ///< of the meaning of these fields
-  std::string_view family;                     ///< one of families()
-  std::array<std::uint32_t, max_view_rank> tile{};
-  std::uint32_t threads = 0;       ///< of a CTA
-  std::uint32_t vector_bytes = 0;  ///< of one load or store of a transpose
-  std::uint32_t turns = 0;         ///< chunks that a thread has in flight
-  std::uint32_t stages = 0;        ///< tiles of a CTA in flight
-  std::uint32_t order = 0;         ///< in which CTAs take a transpose's tiles, 0 … 3
-  std::uint32_t ctas_per_sm = 0;
-  std::uint32_t cluster = 0;  ///< CTAs of a cluster
+  static constexpr std::uint32_t version = 2;  ///< of the families' numbers
+  struct Number {
+    std::string_view name;                              ///< "threads", "tile"
+    std::array<std::uint32_t, max_view_rank> values{};  ///< one; of a box one for each dimension, then zeros
+    bool is_box = false;
+    friend auto operator<=>(const Number&, const Number&) = default;
+  };
+  std::string_view family;  ///< one of families()
+  std::vector<Number> numbers = {};
+  friend auto operator<=>(const KernelChoice&, const KernelChoice&) = default;
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
+
+  /// The number or box of that name; a box has as many numbers as dimensions. Throws Error{invalid_argument}
+  /// that lists the names if there is none.
+  [[nodiscard]] TMAJIT_API std::uint32_t number(std::string_view name) const;
+  [[nodiscard]] TMAJIT_API std::span<const std::uint32_t> box(std::string_view name) const;
   /// "transpose 64x64, 256 threads, source order", for people.
   [[nodiscard]] TMAJIT_API std::string text() const;
 };

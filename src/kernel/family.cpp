@@ -4,10 +4,8 @@
 #include "spec/saturate.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <spdlog/fmt/fmt.h>
-#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 
@@ -28,23 +26,6 @@ std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) no
     tiles = sat_mul(tiles, ceil_div(sat_add(nest.shape[d], before), footprint.box[d]));
   }
   return tiles;
-}
-
-std::string tile_text(const KernelChoice& choice) {
-  return fmt::format("{}", fmt::join(choice.tile.begin(), std::ranges::find(choice.tile, 0U), "x"));
-}
-
-std::string Family::describe(const KernelChoice& choice) const {
-  static constexpr std::array orders{"destination", "source", "square", "grouped"};
-  std::string text = fmt::format("{}{}, {} threads", tile_text(choice),
-                                 choice.vector_bytes == 8   ? " by 8"
-                                 : choice.vector_bytes == 4 ? " by 4"
-                                                            : "",
-                                 choice.threads);
-  if (choice.turns > 0) text += fmt::format(" of {} chunk{}", choice.turns, choice.turns == 1 ? "" : "s");
-  if (choice.order > 0) text += fmt::format(", {} order", orders.at(choice.order));
-  if (choice.stages > 0) text += fmt::format(", {} in flight", choice.stages);
-  return text;
 }
 
 void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common) {

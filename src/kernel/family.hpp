@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernel/choice.hpp"
 #include "kernel/facts_text.hpp"
 #include "kernel/parameters.hpp"
 #include "kernel/problem.hpp"
@@ -14,11 +15,12 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -35,24 +37,31 @@ enum class Usual : std::uint8_t {
   yes,
 };
 
-/// The tile of a kernel that takes tiles of any size: parameters of its launch.
-struct LaunchTile {
-  PerDimension box{};  ///< elements in each dimension of the nest
-  std::uint32_t threads = 0;
-  std::uint32_t order = 0;  ///< in which CTAs take tiles, as KernelChoice has it
-  friend bool operator==(const LaunchTile&, const LaunchTile&) = default;
+/// A candidate's facts, choice and layout. Facts and choices are plain data without padding: equal ones are
+/// equal bytes.
+class CandidateData {
+ public:
+  virtual ~CandidateData() = default;
+  [[nodiscard]] virtual std::string_view facts_bytes() const noexcept = 0;
+  [[nodiscard]] virtual std::string_view choice_bytes() const noexcept = 0;
+
+ protected:
+  CandidateData() = default;
+  CandidateData(const CandidateData&) = default;
+  CandidateData& operator=(const CandidateData&) = default;
+  template <class Plain>
+  [[nodiscard]] static std::string_view bytes_of(const Plain& plain) noexcept {
+    static_assert(std::is_trivially_copyable_v<Plain> && std::has_unique_object_representations_v<Plain>);
+    return {reinterpret_cast<const char*>(&plain), sizeof plain};
+  }
 };
 
 /// One kernel that can do a problem: a family, what its kernel would be specialised for, and how it would be
 /// launched.
 struct Candidate {
   const Family* family = nullptr;
-  std::string facts;        ///< the bytes of the family's own struct
-  LaunchTile tile = {};     ///< of kernels that have theirs not in their facts
+  std::shared_ptr<const CandidateData> data;  ///< never changes; the family knows its type
   CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be turned round
-  /// What else follows from the tile and the problem, of a family that would take long to work it out each
-  /// time it is asked: a struct of its own, which never changes.
-  std::shared_ptr<const void> layout = {};
   /// A planner takes the one that suits most problems of the kind unless another is clearly faster, and shape
   /// classes are named by it. No two candidates of a problem say `yes`, and no two `otherwise`.
   Usual usual = Usual::no;
@@ -61,7 +70,8 @@ struct Candidate {
   bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
-    return a.family == b.family && a.facts == b.facts && a.tile == b.tile;
+    return a.family == b.family && a.data->facts_bytes() == b.data->facts_bytes() &&
+           a.data->choice_bytes() == b.data->choice_bytes();
   }
 };
 
@@ -137,8 +147,9 @@ class Family {
 
   [[nodiscard]] virtual Footprint footprint(const Candidate& candidate, const Problem& problem) const = 0;
   [[nodiscard]] virtual KernelChoice choice(const Candidate& candidate) const = 0;
+  [[nodiscard]] virtual std::span<const ChoiceField> choice_fields() const noexcept = 0;
   /// The choice for people, after the family's name: "64x64 by 8, 256 threads, source order".
-  [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const;
+  [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const = 0;
   /// One sentence: why this kernel does it.
   [[nodiscard]] virtual std::string why(const Candidate& candidate, const Problem& problem) const = 0;
   /// What else led from the views to this kernel, a sentence each.
@@ -155,36 +166,69 @@ class Family {
 
  protected:
   ~Family() = default;
-  /// A candidate of this family. Facts are plain data without padding: equal facts are equal bytes.
-  template <class Facts>
-  [[nodiscard]] Candidate candidate(const Facts& facts, const CanonicalNest& nest,
-                                    const LaunchTile& tile = {}) const {
-    static_assert(std::is_trivially_copyable_v<Facts> && std::has_unique_object_representations_v<Facts>);
-    return {.family = this,
-            .facts = {reinterpret_cast<const char*>(&facts), sizeof facts},
-            .tile = tile,
-            .nest = nest};
-  }
 
  private:
   FamilyInfo info_;
 };
 
+template <class Facts>
+struct FactsData : CandidateData {
+  explicit FactsData(const Facts& f) : facts(f) {}
+  [[nodiscard]] std::string_view facts_bytes() const noexcept final { return bytes_of(facts); }
+  Facts facts;
+};
+
 /// The facts of a candidate, which must be of the family whose struct they are.
 template <class Facts>
-[[nodiscard]] Facts facts_of(const Candidate& candidate) {
-  Facts facts;
-  std::memcpy(&facts, candidate.facts.data(), sizeof facts);
-  return facts;
+[[nodiscard]] const Facts& facts_of(const Candidate& candidate) {
+  return static_cast<const FactsData<Facts>&>(*candidate.data).facts;
 }
+
+/// The layout of families whose candidates have none.
+struct NoLayout {};
+
+/// A family whose candidates have these types. The layout is what else follows from choice and problem, where
+/// working it out each time would take long.
+template <class Facts, class Choice, class Layout = NoLayout>
+class TypedFamily : public Family {
+ public:
+  struct Data final : FactsData<Facts> {
+    Data(const Facts& f, const Choice& c, Layout&& l)
+        : FactsData<Facts>(f), choice(c), layout(std::move(l)) {}
+    [[nodiscard]] std::string_view choice_bytes() const noexcept override { return this->bytes_of(choice); }
+    Choice choice;
+    [[no_unique_address]] Layout layout;
+  };
+
+  using Family::Family;
+  /// The data of a candidate of this family.
+  [[nodiscard]] static const Data& data(const Candidate& candidate) {
+    return static_cast<const Data&>(*candidate.data);
+  }
+  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const final {
+    return kernel_choice(name(), data(candidate).choice);
+  }
+  [[nodiscard]] std::span<const ChoiceField> choice_fields() const noexcept final {
+    static constexpr auto fields = tmajit::choice_fields<Choice>();
+    return fields;
+  }
+  [[nodiscard]] std::string describe(const KernelChoice& choice) const final {
+    return typed_choice<Choice>(choice).text();
+  }
+
+ protected:
+  ~TypedFamily() = default;
+  [[nodiscard]] Candidate candidate(const Facts& facts, const Choice& choice, const CanonicalNest& nest,
+                                    Layout layout = {}) const {
+    return {
+        .family = this, .data = std::make_shared<const Data>(facts, choice, std::move(layout)), .nest = nest};
+  }
+};
 
 /// The logarithm to base 2, rounded down, as a shape class has it; of 0 that of 1.
 [[nodiscard]] inline std::int8_t log2_of(std::uint64_t n) noexcept {
   return static_cast<std::int8_t>(std::bit_width(n | 1) - 1);
 }
-
-/// "64x64", the tile of a choice.
-[[nodiscard]] std::string tile_text(const KernelChoice& choice);
 
 /// Adds a candidate unless an equal one is there, which becomes common if this one is.
 void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common = true);

@@ -9,7 +9,7 @@ namespace {
 std::string key_of(const Candidate& candidate, std::string_view expression, std::string_view then) {
   std::string key(candidate.family->name());
   key += '\0';
-  key += candidate.facts;
+  key += candidate.data->facts_bytes();
   key += expression;
   if (!then.empty()) key.append(1, '\0').append(then);
   return key;

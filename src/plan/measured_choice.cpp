@@ -1,3 +1,4 @@
+#include "families/list.hpp"
 #include "plan/candidates.hpp"
 
 #include <algorithm>
@@ -10,15 +11,21 @@ constexpr double worth_a_try = 1.5;  // of the best prediction
 constexpr double near = 1;           // doublings of a tile's sides, all together
 
 /// How far apart the tiles of two choices are, in doublings of sides; nothing for those of different kernels.
-std::optional<double> distance(KernelChoice a, const KernelChoice& b) {
+std::optional<double> distance(const KernelChoice& a, const KernelChoice& b) {
+  if (a.family != b.family || a.numbers.size() != b.numbers.size()) return std::nullopt;
+  const std::span<const ChoiceField> fields = family_named(a.family).choice_fields();
   double doublings = 0;
-  for (std::size_t d = 0; d < a.tile.size(); ++d) {
-    if (a.tile[d] == b.tile[d]) continue;
-    if (a.tile[d] == 0 || b.tile[d] == 0) return std::nullopt;  // not of one rank
-    doublings += std::abs(std::log2(static_cast<double>(a.tile[d]) / b.tile[d]));
+  for (std::size_t i = 0; i < fields.size() && i < a.numbers.size(); ++i) {
+    const auto& [name, of_a, is_box] = a.numbers[i];
+    const auto& of_b = b.numbers[i].values;
+    if (name != b.numbers[i].name) return std::nullopt;
+    for (std::size_t d = 0; d < of_a.size(); ++d) {
+      if (of_a[d] == of_b[d]) continue;
+      if (!fields[i].follows_extents || of_a[d] == 0 || of_b[d] == 0) return std::nullopt;
+      doublings += std::abs(std::log2(static_cast<double>(of_a[d]) / of_b[d]));
+    }
   }
-  a.tile = b.tile;
-  return a == b ? std::optional(doublings) : std::nullopt;
+  return doublings;
 }
 
 }  // namespace

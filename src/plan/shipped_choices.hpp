@@ -2,15 +2,22 @@
 
 #include <tmajit/tuning.hpp>
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
 TMAJIT_BEGIN
 
-/// A choice that comes with the library.
+/// A choice that comes with the library. Its numbers are in its family's order, of a box one for each
+/// dimension.
 struct ShippedChoice {
+  static constexpr std::size_t most_numbers = 5;
   ShapeClass shape_class;
-  KernelChoice choice;
+  struct {
+    std::string_view family;
+    std::uint32_t numbers[most_numbers][max_view_rank];
+  } kernel;
   double microseconds = 0;
 };
 
@@ -21,5 +28,6 @@ struct ShippedChoices {
 };
 
 [[nodiscard]] std::span<const ShippedChoices> shipped_choices() noexcept;
+[[nodiscard]] KernelChoice kernel_choice(const ShippedChoice& shipped);
 
 TMAJIT_END

@@ -1,5 +1,7 @@
 #include "plan/tuning_json.hpp"
 
+#include "families/list.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -7,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -50,14 +53,12 @@ std::string text_of(const ShapeClass& shape) {
 }
 
 std::string text_of(const KernelChoice& choice) {
-  // Few families have clusters, and files of before have none.
-  const std::string cluster =
-      choice.cluster == 0 ? std::string() : fmt::format(R"(, "cluster": {})", choice.cluster);
-  return fmt::format(
-      R"({{"family": "{}", "tile": {}, "threads": {}, "vector_bytes": {}, "turns": {}, "stages": {}, )"
-      R"("order": {}, "ctas_per_sm": {}{}}})",
-      choice.family, list_of(choice.tile), choice.threads, choice.vector_bytes, choice.turns, choice.stages,
-      choice.order, choice.ctas_per_sm, cluster);
+  std::string text = fmt::format(R"({{"family": "{}")", choice.family);
+  for (const KernelChoice::Number& number : choice.numbers) {
+    text += fmt::format(R"(, "{}": {})", number.name,
+                        number.is_box ? list_of(number.values) : std::to_string(number.values[0]));
+  }
+  return text + "}";
 }
 
 /// Reads the fields of one text; every complaint begins with the label and the field's place.
@@ -164,8 +165,9 @@ class Reader {
     const Json& time = member(item, "microseconds", inside);
     if (!time.is_number() || time.get<double>() < 0)
       fail(inside + "microseconds", time, "a number, 0 or more,");
-    TunedChoice tuned{
-        .chip = string(item, "chip", inside), .shape_class = {}, .choice = {}, .microseconds = time};
+    TunedChoice tuned;
+    tuned.chip = string(item, "chip", inside);
+    tuned.microseconds = time.get<double>();
 
     const Json& shape = object(item, "class", inside);
     const std::string of_class = inside + "class.";
@@ -187,18 +189,36 @@ class Reader {
     const Json& kernel = object(item, "choice", inside);
     const std::string of_choice = inside + "choice.";
     const auto made_by = family(kernel, of_choice);
-    tuned.choice = {.family = made_by.value_or(""),
-                    .tile = numbers<std::uint32_t, max_view_rank>(kernel, "tile", of_choice),
-                    .threads = number<std::uint32_t>(kernel, "threads", of_choice),
-                    .vector_bytes = number<std::uint32_t>(kernel, "vector_bytes", of_choice),
-                    .turns = number<std::uint32_t>(kernel, "turns", of_choice),
-                    .stages = number<std::uint32_t>(kernel, "stages", of_choice),
-                    .order = number<std::uint32_t>(kernel, "order", of_choice),
-                    .ctas_per_sm = number<std::uint32_t>(kernel, "ctas_per_sm", of_choice)};
-    if (kernel.contains("cluster"))
-      tuned.choice.cluster = number<std::uint32_t>(kernel, "cluster", of_choice);
-    if (tuned.choice.order > 3) fail(of_choice + "order", kernel.at("order"), "0 to 3");
+    if (made_by) tuned.choice = kernel_choice(family_named(*made_by), kernel, of_choice);
     return kind && made_by ? std::optional(std::move(tuned)) : std::nullopt;
+  }
+
+  /// Exactly the numbers that the family's choices have.
+  [[nodiscard]] KernelChoice kernel_choice(const Family& family, const Json& kernel,
+                                           std::string_view place) const {
+    KernelChoice choice{.family = family.name()};
+    std::vector<std::string_view> names{"family"};
+    for (const ChoiceField& field : family.choice_fields()) {
+      const std::string key(field.name);
+      auto& added =
+          choice.numbers.emplace_back(KernelChoice::Number{.name = field.name, .is_box = field.is_box});
+      names.push_back(field.name);
+      if (field.is_box) {
+        added.values = numbers<std::uint32_t, max_view_rank>(kernel, key.c_str(), place);
+      } else {
+        added.values[0] = number<std::uint32_t>(kernel, key.c_str(), place);
+        if (added.values[0] > field.most) {
+          fail(fmt::format("{}{}", place, key), kernel.at(key), fmt::format("0 to {}", field.most));
+        }
+      }
+    }
+    for (const auto& [key, value] : kernel.items()) {
+      if (std::ranges::find(names, key) != names.end()) continue;
+      throw Error(ErrorCode::invalid_argument,
+                  fmt::format("{}: {}{} is no number of the family {}; its choices have {}", label_, place,
+                              quoted(key), family.name(), fmt::join(names, ", ")));
+    }
+    return choice;
   }
 
   std::string_view label_;

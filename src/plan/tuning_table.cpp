@@ -48,7 +48,7 @@ const ShippedChoice* find_shipped(std::string_view chip, const ShapeClass& shape
 TunedChoice tuned(std::string_view chip, const ShippedChoice& shipped) {
   return {.chip = std::string(chip),
           .shape_class = shipped.shape_class,
-          .choice = shipped.choice,
+          .choice = kernel_choice(shipped),
           .microseconds = shipped.microseconds};
 }
 

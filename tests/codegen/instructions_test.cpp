@@ -71,7 +71,8 @@ Names expected(const Case& c, const KernelChoice& choice) {
   if (c.family.computes) {
     names.insert({"fence.proxy.async.shared::cta", "elect.sync", "bar.sync", "barrier.sync.aligned"});
     // A stage is freed only to be loaded again.
-    if (c.family.flat || choice.turns == 0 || choice.turns > choice.stages)
+    const std::uint32_t tiles = choice.number("tiles_per_cta");
+    if (c.family.flat || tiles == 0 || tiles > choice.number("stages"))
       names.insert("mbarrier.arrive.shared::cta.b64");
     return names;
   }

@@ -17,7 +17,7 @@ std::string row(const FamilyInfo& family) {
                      family.most_inputs == 0   ? "none"
                      : family.most_inputs == 1 ? "1"
                                                : fmt::format("1 to {}", family.most_inputs),
-                     family.operation.empty()            ? "the planner"
+                     !family.takes_tiles                 ? "the planner"
                      : family.operations.front().empty() ? "the caller"
                                                          : "the caller or the planner");
 }

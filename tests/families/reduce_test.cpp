@@ -263,8 +263,10 @@ TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
     const KernelPlan plan = only_plan({reduction.destination.view, 0x7000'0000'0000}, reduction.what,
                                       {{reduction.sources.front().view, 0x10000000}});
     const KernelChoice choice = plan.choice();
-    const ReductionTeamShape team{
-        .columns = true, .owners = choice.tile[0], .phases = choice.tile[1], .parts = choice.tile[2]};
+    const ReductionTeamShape team{.columns = true,
+                                  .owners = choice.number("owners"),
+                                  .phases = choice.number("phases"),
+                                  .parts = choice.number("parts")};
     CHECK(parts_of_group(team) < team.parts);
     CHECK(tests::run_reduction(runtime, reduction, 3) == "");
   };

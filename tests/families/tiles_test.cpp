@@ -39,7 +39,7 @@ TileRequest request_of(const FamilyInfo& family) {
 std::vector<FamilyInfo> tile_families() {
   std::vector<FamilyInfo> found;
   for (const FamilyInfo& family : families()) {
-    if (!family.operation.empty()) found.push_back(family);
+    if (family.takes_tiles) found.push_back(family);
   }
   return found;
 }
@@ -87,7 +87,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
     CHECK(shape.threads == plan.launch_shape().block[0]);
     CHECK(shape.dynamic_shared_bytes == plan.launch_shape().shared_bytes);
     CHECK(shape.tiles >= plan.launch_shape().grid[0]);
-    CHECK(shape.ctas_per_sm >= plan.choice().ctas_per_sm);
+    CHECK(shape.ctas_per_sm >= plan.choice().number("ctas_per_sm"));
     CHECK(shape.bytes_in_flight > 0);
 
     // Parameters lie one behind the other, and maps are those of tensors that have one.
@@ -125,10 +125,10 @@ TEST_CASE("what makes another kernel is in the key; where and how large tensors 
     CHECK(plan.key() == key(promoted));
 
     TileRequest deeper = request;
-    deeper.tiles.stages = plan.choice().stages + 1;
+    deeper.tiles.stages = plan.choice().number("stages") + 1;
     deeper.tiles.ctas_per_sm = 1;
     TileRequest same = deeper;
-    same.tiles.stages = plan.choice().stages;
+    same.tiles.stages = plan.choice().number("stages");
     CHECK(key(same) != key(deeper));
 
     if (!family.computes) continue;

@@ -121,7 +121,7 @@ void fuzz_requests(Input input) {
   if (counts[6] % 2 == 1) request.tiles.box = box;
   if (counts[7] % 2 == 1) request.tiles.element_strides = element_strides;
   for (const FamilyInfo& family : families()) {
-    if (family.operation.empty()) continue;
+    if (!family.takes_tiles) continue;
     request.family = family.name;
     try_to([&] {
       const auto violations = validate(request);

@@ -197,7 +197,7 @@ TileRequest RandomKernel::request(const Places& places) const {
 std::vector<FamilyInfo> tile_families() {
   std::vector<FamilyInfo> found;
   std::ranges::copy_if(families(), std::back_inserter(found),
-                       [](const FamilyInfo& family) { return !family.operation.empty(); });
+                       [](const FamilyInfo& family) { return family.takes_tiles; });
   return found;
 }
 

@@ -23,11 +23,15 @@ struct Choices : Folder {
     tmajit::TuningTable table;
     table.add({.chip = "an example chip",
                .shape_class = {.family = "transpose", .element_bytes = 4, .rank = 2},
-               .choice = {.family = "transpose", .tile = {64, 64}, .threads = 256},
+               .choice = {.family = "transpose",
+                          .numbers = {{"tile", {64, 64}, true},
+                                      {"threads", {256}},
+                                      {"vector_bytes", {16}},
+                                      {"order", {0}}}},
                .microseconds = 12.5});
     table.add({.chip = "an example chip",
                .shape_class = {.family = "rows", .element_bytes = 4, .rank = 2},
-               .choice = {.family = "rows", .tile = {4096}, .threads = 256},
+               .choice = {.family = "rows", .numbers = {{"tile", {4096}, true}, {"threads", {256}}}},
                .microseconds = 7.0});
     write_file(*this / "choices.json", table.json());
   }

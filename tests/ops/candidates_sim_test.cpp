@@ -56,7 +56,9 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
     if (tests::is_of(candidate, "transpose")) {
       auto facts = facts_of<BlockFacts>(candidate);
       facts.order = reference::one_of(random, tile_orders);
-      candidate = tests::with_facts(std::move(candidate), facts);
+      BlockChoice choice = BlockFamily::data(candidate).choice;
+      choice.order = static_cast<std::uint32_t>(facts.order);
+      candidate = tests::with(std::move(candidate), facts, choice);
       widths.insert(facts.vector_bytes());
     }
     INFO(tests::choice_text(candidate));

@@ -69,7 +69,7 @@ void run_kernels(tests::EveryCandidate& move, Counts& counts) {
     if (!tests::is_of(candidate, "flat")) continue;
     INFO(candidate.family->choice(candidate).text());
     CHECK(move.run(candidate) == "");
-    count(counts, *static_cast<const FlatLayout*>(candidate.layout.get()), move.problem());
+    count(counts, flat_layout_of(candidate), move.problem());
     if (first) ++counts["moves"];
     first = false;
   }

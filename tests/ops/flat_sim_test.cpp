@@ -119,7 +119,7 @@ TEST_CASE("flat kernels move every element between short dimensions, and nothing
     for (const Candidate& candidate : move.candidates()) {
       if (!tests::is_of(candidate, "flat")) continue;
       CHECK(move.run(candidate) == "");
-      const auto& layout = *static_cast<const FlatLayout*>(candidate.layout.get());
+      const auto& layout = flat_layout_of(candidate);
       ++counts[layout.joined      ? "joined rows"
                : layout.staggered ? "rows that begin anywhere"
                                   : "rows of words"];

@@ -375,7 +375,9 @@ TEST_CASE("a runtime that goes in the midst of a trial leaves nothing") {
 
 TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
   const ShapeClass shape{.family = "rows", .rank = 1};
-  const std::vector<KernelChoice> choices{{.family = "rows", .threads = 1}, {.family = "rows", .threads = 2}};
+  const std::vector<KernelChoice> choices{
+      {.family = "rows", .numbers = {{"tile", {1}, true}, {"threads", {1}}}},
+      {.family = "rows", .numbers = {{"tile", {1}, true}, {"threads", {2}}}}};
   tools::NullDevice device;
   Trial trial(shape, choices, 1);
   {

@@ -30,7 +30,7 @@ ShapeClass class_number(std::uint8_t n) {
 TunedChoice sample(std::uint8_t n, double microseconds = 1) {
   return {.chip = "NVIDIA H200",
           .shape_class = class_number(n),
-          .choice = {.family = "rows", .tile = {1024}, .threads = 128},
+          .choice = {.family = "rows", .numbers = {{"tile", {1024}, true}, {"threads", {128}}}},
           .microseconds = microseconds};
 }
 
@@ -70,7 +70,7 @@ TEST_CASE("the file is read when choices are first asked for, and goes over what
   TuningTable file;
   for (const auto& shipped : TuningTable::shipped().all()) {
     auto other = shipped;
-    other.choice.threads = 31;
+    other.choice.numbers.front().values[0] = 31;
     file.add(other);
   }
   file.add(sample(1));
@@ -92,7 +92,7 @@ TEST_CASE("a broken file is logged, ignored and left as it is") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "tuning.json";
   const std::string broken =
-      R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1, "choices": [{"chip": 7}]})";
+      R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 2, "choices": [{"chip": 7}]})";
   std::ofstream(path) << broken;
   auto runtime = runtime_over(folder.path());
   const CapturedLog log;

@@ -39,7 +39,7 @@ void run_cases(Make make, std::uint64_t most, Run run, std::uint64_t cases) {
     try {
       CHECK(run(runtimes[n % 3], windows, seed + n, [&](std::span<const KernelPlan> plans) {
               const std::size_t chosen = n % 2 == 0 ? 0 : (seed + n) % plans.size();
-              by_engine += plans[chosen].choice().stages > 0 ? 1U : 0U;
+              by_engine += plans[chosen].choice().number("stages") > 0 ? 1U : 0U;
               return chosen;
             }) == "");
     } catch (const Error& error) {

@@ -4,6 +4,9 @@
 #include "kernel/plan_state.hpp"
 #include "operations/list.hpp"
 
+#include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,11 +26,17 @@ namespace tests {
   return candidates_of(tmajit::make_problem(move));
 }
 
-/// The same with other facts.
-template <class Facts>
-[[nodiscard]] tmajit::Candidate with_facts(tmajit::Candidate candidate, const Facts& facts) {
-  candidate.facts.assign(reinterpret_cast<const char*>(&facts), sizeof facts);
+/// The same with other facts and another choice.
+template <class Facts, class Choice>
+[[nodiscard]] tmajit::Candidate with(tmajit::Candidate candidate, const Facts& facts, const Choice& choice) {
+  using Data = typename tmajit::TypedFamily<Facts, Choice>::Data;
+  candidate.data = std::make_shared<const Data>(facts, choice, tmajit::NoLayout{});
   return candidate;
+}
+
+/// A number of a choice, to change it.
+[[nodiscard]] inline std::uint32_t& number_of(tmajit::KernelChoice& choice, std::string_view name) {
+  return std::ranges::find(choice.numbers, name, &tmajit::KernelChoice::Number::name)->values[0];
 }
 
 /// "transpose 64x64, 256 threads".

@@ -54,7 +54,8 @@ std::uint32_t unit_of(const Candidate& candidate, const Problem& problem) {
 
 /// Whether the kernel takes tiles of any size.
 bool any_size(const Candidate& candidate) {
-  return candidate.tile.box[0] != 0;
+  if (is_of(candidate, "general")) return !facts_of<GeneralFacts>(candidate).has_image();
+  return !transposes(candidate) && !is_of(candidate, "linear");
 }
 
 /// Elements of a dimension that no tile can do without: its extent, in whole vectors or chunks where those
@@ -135,7 +136,7 @@ void check_limits(const Candidate& candidate, const Problem& problem) {
   CHECK(footprint.threads <= 1024);
   if (through_maps(candidate)) return check_engine(candidate, problem, footprint);
   // Tiles of the copy engine may reach out of a tensor; their rules are their own (tests/spec).
-  if (!candidate.family->info().operation.empty()) {
+  if (candidate.family->info().takes_tiles) {
     if (!candidate.family->info().flat) check_maps(make_kernel_plan(candidate, problem));
     return;
   }
@@ -297,7 +298,9 @@ TEST_CASE("groups of tiles that extents end in take CTAs for all of a group") {
   CHECK(make_kernel_plan(candidate, problem).launch_shape().grid[0] == 125 * 128);
   auto facts = facts_of<BlockFacts>(candidate);
   facts.order = TileOrder::grouped;
-  CHECK(make_kernel_plan(tests::with_facts(candidate, facts), problem).launch_shape().grid[0] == 128 * 128);
+  CHECK(make_kernel_plan(tests::with(candidate, facts, BlockFamily::data(candidate).choice), problem)
+            .launch_shape()
+            .grid[0] == 128 * 128);
 }
 
 TEST_CASE("extents that differ a little share a kernel") {
@@ -366,8 +369,9 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
       Candidate candidate = usual_candidate(problem);
       candidate.family = &general_family();
       candidate.nest = kernel.nest;
-      candidate.tile = kernel.facts.has_image() ? LaunchTile{} : take_tile(kernel.facts);
-      candidates.push_back(tests::with_facts(std::move(candidate), kernel.facts));
+      const ChunkChoice choice{kernel.facts.box, kernel.facts.threads};
+      if (!kernel.facts.has_image()) (void)take_tile(kernel.facts);
+      candidates.push_back(tests::with(std::move(candidate), kernel.facts, choice));
     }
     for (const Candidate& candidate : candidates) {
       check_limits(candidate, problem);

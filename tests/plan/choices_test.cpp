@@ -59,7 +59,8 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
   double sum = 0;
   for (const Measured& one : cases) {
     const std::string choice = plan(one.operation).front().choice().text();
-    if (!one.us.contains(choice)) continue;  // a family has other tiles since then
+    INFO(one.name << ": " << choice << " was not measured");
+    REQUIRE(one.us.contains(choice));
     double best = one.us[choice];
     for (const auto& [text, us] : one.us.items()) best = std::min(best, us.get<double>());
     const double regret = one.us[choice].get<double>() / best;
@@ -68,8 +69,6 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
     sum += regret;
     if (regret <= good) ++near;
   }
-  // Too few left: the measurements are to be made anew.
-  REQUIRE(counted * 10 >= cases.size() * 6);
   const auto share = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(counted); };
   std::cout << share(near) << " of " << counted << " choices within 3 %, "
             << sum / static_cast<double>(counted) << " in the mean\n";
@@ -115,7 +114,6 @@ TEST_CASE("the fastest is nearly always among the few that are worth trying") {
     };
     std::vector<KernelChoice> all;
     for (const KernelPlan& candidate : candidates) all.push_back(candidate.choice());
-    if (!one.us.contains(all.front().text())) continue;
     ++counted;
     for (std::size_t i = 0; i < expected.size(); ++i) {
       const std::vector<KernelChoice> tried = worth_trying(candidates, expected[i].first);

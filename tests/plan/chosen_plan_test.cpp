@@ -1,4 +1,5 @@
 /// Which candidate a plan is of: the measured one, or one of the family that was asked for.
+#include "plan/all_candidates.hpp"
 #include "plan/candidates.hpp"
 #include "plan/moves.hpp"
 
@@ -39,7 +40,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
   CHECK(plan(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
   tuned.chip.name = untuned.chip.name;
   KernelChoice none = candidates.front().choice();
-  none.threads = 32 * 31;
+  tests::number_of(none, "threads") = 32 * 31;
   table.add({.chip = tuned.chip.name,
              .shape_class = shape_class(move, untuned),
              .choice = none,
@@ -146,10 +147,13 @@ TEST_CASE("a class tells the extents that a tile's runs and lines go on in, and 
 }
 
 TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one is near") {
-  const KernelChoice wanted{.family = "flat", .tile = {8, 30}, .threads = 256};
+  const KernelChoice wanted{
+      .family = "flat",
+      .numbers = {
+          {"tile", {8, 30}, true}, {"threads", {256}}, {"word_bytes", {8}}, {"order", {0}}, {"joined", {0}}}};
   const auto with = [&](std::uint32_t a, std::uint32_t b) {
     KernelChoice choice = wanted;
-    choice.tile = {a, b};
+    choice.numbers.front().values = {a, b};
     return choice;
   };
   CHECK(nearest(std::vector{with(8, 31), with(8, 30), with(8, 29)}, wanted) == 1);
@@ -159,7 +163,7 @@ TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one i
   other.family = "linear";
   CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
   other = wanted;
-  other.order = 1;
+  tests::number_of(other, "order") = 1;
   CHECK_FALSE(nearest(std::vector{other}, wanted).has_value());
   CHECK_FALSE(nearest(std::vector{with(8, 0)}, wanted).has_value());
 }

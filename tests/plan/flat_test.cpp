@@ -13,10 +13,6 @@ using namespace tmajit;
 
 namespace {
 
-const FlatLayout& layout_of_flat(const Candidate& candidate) {
-  return *static_cast<const FlatLayout*>(candidate.layout.get());
-}
-
 std::vector<Candidate> flat_candidates(const Problem& problem) {
   std::vector<Candidate> candidates;
   if (problem.nest.elements() > 0) flat_family().add_candidates(problem, candidates);
@@ -93,7 +89,7 @@ void check_alignment(const FlatLayout& layout, const Problem& problem) {
 FlatLayout first_layout(const Move& move) {
   const std::vector<Candidate> candidates = flat_candidates(make_problem(move));
   REQUIRE_FALSE(candidates.empty());
-  return layout_of_flat(candidates.front());
+  return flat_layout_of(candidates.front());
 }
 
 }  // namespace
@@ -106,7 +102,7 @@ TEST_CASE("flat tiles cover x and y of random moves") {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     const Problem problem = make_problem(tests::random_move(seed + n, 3000));
     for (const Candidate& candidate : flat_candidates(problem)) {
-      const FlatLayout& layout = layout_of_flat(candidate);
+      const FlatLayout& layout = flat_layout_of(candidate);
       INFO(flat_family().choice(candidate).text() << " of " << problem.nest.text());
       check_dimensions(layout, problem.nest);
       check_tile(layout);

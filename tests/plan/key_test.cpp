@@ -46,7 +46,7 @@ TEST_CASE("a key is the family, every byte of its facts, and the expression") {
       const KernelPlan plan = make_kernel_plan(candidate, problem);
       std::string expected(candidate.family->name());
       expected += '\0';
-      expected += candidate.facts;
+      expected += candidate.data->facts_bytes();
       expected += problem.expression();
       CHECK(plan.key() == expected);
       CHECK(plan.expression() == problem.expression());

@@ -1,3 +1,4 @@
+#include "plan/all_candidates.hpp"
 #include "plan/shipped_choices.hpp"
 #include "plan/tuning_json.hpp"
 #include "reference/random_maps.hpp"
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,7 +50,11 @@ ShapeClass class_number(std::uint32_t n) {
 TunedChoice sample(std::uint32_t n = 0, double microseconds = 12.5) {
   return {.chip = "NVIDIA H200",
           .shape_class = class_number(n),
-          .choice = {.family = "transpose", .tile = {64, 64}, .threads = 256, .vector_bytes = 16},
+          .choice = {.family = "transpose",
+                     .numbers = {{"tile", {64, 64}, true},
+                                 {"threads", {256}},
+                                 {"vector_bytes", {16}},
+                                 {"order", {0}}}},
           .microseconds = microseconds};
 }
 
@@ -116,8 +122,8 @@ TEST_CASE("classes and choices read well") {
         "general 2B rank 4 order of x1 3,2,1,0 order of x2 2,1,0,3 row 2^6 inner 1x8x512 bytes 2^30");
   CHECK(sample().choice.text() == "transpose 64x64, 256 threads");
   KernelChoice choice = sample().choice;
-  choice.vector_bytes = 8;
-  choice.order = 1;
+  tests::number_of(choice, "vector_bytes") = 8;
+  tests::number_of(choice, "order") = 1;
   CHECK(choice.text() == "transpose 64x64 by 8, 256 threads, source order");
 }
 
@@ -125,7 +131,7 @@ TEST_CASE("a choice replaces the one of the same chip and class") {
   TuningTable table;
   table.add(sample(1, 5));
   auto better = sample(1, 4);
-  better.choice = {.family = "rows", .tile = {4, 1024}, .threads = 128};
+  better.choice = {.family = "rows", .numbers = {{"tile", {4, 1024}, true}, {"threads", {128}}}};
   table.add(better);
   CHECK(table.all() == std::vector{better});
 }
@@ -146,7 +152,7 @@ TEST_CASE("choices are listed by chip and class") {
 
 TEST_CASE("a tuning file has one choice a line") {
   const std::string head =
-      "{\"tmajit\": \"" TMAJIT_VERSION_STRING "\", \"class_version\": 2, \"choice_version\": 1, ";
+      "{\"tmajit\": \"" TMAJIT_VERSION_STRING "\", \"class_version\": 2, \"choice_version\": 2, ";
   CHECK(TuningTable().json() == head + "\"choices\": []}\n");
   TuningTable table;
   auto odd = sample(0, 0.1);
@@ -161,11 +167,12 @@ TEST_CASE("a tuning file has one choice a line") {
                          .bytes = 22,
                          .sources = 2,
                          .access = {1, 0x31}};
-  general.choice = {.family = "general", .tile = {2048}, .threads = 256, .turns = 2};
+  general.choice = {.family = "general",
+                    .numbers = {{"tile", {2048}, true}, {"threads", {256}}, {"chunks", {2}}}};
   table.add(general);
   CHECK(table.json() == head + R"("choices": [
-  {"chip": "NVIDIA H200", "class": {"family": "general", "element_bytes": 2, "rank": 1, "staggered": true, "row": 20, "column": -1, "bytes": 22, "order": [], "inner": [], "sources": 2, "access": [1, 49]}, "choice": {"family": "general", "tile": [2048], "threads": 256, "vector_bytes": 0, "turns": 2, "stages": 0, "order": 0, "ctas_per_sm": 0}, "microseconds": 3.0},
-  {"chip": "a \"chip\"", "class": {"family": "transpose", "element_bytes": 4, "rank": 2, "staggered": false, "row": 14, "column": 14, "bytes": 31, "order": [1], "inner": [8], "sources": 0, "access": []}, "choice": {"family": "transpose", "tile": [64, 64], "threads": 256, "vector_bytes": 16, "turns": 0, "stages": 0, "order": 0, "ctas_per_sm": 0}, "microseconds": 0.1}
+  {"chip": "NVIDIA H200", "class": {"family": "general", "element_bytes": 2, "rank": 1, "staggered": true, "row": 20, "column": -1, "bytes": 22, "order": [], "inner": [], "sources": 2, "access": [1, 49]}, "choice": {"family": "general", "tile": [2048], "threads": 256, "chunks": 2}, "microseconds": 3.0},
+  {"chip": "a \"chip\"", "class": {"family": "transpose", "element_bytes": 4, "rank": 2, "staggered": false, "row": 14, "column": 14, "bytes": 31, "order": [1], "inner": [8], "sources": 0, "access": []}, "choice": {"family": "transpose", "tile": [64, 64], "threads": 256, "vector_bytes": 16, "order": 0}, "microseconds": 0.1}
 ]}
 )");
 }
@@ -192,21 +199,19 @@ TEST_CASE("random choices survive the way to a file and back") {
                           .column = small(),
                           .bytes = small(),
                           .sources = byte()},
-          .choice = {.family = family(),
-                     .threads = word(),
-                     .vector_bytes = word(),
-                     .turns = word(),
-                     .stages = word(),
-                     .order = static_cast<std::uint32_t>(reference::between(random, 0, 3)),
-                     .ctas_per_sm = word(),
-                     .cluster = word()},
+          .choice = {.family = family()},
           .microseconds = std::ldexp(static_cast<double>(random()), -static_cast<int>(random() % 900))};
       for (std::uint8_t& access : tuned.shape_class.access)
         access = reference::one_in(random, 2) ? 0 : byte();
       for (std::uint16_t& order : tuned.shape_class.order)
         order = reference::one_in(random, 2) ? 0 : static_cast<std::uint16_t>(random());
       for (std::uint8_t& inner : tuned.shape_class.inner) inner = reference::one_in(random, 2) ? 0 : byte();
-      for (std::uint32_t& side : tuned.choice.tile) side = word();
+      for (const ChoiceField& field : family_named(tuned.choice.family).choice_fields()) {
+        auto& number = tuned.choice.numbers.emplace_back(
+            KernelChoice::Number{.name = field.name, .is_box = field.is_box});
+        for (std::uint32_t& value : std::span(number.values).first(field.is_box ? max_view_rank : 1))
+          value = field.most + 1 == 0 ? word() : word() % (field.most + 1);
+      }
       CHECK_FALSE(tuned.choice.text().empty());
       CHECK_FALSE(tuned.shape_class.text().empty());
       table.add(tuned);
@@ -235,13 +240,12 @@ TEST_CASE("what JSON cannot hold is written as what it can") {
 
 namespace {
 
-const std::string head = R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1, "choices": [)";
+const std::string head = R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 2, "choices": [)";
 const std::string some_class =
     R"({"family": "rows", "element_bytes": 4, "rank": 1, "staggered": false, "row": 24, )"
     R"("column": -1, "bytes": 27, "order": [], "inner": [], "sources": 0, "access": []})";
 const std::string some_choice =
-    R"({"family": "rows", "tile": [1024], "threads": 128, "vector_bytes": 0, "turns": 0, )"
-    R"("stages": 0, "order": 0, "ctas_per_sm": 0})";
+    R"({"family": "transpose", "tile": [1024], "threads": 128, "vector_bytes": 16, "order": 0})";
 
 std::string entry(const std::string& shape_class, const std::string& choice) {
   return R"({"chip": "a", "class": )" + shape_class + R"(, "choice": )" + choice + R"(, "microseconds": 1})";
@@ -279,8 +283,8 @@ TEST_CASE("a text that is wrong says where, and changes nothing") {
       {R"({"tmajit": "0.1.0", "class_version": -1, "choices": []})",
        "x.json: class_version is -1; a whole number"},
       {R"({"tmajit": "0.1.0", "class_version": 2, "choices": []})", "x.json: \"choice_version\" is missing"},
-      {R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1})", "x.json: \"choices\" is missing"},
-      {R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 1, "choices": {}})",
+      {R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 2})", "x.json: \"choices\" is missing"},
+      {R"({"tmajit": "0.1.0", "class_version": 2, "choice_version": 2, "choices": {}})",
        "x.json: choices is an object; a list is needed"},
       {head + "1]}", "x.json: choices[0] is 1; an object with \"chip\""},
       {head + good + ", {}]}", "x.json: choices[1].\"microseconds\" is missing"},
@@ -314,7 +318,11 @@ TEST_CASE("a text that is wrong says where, and changes nothing") {
       {in_choice("\"threads\": 128", "\"threads\": \"128\""),
        "choices[0].choice.threads is \"128\"; a whole number"},
       {in_choice("\"order\": 0", "\"order\": 4"), "choices[0].choice.order is 4; 0 to 3 is needed"},
-      {in_choice("\"stages\": 0, ", ""), "choices[0].choice.\"stages\" is missing"},
+      {in_choice("\"threads\": 128, ", ""), "choices[0].choice.\"threads\" is missing"},
+      {in_choice("\"tile\": [1024]", "\"turns\": 2, \"tile\": [1024]"),
+       "x.json: choices[0].choice.\"turns\" is no number of the family transpose; its choices have family, "
+       "tile, "
+       "threads, vector_bytes, order"},
       {head + good + "]} x", "x.json is not JSON: parse error"},
       {head + "\"\xff\"]}", "x.json is not JSON: parse error"},
   };
@@ -359,14 +367,14 @@ TEST_CASE("keys of later versions are passed over, and so is all whose fields ha
                           with(good, "\"chip\"", "\"clock\": 1980, \"chip\"") + "]}");
   REQUIRE(later.size() == 1);
   CHECK(later[0].chip == "a");
-  CHECK(later[0].choice.text() == "rows 1024, 128 threads");
+  CHECK(later[0].choice.text() == "transpose 1024, 128 threads");
   CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 3") + good + "]}").empty());
-  CHECK(read(with(head, "\"choice_version\": 1", "\"choice_version\": 0") + good + "]}").empty());
+  CHECK(read(with(head, "\"choice_version\": 2", "\"choice_version\": 1") + good + "]}").empty());
   // What the fields of other versions are is not asked: the first had neither order nor inner extents.
   const std::string first = entry(with(some_class, "\"order\": [], \"inner\": [], ", ""), some_choice);
   CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 1") + first + "]}").empty());
   // A family that there is not: the others stay.
-  const std::string unknown = entry(some_class, with(some_choice, "\"rows\"", "\"columns\""));
+  const std::string unknown = entry(some_class, with(some_choice, "\"transpose\"", "\"columns\""));
   CHECK(read(head + unknown + ", " + good + "]}") == later);
   CHECK(read(head + entry(with(some_class, "\"rows\"", "\"columns\""), some_choice) + "]}").empty());
 }

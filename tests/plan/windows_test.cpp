@@ -34,7 +34,7 @@ KernelPlan planned(const Tensor& destination, const Tensor& source, const Window
   return plan(operation::im2col(destination, source, windows)).at(0);
 }
 bool by_engine(const KernelPlan& plan) {
-  return plan.choice().stages > 0;
+  return plan.choice().number("stages") > 0;
 }
 
 /// The message of what making the operation throws.
@@ -179,11 +179,11 @@ TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
   const auto tile = [](const Operation& operation) { return plan(operation).at(0).choice(); };
   const KernelChoice large = tile(convolved({64, 56, 56, 256}, {64, 56, 56, 64}, {256, 3, 3, 64}, around));
   CHECK(large.family == "convolution");
-  CHECK(large.tile[0] == 128);
-  CHECK(large.tile[1] == 128);
-  CHECK(large.stages > 0);
-  CHECK(tile(convolved({64, 56, 56, 64}, {64, 56, 56, 64}, {64, 3, 3, 64}, around)).tile[1] == 64);
-  CHECK(tile(convolved({1, 8, 8, 20}, {1, 8, 8, 4}, {20, 1, 1, 4})).tile[1] == 32);
-  CHECK(tile(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3})).stages == 0);
+  CHECK(large.number("windows") == 128);
+  CHECK(large.number("outputs") == 128);
+  CHECK(large.number("stages") > 0);
+  CHECK(tile(convolved({64, 56, 56, 64}, {64, 56, 56, 64}, {64, 3, 3, 64}, around)).number("outputs") == 64);
+  CHECK(tile(convolved({1, 8, 8, 20}, {1, 8, 8, 4}, {20, 1, 1, 4})).number("outputs") == 32);
+  CHECK(tile(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3})).number("stages") == 0);
   CHECK_THROWS_AS(plan(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}), Error);
 }

@@ -55,11 +55,8 @@ class Builder {
  private:
   [[nodiscard]] bool has_tile() const { return problem_.request.has_tile; }
   [[nodiscard]] const tmajit::OperationInfo& operation() const { return *problem_.request.operation; }
-  [[nodiscard]] bool is(std::string_view name) const { return !has_tile() && operation().name == name; }
-  [[nodiscard]] bool computes() const {
-    return has_tile() ? problem_.request.family->computes
-                      : operation().find_argument("expression") != nullptr;
-  }
+  [[nodiscard]] bool is(std::string_view name) const { return operation().name == name; }
+  [[nodiscard]] bool computes() const { return operation().find_argument("expression") != nullptr; }
   [[nodiscard]] bool combines() const { return problem_.combines(); }
   [[nodiscard]] bool convolves() const { return is("convolution"); }
   [[nodiscard]] const std::string& text(std::string_view option) const { return options_.argument(option); }
@@ -82,7 +79,7 @@ class Builder {
 
   /// concat's inputs without files.
   [[nodiscard]] bool parts_are_inputs() const {
-    return !has_tile() && (is("concat") || operation().is_batch) && !text("--parts").empty();
+    return (is("concat") || operation().is_batch) && !text("--parts").empty();
   }
 
   /// An expression of coordinates alone needs no input, where the family takes none.
@@ -302,7 +299,7 @@ class Builder {
   /// Reads the operation's arguments.
   void read_arguments() {
     const auto& request = problem_.request;
-    problem_.operation_name = has_tile() ? std::string() : std::string(operation().name);
+    problem_.operation_name = operation().name;
     if (request.moves_views()) problem_.operation_name = text("--pad").empty() ? "copy" : "pad";
     const auto take = [&](const tmajit::Argument& argument) {
       const std::string& given = text(argument.option);
@@ -312,11 +309,6 @@ class Builder {
       const bool quoted = argument.type == tmajit::ArgumentType::text;
       note(argument.option, quoted ? fmt::format("'{}'", given) : tmajit::text_of(value));
     };
-    if (has_tile()) {
-      if (computes()) take(*tmajit::find_operation("map").find_argument("expression"));
-      if (combines()) take(*tmajit::find_operation("reduce_into").find_argument("op"));
-      return;
-    }
     for (const auto& argument : tmajit::find_operation(problem_.operation_name).arguments) take(argument);
     if (parts_are_inputs()) note("--parts", text("--parts"));
   }
@@ -365,12 +357,9 @@ class Builder {
     }
   }
 
-  /// Whether the outputs' elements are the inputs' as they are: kernels with a tile have rules of their own.
-  [[nodiscard]] bool keeps_bits() const { return !has_tile() && operation().moves_bits; }
-
   /// What moves bits makes no element of one type from one of another.
   void require_same_bits() const {
-    if (!keeps_bits()) return;
+    if (has_tile() || !operation().moves_bits) return;  // kernels with a tile have rules of their own
     const auto to = types_.output;
     for (const auto from : types_.inputs) {
       if (from != types_.inputs.front()) {
@@ -391,7 +380,7 @@ class Builder {
 
   /// Where no option names a type, bits of NumPy's booleans stay booleans.
   void keep_booleans() {
-    const bool moves = keeps_bits() || (has_tile() && !computes() && !combines() && !writes_images());
+    const bool moves = operation().moves_bits && !writes_images();
     const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
     problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
                                     !problem_.files.empty() &&

@@ -41,23 +41,16 @@ std::string_view planner_option(const ProblemOptions& options) {
   return {};
 }
 
-/// The family whose kernels do `word` with a tile of the caller's choice, or null.
-const FamilyInfo* tile_family(std::string_view word) {
-  const auto families = tmajit::families();
-  const auto found = std::ranges::find(families, word, &FamilyInfo::operation);
-  return word.empty() || found == families.end() ? nullptr : &*found;
-}
-
 const FamilyInfo* family_called(std::string_view word) {
   const auto families = tmajit::families();
   const auto found = std::ranges::find(families, word, &FamilyInfo::name);
-  return found == families.end() ? tile_family(word) : &*found;
+  return found == families.end() ? nullptr : &*found;
 }
 
 std::string tile_words() {
   std::vector<std::string_view> words;
   for (const auto& family : tmajit::families()) {
-    if (!family.operation.empty()) words.push_back(family.operation);
+    if (family.takes_tiles) words.push_back(family.name);
   }
   return fmt::to_string(fmt::join(words, ", "));
 }
@@ -104,10 +97,7 @@ std::string family_names() {
 std::vector<std::string_view> operation_words() {
   std::vector<std::string_view> words;
   for (const auto& operation : tmajit::operations()) words.push_back(operation.name);
-  for (const auto& family : tmajit::families()) {
-    words.push_back(family.name);
-    if (!family.operation.empty()) words.push_back(family.operation);
-  }
+  for (const auto& family : tmajit::families()) words.push_back(family.name);
   return words;
 }
 
@@ -115,8 +105,8 @@ Request read_request(const ProblemOptions& options) {
   const auto tile = tile_option(options);
   if (const auto* const operation = operation_called(options.word)) {
     if (tile.empty()) return {.operation = operation};
-    const auto* const family = tile_family(options.word);
-    if (family == nullptr) {
+    const auto* const family = family_called(options.word);
+    if (family == nullptr || !family->takes_tiles) {
       refuse("{} chooses a tile, but for {} the planner does; tiles of your choice are for {}", tile,
              options.word, tile_words());
     }
@@ -127,9 +117,8 @@ Request read_request(const ProblemOptions& options) {
     refuse("there is no operation or family \"{}\"; operations are {}; families are {}{}", options.word,
            operation_names(), family_names(), tmajit::suggestion(options.word, operation_words()));
   }
-  const auto* const operation = operation_called(family->operation);
-  if (!family->operation.empty() && (operation == nullptr || !tile.empty()))
-    return with_tile(operation, *family, options);
+  if (family->takes_tiles)
+    return with_tile(operation_called(family->computes ? "map" : "copy"), *family, options);
   if (!tile.empty()) {
     refuse("{} chooses a tile, but for family {} the planner does; tiles of your choice are for {}", tile,
            family->name, tile_words());
@@ -157,10 +146,6 @@ std::string takers(std::string_view option) {
 
 /// Whether the operation, or the family with a tile of the caller's choice, takes an option.
 bool takes(const Request& request, std::string_view option) {
-  if (request.has_tile) {
-    if (option == "--expr") return request.family->computes;
-    return option == "--op" && request.family->does("reduce_into");
-  }
   if (request.argument(option) != nullptr || request.asks_for_view(option)) return true;
   // Inputs without files are made of parts.
   const bool makes_parts = request.operation->name == "concat" || request.operation->is_batch;
@@ -181,13 +166,7 @@ void check_arguments(const Request& request, const ProblemOptions& options) {
     refuse("{0} needs {1}, {2}: {1} {3}{4}{3}", options.word, argument.option, argument.sentence,
            quoted ? "'" : "", argument.example);
   };
-  const auto* const described =
-      request.operation != nullptr ? request.operation : operation_called(request.family->operation);
-  if (described != nullptr) {
-    for (const auto& argument : described->arguments) require(argument);
-  }
-  if (request.has_tile && request.family->computes && options.argument("--expr").empty())
-    require(operation_called("map")->arguments.front());
+  for (const auto& argument : request.operation->arguments) require(argument);
   if (!options.argument("--pad-value").empty() && options.argument("--pad").empty())
     refuse("{} takes no --pad-value without --pad; nothing is filled", options.word);
   if (!options.argument("--boundary-value").empty() && options.argument("--boundary") != "constant")
@@ -195,7 +174,7 @@ void check_arguments(const Request& request, const ProblemOptions& options) {
 }
 
 const tmajit::Argument* Request::argument(std::string_view option) const {
-  if (has_tile || operation == nullptr || (moves_views() && !is_pad_option(option))) return nullptr;
+  if (moves_views() && !is_pad_option(option)) return nullptr;
   const auto* const from = moves_views() ? operation_called("pad") : operation;
   for (const auto& one : from->arguments) {
     if (one.option == option) return &one;
@@ -204,7 +183,7 @@ const tmajit::Argument* Request::argument(std::string_view option) const {
 }
 
 bool Request::asks_for_view(std::string_view option) const {
-  return !has_tile && is_view_option(option) && argument(option) == nullptr;
+  return is_view_option(option) && argument(option) == nullptr;
 }
 
 }  // namespace jitc

@@ -23,17 +23,15 @@ using Shape = std::vector<std::uint64_t>;
 
 /// What OPERATION and the options that come with it mean together.
 struct Request {
-  /// Null: what the family does, with a tile of the caller's choice.
-  const tmajit::OperationInfo* operation = nullptr;
-  const tmajit::FamilyInfo* family = nullptr;  ///< whose kernels alone are asked for; null: any
-  bool has_tile = false;                       ///< of the caller's choice
+  const tmajit::OperationInfo* operation = nullptr;  ///< never null once it was read
+  const tmajit::FamilyInfo* family = nullptr;        ///< whose kernels alone are asked for; null: any
+  bool has_tile = false;                             ///< of the caller's choice
   [[nodiscard]] std::string_view family_name() const {
     return family == nullptr ? std::string_view() : family->name;
   }
   /// Whether inputs are seen as --slice, --flip, --axes and --broadcast show them, and padded.
   [[nodiscard]] bool moves_views() const {
-    return operation != nullptr &&
-           (operation->is_view || operation->name == "copy" || operation->name == "pad");
+    return operation->is_view || operation->name == "copy" || operation->name == "pad";
   }
   /// The operation's argument of that option; null if it has none, or if the option asks for a view.
   [[nodiscard]] const tmajit::Argument* argument(std::string_view option) const;

@@ -67,12 +67,10 @@ struct Problem {
   [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
 
   /// Whether it is one launch for all inputs, and its plan.
-  [[nodiscard]] bool is_batch() const { return !request.has_tile && request.operation->is_batch; }
+  [[nodiscard]] bool is_batch() const { return request.operation->is_batch; }
   [[nodiscard]] tmajit::RaggedPlan batch(const Addresses& at, const tmajit::Chip& chip = {}) const;
   /// Whether the outputs' elements are combined with what they hold.
-  [[nodiscard]] bool combines() const {
-    return request.has_tile ? request.family->does("reduce_into") : request.operation->reads_destination;
-  }
+  [[nodiscard]] bool combines() const { return request.operation->reads_destination; }
 
   /// How an output is written: the NumPy type of the elements.
   [[nodiscard]] std::string_view descr(const Array& output) const;

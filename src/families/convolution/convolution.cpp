@@ -8,6 +8,7 @@
 #include <tmajit/validate.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <limits>
@@ -45,6 +46,26 @@ struct ConvolutionFacts {
   [[nodiscard]] std::uint32_t step_bytes() const { return 4 * channels * (tile.windows + tile.outputs); }
   [[nodiscard]] Swizzle swizzle() const {
     return static_cast<Swizzle>(std::countr_zero(channels / least_channels));
+  }
+};
+
+struct ConvolutionChoice {
+  std::uint32_t windows = 0;  ///< of a tile, as its outputs
+  std::uint32_t outputs = 0;
+  std::uint32_t channels = 0;  ///< of a step
+  std::uint32_t threads = 0;
+  std::uint32_t stages = 0;  ///< steps in flight; 0: threads load
+  static constexpr auto members() {
+    return std::array{choice_side("windows", &ConvolutionChoice::windows),
+                      choice_side("outputs", &ConvolutionChoice::outputs),
+                      choice_side("channels", &ConvolutionChoice::channels),
+                      choice_number("threads", &ConvolutionChoice::threads),
+                      choice_number("stages", &ConvolutionChoice::stages)};
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} windows by {} outputs, {} channels at a time, {} threads, {}", windows, outputs,
+                       channels, threads,
+                       stages == 0 ? "which load" : fmt::format("{} steps in flight", stages));
   }
 };
 
@@ -111,14 +132,13 @@ params::Convolution<dimensions> convolution_of(const Problem& problem) {
   return c;
 }
 
-class ConvolutionFamily final : public Family {
+class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, ConvolutionChoice> {
  public:
   ConvolutionFamily()
-      : Family({.name = "convolution",
-                .summary = "computes the forward convolution of images and a filter, in f32",
-                .operations = {"convolution"},
-                .operation = {},
-                .most_inputs = 2}) {}
+      : TypedFamily({.name = "convolution",
+                     .summary = "computes the forward convolution of images and a filter, in f32",
+                     .operations = {"convolution"},
+                     .most_inputs = 2}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     require_counted(problem);
@@ -139,7 +159,12 @@ class ConvolutionFamily final : public Family {
           least = time;
           best = candidates.size();
         }
-        add_once(candidates, candidate(facts, problem.nest), false);
+        const ConvolutionChoice choice{.windows = tile.windows,
+                                       .outputs = tile.outputs,
+                                       .channels = facts.channels,
+                                       .threads = facts.threads(),
+                                       .stages = facts.stages};
+        add_once(candidates, candidate(facts, choice, problem.nest), false);
       }
     }
     candidates[best].usual = Usual::yes;
@@ -164,18 +189,6 @@ class ConvolutionFamily final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<ConvolutionFacts>(candidate);
-    return {.family = name(),
-            .tile = {facts.tile.windows, facts.tile.outputs, facts.channels},
-            .threads = facts.threads(),
-            .stages = facts.stages};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    return fmt::format("{} windows by {} outputs, {} channels at a time, {} threads, {}", choice.tile[0],
-                       choice.tile[1], choice.tile[2], choice.threads,
-                       choice.stages == 0 ? "which load" : fmt::format("{} steps in flight", choice.stages));
-  }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     return facts_of<ConvolutionFacts>(candidate).stages > 0
                ? "The copy engine gathers the pixels of windows in im2col mode, straight into shared memory; "

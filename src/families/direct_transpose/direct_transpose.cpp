@@ -33,8 +33,7 @@ class DirectTranspose final : public BlockFamily {
                      .summary =
                          "moves whole blocks between two views whose contiguous dimensions differ, through "
                          "registers alone",
-                     .operations = {"copy"},
-                     .operation = {}}) {}
+                     .operations = {"copy"}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;

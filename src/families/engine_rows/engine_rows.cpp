@@ -8,6 +8,7 @@
 #include <tmajit/engine_grid.cuh>
 
 #include <algorithm>
+#include <array>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -28,6 +29,19 @@ struct EngineRowsFacts {
   std::uint32_t own_dimensions = 0;  ///< that have one of the maps' to themselves: bit d for dimension d
   Flag parts = 0;                    ///< a row takes more than one box
 };
+
+struct EngineRowsChoice {
+  PerDimension words{};  ///< of 8 bytes, of a tile
+  std::uint32_t stages = 1;
+  static constexpr auto members() {
+    return std::array{choice_box("words", &EngineRowsChoice::words),
+                      choice_number("stages", &EngineRowsChoice::stages)};
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} words of 8 bytes, {} in flight", box_text(words), stages);
+  }
+};
+using EngineRowsBase = TypedFamily<EngineRowsFacts, EngineRowsChoice>;
 
 struct Tuning {
   std::uint32_t tile_bytes;
@@ -68,19 +82,19 @@ EngineTile tile_of(std::uint32_t rank, std::uint32_t stages, const PerDimension&
           .box = box};
 }
 EngineTile tile_of(const Candidate& candidate) {
-  const auto facts = facts_of<EngineRowsFacts>(candidate);
-  return tile_of(facts.rank, facts.stages, candidate.tile.box);
+  const auto& [words, stages] = EngineRowsBase::data(candidate).choice;
+  return tile_of(facts_of<EngineRowsFacts>(candidate).rank, stages, words);
 }
 
-class EngineRows final : public Family {
+class EngineRows final : public EngineRowsBase {
  public:
   EngineRows()
-      : Family({.name = "engine_rows",
-                .summary =
-                    "moves boxes between two views that share their contiguous dimension, by the copy engine "
-                    "alone",
-                .operations = {"copy"},
-                .operation = {}}) {}
+      : TypedFamily(
+            {.name = "engine_rows",
+             .summary =
+                 "moves boxes between two views that share their contiguous dimension, by the copy engine "
+                 "alone",
+             .operations = {"copy"}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::rows) return;
@@ -95,7 +109,7 @@ class EngineRows final : public Family {
       facts.parts = engine_layout(tile).parts > 1 ? 1 : 0;
       const MapOrder order = map_order(tile);
       for (std::uint32_t d = 0; d < tile.rank; ++d) facts.own_dimensions |= order.has(d) ? 1U << d : 0U;
-      add_once(candidates, candidate(facts, problem.nest, {.box = tile.box}),
+      add_once(candidates, candidate(facts, {.words = tile.box, .stages = tile.stages}, problem.nest),
                !is_small(problem) && tuning.stages == usual_stages);
     }
   }
@@ -113,13 +127,6 @@ class EngineRows final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<EngineRowsFacts>(candidate);
-    return {.family = name(), .tile = candidate.tile.box, .stages = facts.stages};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    return fmt::format("{} words of 8 bytes, {} in flight", tile_text(choice), choice.stages);
-  }
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
     return "Both views are contiguous in the last dimension and fit tensor maps: the copy engine loads and "
            "stores boxes.";

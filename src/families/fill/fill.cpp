@@ -24,23 +24,22 @@ ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
   return facts;
 }
 
-class Fill final : public Family {
+class Fill final : public TypedFamily<ChunkFacts, ChunkChoice> {
  public:
   Fill()
-      : Family({.name = "fill",
-                .summary = "writes an expression of each element's coordinates; it has no input",
-                .operations = {"map"},
-                .operation = {},
-                .computes = true,
-                .most_inputs = 0}) {}
+      : TypedFamily({.name = "fill",
+                     .summary = "writes an expression of each element's coordinates; it has no input",
+                     .operations = {"map"},
+                     .computes = true,
+                     .most_inputs = 0}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (problem.sources() != 0 || problem.expression().empty()) return;
     const std::size_t first = candidates.size();
     for (const FillTuning& tuning : tunings) {
       ChunkFacts facts = fill_facts(problem, tuning);
-      const LaunchTile tile = take_tile(facts);
-      add_once(candidates, candidate(facts, problem.nest, tile),
+      const ChunkChoice choice = take_tile(facts);
+      add_once(candidates, candidate(facts, choice, problem.nest),
                facts.turns == (is_small(problem) ? 1U : 2U));
     }
     candidates[first].usual = Usual::yes;
@@ -55,10 +54,6 @@ class Fill final : public Family {
         .bytes_in_flight = std::uint64_t{facts.threads} * facts.turns * facts.chunk * facts.element_bytes};
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = with_tile<ChunkFacts>(candidate);
-    return {.family = name(), .tile = facts.box, .threads = facts.threads, .turns = facts.turns};
-  }
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
     return "The expression reads no tensor: threads compute what they store.";
   }

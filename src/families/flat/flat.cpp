@@ -5,8 +5,8 @@
 #include <tmajit/flat_tile.cuh>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <memory>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -74,10 +74,23 @@ FlatFacts facts_of_layout(const FlatLayout& layout, const Problem& problem) {
   return facts;
 }
 
-/// The layout that add_candidates() made.
-const FlatLayout& layout_of(const Candidate& candidate) {
-  return *static_cast<const FlatLayout*>(candidate.layout.get());
-}
+struct FlatChoice {
+  PerDimension tile{};
+  std::uint32_t threads = 0;
+  std::uint32_t word_bytes = 0;  ///< of a store
+  std::uint32_t order = 0;       ///< a TileOrder
+  std::uint32_t joined = 0;      ///< 1: words may have elements of two rows
+  static constexpr auto members() {
+    return std::array{choice_box("tile", &FlatChoice::tile), choice_number("threads", &FlatChoice::threads),
+                      choice_number("word_bytes", &FlatChoice::word_bytes),
+                      choice_number("order", &FlatChoice::order, most_tile_order),
+                      choice_number("joined", &FlatChoice::joined, 1)};
+  }
+  [[nodiscard]] std::string text() const {
+    return BlockChoice{tile, threads, word_bytes, order}.text() + (joined != 0 ? ", joined rows" : "");
+  }
+};
+using FlatBase = TypedFamily<FlatFacts, FlatChoice, FlatLayout>;
 
 template <std::uint32_t sources>
 params::FlatTile<sources> tile_of(const FlatLayout& layout, const Problem& problem) {
@@ -124,17 +137,16 @@ params::FlatTile<sources> tile_of(const FlatLayout& layout, const Problem& probl
   return tile;
 }
 
-class Flat final : public Family {
+class Flat final : public FlatBase {
  public:
   Flat()
-      : Family({.name = "flat",
-                .summary =
-                    "moves, pads, converts or computes tiles of two flat index spaces, each of any "
-                    "number of dimensions, so that short and odd extents leave nothing of a tile empty",
-                .operations = {"copy", "pad", "map"},
-                .operation = {},
-                .computes = true,
-                .most_inputs = max_inputs}) {}
+      : TypedFamily({.name = "flat",
+                     .summary =
+                         "moves, pads, converts or computes tiles of two flat index spaces, each of any "
+                         "number of dimensions, so that short and odd extents leave nothing of a tile empty",
+                     .operations = {"copy", "pad", "map"},
+                     .computes = true,
+                     .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const FlatPlanner planner(problem);
@@ -143,21 +155,22 @@ class Flat final : public Family {
     for (const FlatTuning& tuning : tunings) {
       const auto layout = planner.layout(tuning);
       if (!layout) continue;
-      Candidate one = candidate(facts_of_layout(*layout, problem), problem.nest,
-                                {.box = layout->box(problem.nest),
-                                 .threads = layout->threads,
-                                 .order = static_cast<std::uint32_t>(layout->order)});
-      one.layout = std::make_shared<const FlatLayout>(*layout);
-      add_once(candidates, std::move(one), !small && !repeats(problem));
+      const FlatChoice choice{.tile = layout->box(problem.nest),
+                              .threads = layout->threads,
+                              .word_bytes = layout->in_word * layout->element_bytes,
+                              .order = static_cast<std::uint32_t>(layout->order),
+                              .joined = layout->joined ? 1U : 0U};
+      add_once(candidates, candidate(facts_of_layout(*layout, problem), choice, problem.nest, *layout),
+               !small && !repeats(problem));
     }
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const FlatLayout& layout = layout_of(candidate);
+    const FlatLayout& layout = flat_layout_of(candidate);
     const auto tiles = static_cast<double>(layout.x_tiles() * layout.y_tiles());
     const std::uint64_t words = std::uint64_t{layout.words()} * layout.y;
     const std::uint64_t passes = ceil_div(words, std::uint64_t{layout.threads} * layout.stores);
-    Footprint footprint{.box = candidate.tile.box,
+    Footprint footprint{.box = data(candidate).choice.tile,
                         .threads = layout.threads,
                         .tiles = layout.x_tiles() * layout.y_tiles(),
                         .dynamic_shared_bytes = layout.shared_bytes(),
@@ -189,22 +202,8 @@ class Flat final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const FlatLayout& layout = layout_of(candidate);
-    return {.family = name(),
-            .tile = candidate.tile.box,
-            .threads = layout.threads,
-            .vector_bytes = layout.in_word * layout.element_bytes,
-            .turns = layout.joined ? 2U : 0U,
-            .order = candidate.tile.order};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    KernelChoice apart = choice;
-    apart.turns = 0;
-    return Family::describe(apart) + (choice.turns > 0 ? ", joined rows" : "");
-  }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const FlatLayout& layout = layout_of(candidate);
+    const FlatLayout& layout = flat_layout_of(candidate);
     return fmt::format(
         "All dimensions that follow each other in the destination count as one, all others as another: "
         "threads "
@@ -212,13 +211,13 @@ class Flat final : public Family {
         layout.y, layout.x);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
-    const FlatLayout& layout = layout_of(candidate);
+    const FlatLayout& layout = flat_layout_of(candidate);
     return run_rewrite(layout.rank - layout.x_dimensions, layout.rank);
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const FlatLayout& layout = layout_of(candidate);
+    const FlatLayout& layout = flat_layout_of(candidate);
     with_rank(layout.sources, [&](auto sources) {
       using Tile = params::FlatTile<sources>;
       const std::uint32_t at =
@@ -262,12 +261,16 @@ class Flat final : public Family {
   }
 
   void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override {
-    const FlatLayout& layout = layout_of(candidate);
+    const FlatLayout& layout = flat_layout_of(candidate);
     shape.column = log2_of(problem.nest.shape[layout.dimension[layout.x_dimensions]]);
   }
 };
 
 }  // namespace
+
+const FlatLayout& flat_layout_of(const Candidate& candidate) {
+  return FlatBase::data(candidate).layout;
+}
 
 const Family& flat_family() {
   static const Flat family;

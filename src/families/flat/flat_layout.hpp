@@ -90,6 +90,9 @@ struct FlatLayout {
   }
 };
 
+/// The layout of a candidate of the family.
+[[nodiscard]] const FlatLayout& flat_layout_of(const Candidate& candidate);
+
 /// Makes layouts of a problem.
 class FlatPlanner {
  public:

@@ -83,15 +83,14 @@ bool moves_few_bytes(const Problem& problem) {
   return bytes < 2 * widest;
 }
 
-class General final : public Family {
+class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
  public:
   General()
-      : Family(
+      : TypedFamily(
             {.name = "general",
              .summary =
                  "moves, converts, pads or computes, whatever the strides, alignments and types of its views",
              .operations = {"copy", "pad", "map"},
-             .operation = {},
              .computes = true,
              .most_inputs = max_inputs}) {}
 
@@ -103,8 +102,10 @@ class General final : public Family {
     const auto add = [&](const GeneralTuning& tuning, bool common) {
       GeneralKernel kernel = plan_general(problem, tuning);
       const bool has_image = kernel.facts.has_image();
-      const LaunchTile tile = has_image ? LaunchTile{} : take_tile(kernel.facts);
-      add_once(candidates, candidate(kernel.facts, kernel.nest, tile), common);
+      const ChunkChoice choice = has_image
+                                     ? ChunkChoice{.tile = kernel.facts.box, .threads = kernel.facts.threads}
+                                     : take_tile(kernel.facts);
+      add_once(candidates, candidate(kernel.facts, choice, kernel.nest), common);
       return has_image;
     };
     if (tiny) {
@@ -169,14 +170,6 @@ class General final : public Family {
     if (facts.whole == 0) footprint.work.end = std::min(ends, 1.0) * chunks * facts.chunk;
     if (facts.staggered != 0 || facts.reads_elements()) footprint.work.element = chunks * facts.chunk;
     return footprint;
-  }
-
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = with_tile<GeneralFacts>(candidate);
-    return {.family = name(),
-            .tile = facts.box,
-            .threads = facts.threads,
-            .turns = facts.has_image() ? 0 : facts.turns};
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {

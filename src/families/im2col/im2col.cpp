@@ -7,6 +7,7 @@
 #include <tmajit/bank_conflicts.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <utility>
@@ -34,10 +35,31 @@ struct Im2colFacts {
   std::uint32_t vector = 0;      ///< bytes that a thread moves at a time; 0: the copy engine moves
 };
 
-/// A tile of a launch, in its box: windows, one tap, words of channels; of threads' windows alone.
+struct Im2colChoice {
+  std::uint32_t windows = 0;    ///< of a CTA
+  std::uint32_t box_bytes = 0;  ///< wanted, and words of 8 bytes of a box's channels; 0 where threads move
+  std::uint32_t words = 0;
+  std::uint32_t stages = 0;        ///< boxes in flight; 0: threads move
+  std::uint32_t vector_bytes = 0;  ///< that a thread moves at a time
+  static constexpr auto members() {
+    return std::array{
+        choice_side("windows", &Im2colChoice::windows), choice_side("box_bytes", &Im2colChoice::box_bytes),
+        choice_side("words", &Im2colChoice::words), choice_number("stages", &Im2colChoice::stages),
+        choice_number("vector_bytes", &Im2colChoice::vector_bytes)};
+  }
+  [[nodiscard]] std::string text() const {
+    return stages == 0
+               ? fmt::format("{} windows by {} threads, {} bytes at a time", windows, thread_count,
+                             vector_bytes)
+               : fmt::format("{} windows of {} words of 8 bytes, {} in flight", windows, words, stages);
+  }
+};
+using Im2colBase = TypedFamily<Im2colFacts, Im2colChoice>;
+
+/// The tile of a launch whose boxes the copy engine moves.
 WindowTile tile_of(const Candidate& candidate, const Problem& problem) {
-  const auto facts = facts_of<Im2colFacts>(candidate);
-  return window_tile(problem, {candidate.tile.box[1], facts.stages});
+  const Im2colChoice& choice = Im2colBase::data(candidate).choice;
+  return window_tile(problem, {choice.box_bytes, choice.stages});
 }
 
 /// The widest that every vector of channels is aligned to, in both tensors.
@@ -103,13 +125,12 @@ params::WindowViews<dimensions> views_of(const Problem& problem, std::uint32_t v
   return views;
 }
 
-class Im2colFamily final : public Family {
+class Im2colFamily final : public Im2colBase {
  public:
   Im2colFamily()
-      : Family({.name = "im2col",
-                .summary = "moves the pixels of each window of a filter on images, side by side",
-                .operations = {"im2col"},
-                .operation = {}}) {}
+      : TypedFamily({.name = "im2col",
+                     .summary = "moves the pixels of each window of a filter on images, side by side",
+                     .operations = {"im2col"}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::uint32_t dimensions = problem.windows()->geometry.dims;
@@ -122,14 +143,19 @@ class Im2colFamily final : public Family {
       const bool counted = tile.tiles < most_numbers && tile.steps < most_numbers && tile.shares() < 1U << 16;
       if (!fits || !counted || !images_map(problem, tile) || !windows_map(problem, tile)) continue;
       add_once(candidates,
-               candidate(Im2colFacts{.dimensions = dimensions, .stages = tile.stages}, problem.nest,
-                         {.box = {tile.windows, tuning.box_bytes, tile.channels}, .threads = warp_lanes}),
+               candidate({.dimensions = dimensions, .stages = tile.stages},
+                         {.windows = tile.windows,
+                          .box_bytes = tuning.box_bytes,
+                          .words = tile.channels,
+                          .stages = tile.stages},
+                         problem.nest),
                candidates.size() == first);
     }
     add_once(candidates,
-             candidate(Im2colFacts{.dimensions = dimensions, .vector = vector}, problem.nest,
-                       {.box = {static_cast<std::uint32_t>(windows_of_cta(problem, vector))},
-                        .threads = thread_count}),
+             candidate({.dimensions = dimensions, .vector = vector},
+                       {.windows = static_cast<std::uint32_t>(windows_of_cta(problem, vector)),
+                        .vector_bytes = vector},
+                       problem.nest),
              candidates.size() == first);
     candidates[first].usual = Usual::yes;
   }
@@ -137,10 +163,11 @@ class Im2colFamily final : public Family {
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<Im2colFacts>(candidate);
     if (facts.vector != 0) {
+      const std::uint32_t windows = data(candidate).choice.windows;
       Footprint footprint{.threads = thread_count,
-                          .tiles = ceil_div(problem.windows()->windows(), candidate.tile.box[0]),
+                          .tiles = ceil_div(problem.windows()->windows(), windows),
                           .bytes_in_flight = std::uint64_t{thread_count} * turns * facts.vector};
-      footprint.box = {candidate.tile.box[0], sat_cast<std::uint32_t>(problem.windows()->taps()),
+      footprint.box = {windows, sat_cast<std::uint32_t>(problem.windows()->taps()),
                        sat_cast<std::uint32_t>(problem.windows()->channels())};
       footprint.work.load = static_cast<double>(problem.bytes_written()) / facts.vector;
       return footprint;
@@ -158,20 +185,6 @@ class Im2colFamily final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<Im2colFacts>(candidate);
-    return {.family = name(),
-            .tile = candidate.tile.box,
-            .threads = candidate.tile.threads,
-            .vector_bytes = facts.vector,
-            .stages = facts.stages};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    return choice.stages == 0 ? fmt::format("{} windows by {} threads, {} bytes at a time", choice.tile[0],
-                                            choice.threads, choice.vector_bytes)
-                              : fmt::format("{} windows of {} words of 8 bytes, {} in flight", choice.tile[0],
-                                            choice.tile[2], choice.stages);
-  }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const auto facts = facts_of<Im2colFacts>(candidate);
     return facts.vector == 0
@@ -212,14 +225,14 @@ class Im2colFamily final : public Family {
       parameters.add_address(at + offsetof(Views, destination), 0);
       parameters.add_address(at + offsetof(Views, source), 1);
     });
-    shape.grid = grid_of(ceil_div(problem.windows()->windows(), candidate.tile.box[0]));
+    shape.grid = grid_of(ceil_div(problem.windows()->windows(), data(candidate).choice.windows));
   }
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
     const auto facts = facts_of<Im2colFacts>(candidate);
     SourceParts parts{.facts = number_fact("dimensions", facts.dimensions, "of an image"),
-                      .most_threads = candidate.tile.threads};
+                      .most_threads = facts.vector == 0 ? warp_lanes : thread_count};
     if (facts.vector == 0) {
       parts.why = "The copy engine gathers boxes and stores them again: no thread touches the data.";
       parts.map_rank = facts.dimensions + 2;

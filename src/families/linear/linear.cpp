@@ -156,16 +156,28 @@ params::PaddedLine<rank> padded_line(const Problem& problem) {
   return line;
 }
 
-class Linear final : public Family {
+struct LinearChoice {
+  std::uint32_t word_bytes = 0;
+  std::uint32_t words = 0;  ///< of a thread
+  static constexpr auto members() {
+    return std::array{choice_number("word_bytes", &LinearChoice::word_bytes),
+                      choice_number("words", &LinearChoice::words)};
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("words of {} bytes, {} threads of {}", word_bytes, linear_threads, words);
+  }
+};
+
+class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
  public:
   Linear()
-      : Family({.name = "linear",
-                .summary = "moves, pads, converts or computes along the destination's memory, all of whose "
-                           "dimensions count as one, element by element",
-                .operations = {"copy", "pad", "map"},
-                .operation = {},
-                .computes = true,
-                .most_inputs = max_inputs}) {}
+      : TypedFamily({.name = "linear",
+                     .summary =
+                         "moves, pads, converts or computes along the destination's memory, all of whose "
+                         "dimensions count as one, element by element",
+                     .operations = {"copy", "pad", "map"},
+                     .computes = true,
+                     .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!takes_lines(problem)) return;
@@ -176,7 +188,8 @@ class Linear final : public Family {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
       const bool takes = common && facts.in_word <= most_in_common_word;
-      add_once(candidates, candidate(facts, problem.nest), takes);
+      const LinearChoice choice{.word_bytes = facts.in_word * facts.element_bytes(), .words = facts.turns};
+      add_once(candidates, candidate(facts, choice, problem.nest), takes);
       if (takes) common = false;
     }
   }
@@ -211,17 +224,6 @@ class Linear final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<LinearFacts>(candidate);
-    return {.family = name(),
-            .threads = linear_threads,
-            .vector_bytes = facts.in_word * facts.element_bytes(),
-            .turns = facts.turns};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    return fmt::format("words of {} bytes, {} threads of {}", choice.vector_bytes, choice.threads,
-                       choice.turns);
-  }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
     return fmt::format(

@@ -10,8 +10,8 @@
 #include <tmajit/ragged_batch.cuh>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <memory>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -36,9 +36,22 @@ struct RaggedFacts {
   std::array<std::uint32_t, max_map_rank> tile{};
 };
 
+struct RaggedChoice {
+  PerDimension tile{};
+  std::uint32_t stages = 1;
+  static constexpr auto members() {
+    return std::array{choice_box("tile", &RaggedChoice::tile),
+                      choice_number("stages", &RaggedChoice::stages)};
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{}, {} stages, 32 threads, {} CTAs an SM", box_text(tile), stages, ctas_per_sm);
+  }
+};
+using RaggedBase = TypedFamily<RaggedFacts, RaggedChoice, RaggedLayout>;
+
 /// The layout of a batch's candidate.
 const RaggedLayout& layout_of(const Candidate& candidate) {
-  return *static_cast<const RaggedLayout*>(candidate.layout.get());
+  return RaggedBase::data(candidate).layout;
 }
 
 RaggedFacts facts_of_layout(const RaggedLayout& layout) {
@@ -51,30 +64,30 @@ RaggedFacts facts_of_layout(const RaggedLayout& layout) {
           .tile = layout.tile};
 }
 
-class Ragged final : public Family {
+class Ragged final : public RaggedBase {
  public:
   Ragged()
-      : Family({.name = "ragged",
-                .summary = "moves a batch of tensors of different sizes, through tensor maps that it changes",
-                .operations = {},
-                .operation = {}}) {}
+      : TypedFamily(
+            {.name = "ragged",
+             .summary = "moves a batch of tensors of different sizes, through tensor maps that it changes",
+             .operations = {}}) {}
 
-  [[nodiscard]] KernelPlan plan(std::shared_ptr<const RaggedLayout> layout, DevicePtr table,
-                                const Chip& chip) const {
+  [[nodiscard]] KernelPlan plan(RaggedLayout layout, DevicePtr table, const Chip& chip) const {
     // As the rest of the library sees it: so many elements, from the table to the table.
     Problem problem{.sm_count = chip.sm_count};
     CanonicalNest& nest = problem.nest;
     nest.rank = 1;
     nest.operands = 2;
-    nest.shape[0] = layout->moved;
+    nest.shape[0] = layout.moved;
     for (std::uint32_t i = 0; i < nest.operands; ++i) {
       nest.operand[i].strides[0] = 1;
-      problem.type[i] = unsigned_of(layout->element_bytes);
+      problem.type[i] = unsigned_of(layout.element_bytes);
       problem.address[i] = table;
     }
-    Candidate one = candidate(facts_of_layout(*layout), nest);
-    one.layout = std::move(layout);
-    return make_kernel_plan(std::move(one), std::move(problem));
+    RaggedChoice choice{.stages = layout.stages};
+    std::ranges::copy(layout.tile, choice.tile.begin());
+    const RaggedFacts facts = facts_of_layout(layout);
+    return make_kernel_plan(candidate(facts, choice, nest, std::move(layout)), std::move(problem));
   }
 
   /// Its problems are batches, of which a planner knows nothing: plan_ragged().
@@ -92,16 +105,6 @@ class Ragged final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const RaggedLayout& layout = layout_of(candidate);
-    KernelChoice choice{.family = name(), .threads = 32, .stages = layout.stages, .ctas_per_sm = ctas_per_sm};
-    std::copy_n(layout.tile.begin(), layout.rank, choice.tile.begin());
-    return choice;
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    return fmt::format("{}, {} stages, {} threads, {} CTAs an SM", tile_text(choice), choice.stages,
-                       choice.threads, choice.ctas_per_sm);
-  }
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
     return why_text;
   }
@@ -177,8 +180,8 @@ RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePt
   Violations violations;
   check_ragged(destinations, sources, violations);
   if (violations.count() > 0) throw SpecError(violations.take());
-  auto layout = std::make_shared<RaggedLayout>(ragged_layout(destinations, sources));
-  std::vector<std::byte> bytes = std::move(layout->table);
+  RaggedLayout layout = ragged_layout(destinations, sources);
+  std::vector<std::byte> bytes = std::move(layout.table);
   return {ragged().plan(std::move(layout), table, chip), std::move(bytes)};
 }
 

@@ -7,8 +7,8 @@
 #include <tmajit/reduction_plan.cuh>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <memory>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -63,9 +63,29 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
   return facts;
 }
 
-/// The layout of a candidate, which was worked out when it was added.
+struct ReduceChoice {
+  std::uint32_t owners = 1;  ///< items that a tile keeps
+  std::uint32_t phases = 1;  ///< threads that share an item
+  std::uint32_t parts = 1;   ///< CTAs that share an item
+  std::uint32_t threads = 0;
+  std::uint32_t loads = 1;  ///< of a thread under way
+  static constexpr auto members() {
+    return std::array{
+        choice_side("owners", &ReduceChoice::owners), choice_side("phases", &ReduceChoice::phases),
+        choice_side("parts", &ReduceChoice::parts), choice_number("threads", &ReduceChoice::threads),
+        choice_number("loads", &ReduceChoice::loads)};
+  }
+  [[nodiscard]] std::string text() const {
+    std::string text = fmt::format("{} item{} by {} of {} threads, {} loads of each under way", owners,
+                                   owners == 1 ? "" : "s", phases, threads, loads);
+    if (parts > 1) text += fmt::format(", in {} parts", parts);
+    return text;
+  }
+};
+using ReduceBase = TypedFamily<ReduceFacts, ReduceChoice, ReductionLayout>;
+
 const ReductionLayout& layout_of(const Candidate& candidate) {
-  return *static_cast<const ReductionLayout*>(candidate.layout.get());
+  return ReduceBase::data(candidate).layout;
 }
 
 ReductionTeamShape team_of(const ReductionLayout& layout) {
@@ -114,26 +134,28 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
   return plan;
 }
 
-class Reduce final : public Family {
+class Reduce final : public ReduceBase {
  public:
   Reduce()
-      : Family({.name = "reduce",
-                .summary = "reduces any dimensions of its inputs, computing what is reduced and what "
-                           "becomes of the result",
-                .operations = {"reduce"},
-                .operation = {},
-                .computes = true,
-                .most_inputs = max_inputs}) {}
+      : TypedFamily({.name = "reduce",
+                     .summary = "reduces any dimensions of its inputs, computing what is reduced and what "
+                                "becomes of the result",
+                     .operations = {"reduce"},
+                     .computes = true,
+                     .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::size_t first = candidates.size();
     for (const ReductionTuning& tuning : tunings) {
       ReductionLayout layout = reduction_layout(problem, tuning);
-      Candidate one =
-          candidate(facts_of_layout(layout, problem), problem.nest,
-                    {.box = {layout.owners, layout.phases, layout.parts}, .threads = layout.threads()});
-      one.layout = std::make_shared<const ReductionLayout>(std::move(layout));
-      add_once(candidates, std::move(one), candidates.size() == first);
+      const ReduceFacts facts = facts_of_layout(layout, problem);
+      const ReduceChoice choice{.owners = layout.owners,
+                                .phases = layout.phases,
+                                .parts = layout.parts,
+                                .threads = layout.threads(),
+                                .loads = layout.turns};
+      add_once(candidates, candidate(facts, choice, problem.nest, std::move(layout)),
+               candidates.size() == first);
     }
     candidates[first].usual = Usual::yes;
   }
@@ -169,20 +191,6 @@ class Reduce final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<ReduceFacts>(candidate);
-    return {.family = name(),
-            .tile = candidate.tile.box,
-            .threads = candidate.tile.threads,
-            .turns = facts.turns};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    std::string text =
-        fmt::format("{} item{} by {} of {} threads, {} loads of each under way", choice.tile[0],
-                    choice.tile[0] == 1 ? "" : "s", choice.tile[1], choice.threads, choice.turns);
-    if (choice.tile[2] > 1) text += fmt::format(", in {} parts", choice.tile[2]);
-    return text;
-  }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const ReductionLayout& layout = layout_of(candidate);
     const std::string what =

@@ -5,6 +5,9 @@
 #include <tmajit/bank_conflicts.hpp>
 
 #include <algorithm>
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -17,6 +20,15 @@ struct RowsFacts {
   std::uint32_t turns = 1;  ///< vectors that a thread has in flight: 1 or `most_turns`
   Flag wide_offsets = 0;
   [[nodiscard]] bool whole() const noexcept { return element_bytes == vector_bytes; }
+};
+
+struct RowsChoice {
+  PerDimension tile{};
+  std::uint32_t threads = 0;
+  static constexpr auto members() {
+    return std::array{choice_box("tile", &RowsChoice::tile), choice_number("threads", &RowsChoice::threads)};
+  }
+  [[nodiscard]] std::string text() const { return fmt::format("{}, {} threads", box_text(tile), threads); }
 };
 constexpr std::uint32_t most_turns = 4;
 constexpr std::uint32_t most_of_small = 128;  // threads of a small problem's tile
@@ -67,15 +79,14 @@ PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   return box;
 }
 
-class Rows final : public Family {
+class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
  public:
   Rows()
-      : Family({.name = "rows",
-                .summary =
-                    "moves vectors between two views that share their contiguous dimension, by loads and "
-                    "stores of threads",
-                .operations = {"copy"},
-                .operation = {}}) {}
+      : TypedFamily(
+            {.name = "rows",
+             .summary = "moves vectors between two views that share their contiguous dimension, by loads and "
+                        "stores of threads",
+             .operations = {"copy"}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::rows) return;
@@ -85,16 +96,16 @@ class Rows final : public Family {
     const bool whole = nest.shape[nest.rank - 1] % unit == 0;
     RowsFacts facts{.element_bytes = whole ? vector_bytes : problem.element_bytes(0), .rank = nest.rank};
     for (const RowsTuning& tuning : tunings) {
-      LaunchTile tile{.box = rows_box(problem, tuning)};
-      const std::uint64_t vectors = elements_of(tile.box, nest.rank) / unit;
+      RowsChoice choice{.tile = rows_box(problem, tuning)};
+      const std::uint64_t vectors = elements_of(choice.tile, nest.rank) / unit;
       // Two vectors a thread are one of twice as many threads: kernels differ in this alone.
       const bool one_turn = vectors <= most_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
       facts.turns = one_turn ? 1 : most_turns;
-      tile.threads = static_cast<std::uint32_t>(
+      choice.threads = static_cast<std::uint32_t>(
           std::max<std::uint64_t>(round_up(ceil_div(vectors, facts.turns), warp_lanes), warp_lanes));
-      facts.wide_offsets = has_wide_offsets(problem, tile.box, 0) ? 1 : 0;
-      add_once(candidates, candidate(facts, nest, tile),
-               !is_small(problem) || (one_turn && tile.threads <= most_of_small));
+      facts.wide_offsets = has_wide_offsets(problem, choice.tile, 0) ? 1 : 0;
+      add_once(candidates, candidate(facts, choice, nest),
+               !is_small(problem) || (one_turn && choice.threads <= most_of_small));
     }
     std::find_if(candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
                  [](const Candidate& one) { return one.common; })
@@ -103,19 +114,16 @@ class Rows final : public Family {
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<RowsFacts>(candidate);
-    const LaunchTile& tile = candidate.tile;
-    const std::uint64_t bytes = elements_of(tile.box, facts.rank) * problem.element_bytes(0);
-    const std::uint64_t at_once = std::uint64_t{tile.threads} * vector_bytes * facts.turns;
+    const auto& [tile, threads] = data(candidate).choice;
+    const std::uint64_t bytes = elements_of(tile, facts.rank) * problem.element_bytes(0);
+    const std::uint64_t at_once = std::uint64_t{threads} * vector_bytes * facts.turns;
     const double vectors = static_cast<double>(problem.bytes_written()) / vector_bytes;
-    return {.box = tile.box,
-            .threads = tile.threads,
+    return {.box = tile,
+            .threads = threads,
             .bytes_in_flight = std::min(bytes, at_once),
             .work = {.vector = vectors}};
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    return {.family = name(), .tile = candidate.tile.box, .threads = candidate.tile.threads};
-  }
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
     return "Both views are contiguous in the last dimension and aligned to 16 bytes: vectors are loaded and "
            "stored as "
@@ -126,7 +134,7 @@ class Rows final : public Family {
             LaunchShape& shape) const override {
     const auto facts = facts_of<RowsFacts>(candidate);
     const Problem units = facts.whole() ? in_units(problem, vector_bytes) : problem;
-    PerDimension box = candidate.tile.box;
+    PerDimension box = data(candidate).choice.tile;
     std::uint32_t& along = box[facts.rank - 1];
     along = along * problem.element_bytes(0) / facts.element_bytes;
     const TileCounts counts = tile_counts(units.nest, box, facts.rank);

@@ -7,8 +7,8 @@
 #include <tmajit/scan_plan.cuh>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
-#include <memory>
 #include <string_view>
 
 #include <spdlog/fmt/fmt.h>
@@ -60,9 +60,27 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
   return facts;
 }
 
-/// The layout of a candidate, which was worked out when it was added.
+struct ScanChoice {
+  std::uint32_t lines = 1;    ///< rows, or vectors of columns, of a tile
+  std::uint32_t phases = 1;   ///< threads that share a column
+  std::uint32_t vectors = 1;  ///< of a thread
+  std::uint32_t threads = 0;
+  std::uint32_t parts = 1;  ///< tiles of a row
+  static constexpr auto members() {
+    return std::array{choice_side("lines", &ScanChoice::lines), choice_side("phases", &ScanChoice::phases),
+                      choice_number("vectors", &ScanChoice::vectors),
+                      choice_number("threads", &ScanChoice::threads),
+                      choice_side("parts", &ScanChoice::parts)};
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} side by side, {} threads along, {} vectors of a thread, {} threads, {} part{}",
+                       lines, phases, vectors, threads, parts, parts == 1 ? "" : "s");
+  }
+};
+using ScanBase = TypedFamily<ScanFacts, ScanChoice, ScanLayout>;
+
 const ScanLayout& layout_of(const Candidate& candidate) {
-  return *static_cast<const ScanLayout*>(candidate.layout.get());
+  return ScanBase::data(candidate).layout;
 }
 
 std::string_view scanner(ScanOp op) noexcept {
@@ -115,27 +133,29 @@ params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& probl
   return plan;
 }
 
-class ScanFamily final : public Family {
+class ScanFamily final : public ScanBase {
  public:
   ScanFamily()
-      : Family({.name = "scan",
-                .summary = "combines each element with those before it in one dimension, computing what they "
-                           "are on the way",
-                .operations = {"scan"},
-                .operation = {},
-                .computes = true,
-                .most_inputs = max_inputs}) {}
+      : TypedFamily({.name = "scan",
+                     .summary =
+                         "combines each element with those before it in one dimension, computing what they "
+                         "are on the way",
+                     .operations = {"scan"},
+                     .computes = true,
+                     .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::size_t first = candidates.size();
     const auto add = [&](const ScanTuning& tuning) {
       ScanLayout layout = scan_layout(problem, tuning);
-      const std::uint32_t side = layout.columns ? layout.owners : layout.rows;
-      Candidate one = candidate(
-          facts_of_layout(layout, problem), problem.nest,
-          {.box = {side, layout.phases, sat_cast<std::uint32_t>(layout.parts)}, .threads = layout.threads});
-      one.layout = std::make_shared<const ScanLayout>(std::move(layout));
-      add_once(candidates, std::move(one), candidates.size() == first);
+      const ScanFacts facts = facts_of_layout(layout, problem);
+      const ScanChoice choice{.lines = layout.columns ? layout.owners : layout.rows,
+                              .phases = layout.phases,
+                              .vectors = layout.turns,
+                              .threads = layout.threads,
+                              .parts = sat_cast<std::uint32_t>(layout.parts)};
+      add_once(candidates, candidate(facts, choice, problem.nest, std::move(layout)),
+               candidates.size() == first);
     };
     add({});
     candidates[first].usual = Usual::yes;
@@ -176,18 +196,6 @@ class ScanFamily final : public Family {
     return footprint;
   }
 
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<ScanFacts>(candidate);
-    return {.family = name(),
-            .tile = candidate.tile.box,
-            .threads = candidate.tile.threads,
-            .turns = facts.turns};
-  }
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override {
-    return fmt::format("{} side by side, {} threads along, {} vectors of a thread, {} threads, {} part{}",
-                       choice.tile[0], choice.tile[1], choice.turns, choice.threads, choice.tile[2],
-                       choice.tile[2] == 1 ? "" : "s");
-  }
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const ScanLayout& layout = layout_of(candidate);
     if (layout.columns) return "Columns are neighbours in memory: threads side by side own vectors of them.";

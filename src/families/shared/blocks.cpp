@@ -5,6 +5,7 @@
 #include <tmajit/bank_conflicts.hpp>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <vector>
 
@@ -114,6 +115,15 @@ BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
       static_cast<std::uint32_t>(round_up(blocks, 32) <= most ? round_up(blocks, 32) : tuning.threads);
   facts.wide_offsets = has_wide_offsets(problem_, facts.box, facts.vector) ? 1 : 0;
   return facts;
+}
+
+std::string BlockChoice::text() const {
+  static constexpr std::array orders{"destination", "source", "square", "grouped"};
+  std::string text = box_text(tile);
+  if (vector_bytes == 8 || vector_bytes == 4) text += fmt::format(" by {}", vector_bytes);
+  text += fmt::format(", {} threads", threads);
+  if (order > 0) text += fmt::format(", {} order", orders.at(order));
+  return text;
 }
 
 BlockTuning direct_tuning(const Problem& problem) noexcept {
@@ -248,13 +258,10 @@ Footprint BlockFamily::footprint(const Candidate& candidate, const Problem& prob
   return footprint;
 }
 
-KernelChoice BlockFamily::choice(const Candidate& candidate) const {
-  const auto facts = facts_of<BlockFacts>(candidate);
-  return {.family = name(),
-          .tile = facts.box,
-          .threads = facts.threads,
-          .vector_bytes = facts.vector_bytes(),
-          .order = static_cast<std::uint32_t>(facts.order)};
+Candidate BlockFamily::candidate(const BlockFacts& facts, const CanonicalNest& nest) const {
+  const BlockChoice choice{facts.box, facts.threads, facts.vector_bytes(),
+                           static_cast<std::uint32_t>(facts.order)};
+  return TypedFamily::candidate(facts, choice, nest);
 }
 
 void BlockFamily::bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,

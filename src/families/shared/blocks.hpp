@@ -18,6 +18,7 @@ enum class TileOrder : std::uint32_t {
   square,       ///< of the destination's, but `column` is the fastest after the last dimension
   grouped,      ///< of the destination's, by eights of `column`'s tiles
 };
+inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::grouped);
 
 /// What kernels that transpose blocks are specialised for.
 struct BlockFacts {
@@ -36,6 +37,19 @@ struct BlockFacts {
   PerDimension box{};
   PerDimension source_order{};  ///< dimensions by the source's strides, the largest first
   [[nodiscard]] std::uint32_t vector_bytes() const noexcept { return vector * element_bytes; }
+};
+
+struct BlockChoice {
+  PerDimension tile{};
+  std::uint32_t threads = 0;
+  std::uint32_t vector_bytes = 16;  ///< of a block's side
+  std::uint32_t order = 0;          ///< a TileOrder
+  static constexpr auto members() {
+    return std::array{choice_box("tile", &BlockChoice::tile), choice_number("threads", &BlockChoice::threads),
+                      choice_number("vector_bytes", &BlockChoice::vector_bytes),
+                      choice_number("order", &BlockChoice::order, most_tile_order)};
+  }
+  [[nodiscard]] std::string text() const;
 };
 
 /// Sides of a tile, and what else is free to choose.
@@ -103,18 +117,18 @@ class BlockPlanner {
 [[nodiscard]] Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine);
 
 /// What families have in common whose kernels take a ViewPair and have facts that begin with BlockFacts.
-class BlockFamily : public Family {
+class BlockFamily : public TypedFamily<BlockFacts, BlockChoice> {
  public:
-  using Family::Family;
+  using TypedFamily::TypedFamily;
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override;
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override;
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override;
   void classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const override;
 
  protected:
   ~BlockFamily() = default;
+  [[nodiscard]] Candidate candidate(const BlockFacts& facts, const CanonicalNest& nest) const;
   /// Flags and facts of a kernel that takes tiles in `tile_order`.
   [[nodiscard]] static SourceParts parts_of(const BlockFacts& facts);
 };

@@ -85,8 +85,16 @@ std::uint32_t most_chunk_threads(const ChunkFacts& facts) noexcept {
   return facts.turns == 1 ? 512 : 256;
 }
 
-LaunchTile take_tile(ChunkFacts& facts) noexcept {
-  return {.box = std::exchange(facts.box, {}), .threads = std::exchange(facts.threads, 0)};
+std::string ChunkChoice::text() const {
+  const std::string of_thread =
+      chunks == 0 ? std::string() : fmt::format(" of {} chunk{}", chunks, chunks == 1 ? "" : "s");
+  return fmt::format("{}, {} threads{}", box_text(tile), threads, of_thread);
+}
+
+ChunkChoice take_tile(ChunkFacts& facts) noexcept {
+  return {.tile = std::exchange(facts.box, {}),
+          .threads = std::exchange(facts.threads, 0),
+          .chunks = facts.turns};
 }
 
 TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest) {

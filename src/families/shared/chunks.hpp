@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 
 /// What kernels are specialised for whose threads each do chunks of a destination's elements, next to each
 /// other in its last dimension (templates/kernels/chunks.cuh). Kernels that take tiles of any size have
-/// neither `threads` nor `box` here, but in the candidate's LaunchTile.
+/// neither `threads` nor `box` here, but in the candidate's choice.
 struct ChunkFacts {
   std::uint32_t rank = 1;
   std::uint32_t type = 0;  ///< of the destination, an ElementType
@@ -45,16 +45,26 @@ void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunk
 /// Threads of any launch of a kernel that takes tiles of any size.
 [[nodiscard]] std::uint32_t most_chunk_threads(const ChunkFacts& facts) noexcept;
 
+struct ChunkChoice {
+  PerDimension tile{};
+  std::uint32_t threads = 0;
+  std::uint32_t chunks = 0;  ///< of a thread in flight; 0 where the tile decides
+  static constexpr auto members() {
+    return std::array{choice_box("tile", &ChunkChoice::tile), choice_number("threads", &ChunkChoice::threads),
+                      choice_number("chunks", &ChunkChoice::chunks)};
+  }
+  [[nodiscard]] std::string text() const;
+};
+
 /// Takes the tile out of facts, for a kernel that takes tiles of any size.
-[[nodiscard]] LaunchTile take_tile(ChunkFacts& facts) noexcept;
+[[nodiscard]] ChunkChoice take_tile(ChunkFacts& facts) noexcept;
 /// A candidate's facts with its tile in them.
 template <class Facts>
 [[nodiscard]] Facts with_tile(const Candidate& candidate) {
-  auto facts = facts_of<Facts>(candidate);
-  if (candidate.tile.threads > 0) {
-    facts.box = candidate.tile.box;
-    facts.threads = candidate.tile.threads;
-  }
+  const auto& data = TypedFamily<Facts, ChunkChoice>::data(candidate);
+  Facts facts = data.facts;
+  facts.box = data.choice.tile;
+  facts.threads = data.choice.threads;
   return facts;
 }
 

@@ -19,6 +19,21 @@ constexpr std::array tunings{
 constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "map2", "map3",
                                                              "map4", "map5", "map6", "map7"};
 
+struct StencilChoice {
+  PerDimension tile{};
+  std::uint32_t threads = 0;
+  std::uint32_t strip = 1;   ///< rows that a thread does
+  std::uint32_t stages = 1;  ///< planes in shared memory
+  static constexpr auto members() {
+    return std::array{
+        choice_box("tile", &StencilChoice::tile), choice_number("threads", &StencilChoice::threads),
+        choice_number("strip", &StencilChoice::strip), choice_number("stages", &StencilChoice::stages)};
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{}, {} in flight", ChunkChoice{tile, threads, strip}.text(), stages);
+  }
+};
+
 [[noreturn]] void refuse(const Problem& problem) {
   throw Error(
       ErrorCode::unsupported,
@@ -30,22 +45,24 @@ constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "ma
           problem.expression(), max_shared_bytes_per_cta));
 }
 
-class StencilFamily final : public Family {
+class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
  public:
   StencilFamily()
-      : Family({.name = "stencil",
-                .summary = "computes an expression of neighbours, from tiles with a halo in shared memory",
-                .operations = {"stencil"},
-                .operation = {},
-                .computes = true,
-                .most_inputs = max_inputs}) {}
+      : TypedFamily(
+            {.name = "stencil",
+             .summary = "computes an expression of neighbours, from tiles with a halo in shared memory",
+             .operations = {"stencil"},
+             .computes = true,
+             .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const CanonicalNest nest = stencil_nest(problem);
     const std::size_t first = candidates.size();
     for (const StencilTuning& tuning : tunings) {
       const auto facts = plan_stencil(problem, nest, tuning);
-      if (facts) add_once(candidates, candidate(*facts, nest), false);
+      if (!facts) continue;
+      const StencilChoice choice{facts->box, facts->threads, facts->strip, facts->stages};
+      add_once(candidates, candidate(*facts, choice, nest), false);
     }
     if (first == candidates.size()) refuse(problem);
     const bool several = facts_of<StencilFacts>(candidates[first]).window_planes() > 1;
@@ -61,15 +78,6 @@ class StencilFamily final : public Family {
     const auto elements = static_cast<double>(candidate.nest.elements());
     footprint.work.chunk = elements / facts.chunk;
     return footprint;
-  }
-
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override {
-    const auto facts = facts_of<StencilFacts>(candidate);
-    return {.family = name(),
-            .tile = facts.box,
-            .threads = facts.threads,
-            .turns = facts.strip,
-            .stages = facts.stages};
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {

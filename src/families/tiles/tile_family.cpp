@@ -36,14 +36,14 @@ bool may_fit(const Problem& problem, const TileTraits& traits) {
 
 TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::string_view why,
                        std::string_view call)
-    : Family({.name = traits.name,
-              .summary = summary,
-              .operations = {traits.combines ? CombineProblem::operation : std::string_view()},
-              .operation = traits.name,
-              .computes = traits.computes,
-              .most_inputs = traits.max_inputs,
-              .flat = traits.by_addresses,
-              .writes_images = traits.writes_images}),
+    : TypedFamily({.name = traits.name,
+                   .summary = summary,
+                   .operations = {traits.combines ? CombineProblem::operation : std::string_view()},
+                   .takes_tiles = true,
+                   .computes = traits.computes,
+                   .most_inputs = traits.max_inputs,
+                   .flat = traits.by_addresses,
+                   .writes_images = traits.writes_images}),
       traits_(traits),
       why_(why),
       call_(call) {}
@@ -59,7 +59,7 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
   check_spec(spec, violations);
   check_views(spec, views, violations);
   if (!violations.take().empty()) return;
-  Candidate one = candidate<TileFacts>(spec, problem.nest);
+  Candidate one = candidate(spec, problem.nest);
   one.usual = Usual::yes;
   add_once(candidates, std::move(one));
 }
@@ -84,23 +84,21 @@ Footprint TileFamily::footprint(const Candidate& candidate, const Problem& probl
   return footprint;
 }
 
-KernelChoice TileFamily::choice(const Candidate& candidate) const {
-  const TileSpec spec = spec_of(candidate, {});
-  KernelChoice choice{.family = name(),
-                      .threads = threads(spec),
-                      .turns = spec.tiles_per_cta,
-                      .stages = spec.stages,
-                      .ctas_per_sm = spec.ctas_per_sm};
-  std::copy_n(spec.tile.begin(), spec.rank, choice.tile.begin());
-  return choice;
+std::string TileChoice::text() const {
+  return fmt::format("{}, {} stage{}, {} threads, {} CTA{} an SM, {}", box_text(tile), stages,
+                     stages == 1 ? "" : "s", threads, ctas_per_sm, ctas_per_sm == 1 ? "" : "s",
+                     tiles_per_cta == 0
+                         ? std::string("a persistent grid")
+                         : fmt::format("{} tile{} a CTA", tiles_per_cta, tiles_per_cta == 1 ? "" : "s"));
 }
 
-std::string TileFamily::describe(const KernelChoice& choice) const {
-  return fmt::format(
-      "{}, {} stage{}, {} threads, {} CTA{} an SM, {}", tile_text(choice), choice.stages,
-      choice.stages == 1 ? "" : "s", choice.threads, choice.ctas_per_sm, choice.ctas_per_sm == 1 ? "" : "s",
-      choice.turns == 0 ? std::string("a persistent grid")
-                        : fmt::format("{} tile{} a CTA", choice.turns, choice.turns == 1 ? "" : "s"));
+Candidate TileFamily::candidate(const TileSpec& spec, const CanonicalNest& nest) const {
+  TileChoice choice{.stages = spec.stages,
+                    .threads = threads(spec),
+                    .ctas_per_sm = spec.ctas_per_sm,
+                    .tiles_per_cta = spec.tiles_per_cta};
+  std::copy_n(spec.tile.begin(), spec.rank, choice.tile.begin());
+  return TypedFamily::candidate(spec, choice, nest);
 }
 
 std::string TileFamily::why(const Candidate& /*candidate*/, const Problem& /*problem*/) const {
@@ -136,29 +134,28 @@ KernelPlan TileFamily::plan(const TileRequest& request) const {
     problem.address[i] = i == 0 ? request.destination.address : request.sources[i - 1].address;
     nest.operand[i].strides = view.strides;
   }
-  return make_kernel_plan(candidate<TileFacts>(spec, nest), std::move(problem));
+  return make_kernel_plan(candidate(spec, nest), std::move(problem));
 }
 
-const TileFamily& tile_family_for(std::string_view operation) {
+const TileFamily& tile_family(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Family* family : all_families()) {
-    const auto* tiles = dynamic_cast<const TileFamily*>(family);
-    if (tiles == nullptr) continue;
-    if (tiles->info().operation == operation) return *tiles;
-    names.push_back(tiles->name());
+    if (!family->info().takes_tiles) continue;
+    if (family->name() == name) return static_cast<const TileFamily&>(*family);
+    names.push_back(family->name());
   }
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format("no kernel family takes tiles of the caller's choice for \"{}\"; those that do are {}",
-                  operation, fmt::join(names, ", ")));
+                  name, fmt::join(names, ", ")));
 }
 
 KernelPlan plan_tiles(const TileRequest& request) {
-  return tile_family_for(request.family).plan(request);
+  return tile_family(request.family).plan(request);
 }
 
 std::vector<Violation> validate(const TileRequest& request) {
-  const TileSpec spec = tile_family_for(request.family).spec_of(request);
+  const TileSpec spec = tile_family(request.family).spec_of(request);
   std::vector<Tensor> tensors{request.destination};
   tensors.insert(tensors.end(), request.sources.begin(), request.sources.end());
   Violations violations;
@@ -167,7 +164,7 @@ std::vector<Violation> validate(const TileRequest& request) {
 }
 
 TensorView destination_view(const TileRequest& request) {
-  const TileFamily& family = tile_family_for(request.family);
+  const TileFamily& family = tile_family(request.family);
   if (request.sources.empty()) throw Error(ErrorCode::invalid_argument, "a tile kernel needs a source");
   TileRequest guess = request;
   TensorView& view = guess.destination.view;

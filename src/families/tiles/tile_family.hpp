@@ -2,11 +2,28 @@
 
 #include "families/tiles/tile_spec.hpp"
 
+#include <array>
+
 TMAJIT_BEGIN
+
+struct TileChoice {
+  PerDimension tile{};
+  std::uint32_t stages = 0;
+  std::uint32_t threads = 0;
+  std::uint32_t ctas_per_sm = 0;
+  std::uint32_t tiles_per_cta = 0;  ///< 0: a persistent grid
+  static constexpr auto members() {
+    return std::array{choice_box("tile", &TileChoice::tile), choice_number("stages", &TileChoice::stages),
+                      choice_number("threads", &TileChoice::threads),
+                      choice_number("ctas_per_sm", &TileChoice::ctas_per_sm),
+                      choice_number("tiles_per_cta", &TileChoice::tiles_per_cta)};
+  }
+  [[nodiscard]] std::string text() const;
+};
 
 /// What families of tiles have in common. Each of them adds its traits, its template's name and how its entry
 /// is called.
-class TileFamily final : public Family {
+class TileFamily final : public TypedFamily<TileFacts, TileChoice> {
  public:
   TileFamily(const TileTraits& traits, std::string_view summary, std::string_view why, std::string_view call);
 
@@ -14,8 +31,6 @@ class TileFamily final : public Family {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override;
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override;
-  [[nodiscard]] KernelChoice choice(const Candidate& candidate) const override;
-  [[nodiscard]] std::string describe(const KernelChoice& choice) const override;
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& problem) const override;
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override;
@@ -26,6 +41,7 @@ class TileFamily final : public Family {
   [[nodiscard]] TileSpec spec_of(const TileRequest& request) const;
 
  private:
+  [[nodiscard]] Candidate candidate(const TileSpec& spec, const CanonicalNest& nest) const;
   [[nodiscard]] TileSpec spec_of(const Candidate& candidate, std::string_view expression) const;
 
   const TileTraits& traits_;
@@ -33,8 +49,7 @@ class TileFamily final : public Family {
   std::string_view call_;
 };
 
-/// The family of tiles that makes kernels for an operation or has that name. Throws Error{invalid_argument}
-/// that lists them.
-[[nodiscard]] const TileFamily& tile_family_for(std::string_view operation);
+/// The family of tiles of that name. Throws Error{invalid_argument} that lists them.
+[[nodiscard]] const TileFamily& tile_family(std::string_view name);
 
 TMAJIT_END

@@ -47,8 +47,7 @@ class Transpose final : public BlockFamily {
              .summary =
                  "moves blocks between two views whose contiguous dimensions differ, through registers "
                  "and shared memory",
-             .operations = {"copy"},
-             .operation = {}}) {}
+             .operations = {"copy"}}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::blocks) return;

@@ -22,7 +22,10 @@ void ask_of_everything(const KernelPlan& plan) {
          "a plan's family is listed");
   expect(!plan.key().empty() && plan.expression().empty(), "key() and expression()");
   expect(plan.launch_shape().grid[0] > 0 && plan.shape().threads > 0, "launch_shape() and shape()");
-  expect(plan.choice().family == plan.family().name && !plan.choice().text().empty(), "choice()");
+  const KernelChoice choice = plan.choice();
+  expect(choice.family == plan.family().name && !choice.text().empty(), "choice()");
+  expect(!choice.box("tile").empty() && choice.number("threads") > 0, "a choice's numbers, by name");
+  expect_error(ErrorCode::invalid_argument, [&] { (void)choice.number("tile"); });
   expect(plan.prediction().us > 0 && (plan.common() || !plan.usual()), "prediction()");
   expect(!plan.why().empty() && plan.predicted_us() > 0 && !plan.tuned(), "why()");
   expect(!plan.parameters().empty() && !plan.parameter_bytes().empty(), "parameters()");

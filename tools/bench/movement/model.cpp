@@ -86,11 +86,10 @@ Json to_json(const tmajit::Prediction& prediction) {
 }
 
 Json to_json(const tmajit::KernelChoice& choice) {
-  return {{"family", choice.family},   {"tile", choice.tile},
-          {"threads", choice.threads}, {"vector_bytes", choice.vector_bytes},
-          {"turns", choice.turns},     {"stages", choice.stages},
-          {"order", choice.order},     {"ctas_per_sm", choice.ctas_per_sm},
-          {"cluster", choice.cluster}};
+  Json json{{"family", choice.family}};
+  for (const auto& [name, values, is_box] : choice.numbers)
+    json[std::string(name)] = is_box ? Json(choice.box(name)) : Json(values[0]);
+  return json;
 }
 
 Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
