@@ -46,9 +46,6 @@ class CandidateData {
   [[nodiscard]] virtual std::string_view choice_bytes() const noexcept = 0;
 
  protected:
-  CandidateData() = default;
-  CandidateData(const CandidateData&) = default;
-  CandidateData& operator=(const CandidateData&) = default;
   template <class Plain>
   [[nodiscard]] static std::string_view bytes_of(const Plain& plain) noexcept {
     static_assert(std::is_trivially_copyable_v<Plain> && std::has_unique_object_representations_v<Plain>);

@@ -158,14 +158,14 @@ std::uint32_t Problem::alignment(std::uint32_t operand, std::uint32_t along) con
 }
 
 TensorView Problem::view(std::uint32_t operand) const {
-  if (!views.empty()) return views[operand];
+  if (is<TileProblem>()) return as<TileProblem>().views[operand];
   TensorView view{.type = type[operand], .rank = nest.rank, .shape = nest.shape};
   view.strides = nest.operand[operand].strides;
   return view;
 }
 
 std::uint64_t Problem::bytes_written() const noexcept {
-  if (!views.empty()) return sat_mul(views[0].elements(), element_bytes(0));
+  if (is<TileProblem>()) return sat_mul(view(0).elements(), element_bytes(0));
   std::uint64_t elements = nest.empty() ? 0 : 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     // The reduced dimensions are written once.

@@ -78,8 +78,16 @@ struct ConvolutionProblem {
   static constexpr std::string_view operation = Convolution::operation;
   WindowProblem windows;
 };
+/// A tile of the caller's choice on tensors as they are, which the nest keeps, too.
+struct TileProblem {
+  static constexpr std::string_view operation = "tile";  ///< no family's: plan_tiles() asks one by its name
+  std::vector<TensorView> views;                         ///< the destination, then the sources
+  TileOptions options = {};
+  std::string expression = {};
+  CombineOp combine = CombineOp::add;
+};
 using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
-                                 ScanProblem, CombineProblem, Im2colProblem, ConvolutionProblem>;
+                                 ScanProblem, CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;
 
 /// A move as families see it: what is accessed, of which types, how it is aligned. Operand 0 is the
 /// destination.
@@ -97,12 +105,7 @@ struct Problem {
   std::uint32_t joined = 1;      ///< elements of `type` that are one of the nest's (widened())
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
 
-  // Set for a tile of the caller's choice alone:
-  std::vector<TensorView> views = {};  ///< operands as they are, not as the nest walks them; else empty
-  L2Promotion l2_promotion = L2Promotion::none;
-  OobFill oob_fill = OobFill::zero;
-
-  /// An operand as a view: as it is, or as the nest walks it.
+  /// An operand as a view: as it is where the caller chose the tile, else as the nest walks it.
   [[nodiscard]] TensorView view(std::uint32_t operand) const;
 
   [[nodiscard]] std::uint32_t sources() const noexcept { return nest.operands - 1; }

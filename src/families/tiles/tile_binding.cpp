@@ -73,8 +73,10 @@ void bind_bulk(const TileSpec& spec, const Problem& problem, ParameterBlock& par
 void TileFamily::bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
                       LaunchShape& shape) const {
   TileSpec spec = spec_of(candidate, problem.expression());
-  spec.l2_promotion = problem.l2_promotion;
-  spec.oob_fill = problem.oob_fill;
+  if (const auto* const chosen = std::get_if<TileProblem>(&problem.body)) {
+    spec.l2_promotion = chosen->options.l2_promotion;
+    spec.oob_fill = chosen->options.oob_fill;
+  }
   if (spec.traits->by_addresses) return bind_bulk(spec, problem, parameters, shape);
   std::uint64_t work = 1;
   std::array<std::uint32_t, max_map_rank> tiles{};

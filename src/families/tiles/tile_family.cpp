@@ -22,6 +22,7 @@ bool may_fit(const Problem& problem, const TileTraits& traits) {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || nest.rank > traits.max_rank || nest.windowed) return false;
   if (problem.sources() == 0 || problem.sources() > traits.max_inputs) return false;
+  if (problem.element_bytes(0) > sizeof(std::uint64_t)) return false;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
     if (nest.operand[i].strides[nest.rank - 1] != 1) return false;
     if (problem.alignment(i, nest.rank - 1) < bulk_bytes) return false;
@@ -50,17 +51,19 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
 
 // Only `reduce_into` has no family beside it whose tiles a planner chooses faster.
 void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
-  if (!problem.is<CombineProblem>() || !may_fit(problem, traits_)) return;
-  if (problem.element_bytes(0) > sizeof(std::uint64_t)) return;
+  const auto* const chosen = std::get_if<TileProblem>(&problem.body);
+  if (chosen == nullptr && (!problem.is<CombineProblem>() || !may_fit(problem, traits_))) return;
   std::vector<TensorView> views;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) views.push_back(problem.view(i));
-  const TileSpec spec = tile_spec(traits_, problem.expression(), views, {}, problem.as<CombineProblem>().op);
+  const TileSpec spec = chosen != nullptr
+                            ? tile_spec(traits_, chosen->expression, views, chosen->options, chosen->combine)
+                            : tile_spec(traits_, {}, views, {}, problem.as<CombineProblem>().op);
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);
   if (!violations.take().empty()) return;
   Candidate one = candidate(spec, problem.nest);
-  one.usual = Usual::yes;
+  if (chosen == nullptr) one.usual = Usual::yes;
   add_once(candidates, std::move(one));
 }
 
@@ -105,38 +108,6 @@ std::string TileFamily::why(const Candidate& /*candidate*/, const Problem& /*pro
   return std::string(why_);
 }
 
-TileSpec TileFamily::spec_of(const TileRequest& request) const {
-  std::vector<TensorView> views{request.destination.view};
-  for (const Tensor& source : request.sources) views.push_back(source.view);
-  return tile_spec(traits_, request.expression, views, request.tiles, request.combine);
-}
-
-KernelPlan TileFamily::plan(const TileRequest& request) const {
-  check_chip(request.chip);
-  const TileSpec spec = spec_of(request);
-  if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
-  Problem problem{
-      .sm_count = request.chip.sm_count, .l2_promotion = spec.l2_promotion, .oob_fill = spec.oob_fill};
-  if (traits_.computes)
-    problem.body = MapProblem{std::string(request.expression), reads_of(request.expression)};
-  if (traits_.combines) problem.body = CombineProblem{request.combine};
-  problem.views.push_back(request.destination.view);
-  for (const Tensor& source : request.sources) problem.views.push_back(source.view);
-  CanonicalNest& nest = problem.nest;
-  nest.operands = static_cast<std::uint32_t>(problem.views.size());
-  nest.rank = spec.rank;
-  // What one walk over all tiles visits: of an output that is images, the source's elements.
-  const TensorView walked = traits_.writes_images ? walked_view(spec, 1, problem.views[1]) : problem.views[0];
-  std::copy_n(walked.shape.begin(), spec.rank, nest.shape.begin());
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    const TensorView& view = problem.views[i];
-    problem.type[i] = view.type;
-    problem.address[i] = i == 0 ? request.destination.address : request.sources[i - 1].address;
-    nest.operand[i].strides = view.strides;
-  }
-  return make_kernel_plan(candidate(spec, nest), std::move(problem));
-}
-
 const TileFamily& tile_family(std::string_view name) {
   std::vector<std::string_view> names;
   for (const Family* family : all_families()) {
@@ -150,12 +121,50 @@ const TileFamily& tile_family(std::string_view name) {
                   name, fmt::join(names, ", ")));
 }
 
+namespace {
+
+std::vector<TensorView> views_of(const TileRequest& request) {
+  std::vector<TensorView> views{request.destination.view};
+  for (const Tensor& source : request.sources) views.push_back(source.view);
+  return views;
+}
+
+TileSpec spec_of(const TileRequest& request) {
+  return tile_spec(tile_family(request.family).traits(), request.expression, views_of(request), request.tiles,
+                   request.combine);
+}
+
+Problem problem_of(const TileRequest& request, const TileTraits& traits) {
+  const std::vector<TensorView> views = views_of(request);
+  // One walk over all tiles visits these extents: where the output is images, the source's.
+  const TensorView walked =
+      traits.writes_images ? over_strides(views[1], request.tiles.element_strides) : views[0];
+  Problem problem{.nest = {.rank = walked.rank, .operands = static_cast<std::uint32_t>(views.size())},
+                  .body = TileProblem{views, request.tiles, std::string(request.expression), request.combine},
+                  .sm_count = request.chip.sm_count};
+  problem.nest.shape = walked.shape;
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    problem.type[i] = views[i].type;
+    problem.address[i] = i == 0 ? request.destination.address : request.sources[i - 1].address;
+    problem.nest.operand[i].strides = views[i].strides;
+  }
+  return problem;
+}
+
+}  // namespace
+
 KernelPlan plan_tiles(const TileRequest& request) {
-  return tile_family(request.family).plan(request);
+  check_chip(request.chip);
+  if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
+  const TileFamily& family = tile_family(request.family);
+  Problem problem = problem_of(request, family.traits());
+  std::vector<Candidate> candidates;
+  family.add_candidates(problem, candidates);
+  return make_kernel_plan(std::move(candidates.front()), std::move(problem));
 }
 
 std::vector<Violation> validate(const TileRequest& request) {
-  const TileSpec spec = tile_family(request.family).spec_of(request);
+  const TileSpec spec = spec_of(request);
   std::vector<Tensor> tensors{request.destination};
   tensors.insert(tensors.end(), request.sources.begin(), request.sources.end());
   Violations violations;
@@ -172,7 +181,7 @@ TensorView destination_view(const TileRequest& request) {
   if (family.info().computes && is_known(request.destination.view.type))
     view.type = request.destination.view.type;
   if (family.info().flat) return dense_view(view.type, std::span(view.shape).first(view.rank));
-  return output_view(family.spec_of(guess), request.sources.front().view);
+  return output_view(spec_of(guess), request.sources.front().view);
 }
 
 TMAJIT_END

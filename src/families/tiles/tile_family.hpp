@@ -36,10 +36,6 @@ class TileFamily final : public TypedFamily<TileFacts, TileChoice> {
             LaunchShape& shape) const override;
   [[nodiscard]] SourceParts source(const Candidate& candidate, std::string_view expression) const override;
 
-  /// The kernel of a tile of the caller's choice; see tiles.hpp.
-  [[nodiscard]] KernelPlan plan(const TileRequest& request) const;
-  [[nodiscard]] TileSpec spec_of(const TileRequest& request) const;
-
  private:
   [[nodiscard]] Candidate candidate(const TileSpec& spec, const CanonicalNest& nest) const;
   [[nodiscard]] TileSpec spec_of(const Candidate& candidate, std::string_view expression) const;
