@@ -170,8 +170,8 @@ KernelChoice kernel_choice(const ShippedChoice& shipped) {
   KernelChoice choice{.family = shipped.kernel.family};
   const auto* values = shipped.kernel.numbers;
   for (const ChoiceField& field : family_named(choice.family).choice_fields()) {
-    auto& number = choice.numbers.emplace_back(
-        KernelChoice::Number{.name = field.name, .is_box = field.is_box});
+    auto& number =
+        choice.numbers.emplace_back(KernelChoice::Number{.name = field.name, .is_box = field.is_box});
     std::ranges::copy(*values++, number.values.begin());
   }
   return choice;
