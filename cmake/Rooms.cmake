@@ -13,15 +13,23 @@ endfunction()
 # A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names. The walls stand in
 # the include path: for each room there is a folder with a link to that room alone, and a room's sources are compiled
 # with the folders of the rooms it MAY_INCLUDE and no other.
-#   tmajit_add_room(<room> SOURCES <file>… [ALONE <file>…] [MAY_INCLUDE <room>…] [USES <target>…])
-# SOURCES are compiled together, ALONE are not.
+#   tmajit_add_room(<room> [BY_FOLDER] SOURCES <file>… [ALONE <file>…] [MAY_INCLUDE <room>…] [USES <target>…])
+# SOURCES are compiled together, ALONE are not. BY_FOLDER compiles only files of the same folder together, because folders use
+# the same names.
 set(TMAJIT_WALLS ${CMAKE_CURRENT_BINARY_DIR}/walls)
 function(tmajit_add_room room)
-  cmake_parse_arguments(arg "" "" "SOURCES;ALONE;MAY_INCLUDE;USES" ${ARGN})
+  cmake_parse_arguments(arg "BY_FOLDER" "" "SOURCES;ALONE;MAY_INCLUDE;USES" ${ARGN})
   file(MAKE_DIRECTORY ${TMAJIT_WALLS}/${room})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${room} ${TMAJIT_WALLS}/${room}/${room} SYMBOLIC)
   add_library(tmajit_${room} OBJECT ${arg_SOURCES} ${arg_ALONE})
   tmajit_compile_together(tmajit_${room} ALONE ${arg_ALONE})
+  if(arg_BY_FOLDER)
+    set_target_properties(tmajit_${room} PROPERTIES UNITY_BUILD_MODE GROUP)
+    foreach(file ${arg_SOURCES})
+      get_filename_component(folder ${file} DIRECTORY)
+      set_source_files_properties(${file} PROPERTIES UNITY_GROUP "folder_${folder}")
+    endforeach()
+  endif()
   tmajit_use_precompiled(tmajit_${room} room_headers)
   target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   foreach(seen ${room} ${arg_MAY_INCLUDE})
@@ -42,6 +50,10 @@ function(tmajit_add_test name)
   tmajit_compile_together(test_${name} ALONE ${arg_ALONE})
   tmajit_use_precompiled(test_${name} test_headers)
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
+  # A fresh clone knows no times: rooms with long cases begin, so that no long case runs alone at the end.
+  if(name MATCHES "^(codegen_instructions|conformance|ops|scan|sim)$")
+    list(APPEND properties COST 10)
+  endif()
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)
   endif()

@@ -88,7 +88,7 @@ case $step in
   language)
     for header in "$prefix"/include/tmajit/{,launch/,machine/,report/}*.hpp; do
       name=${header#"$prefix/include/"}
-      if said=$("$compiler" -std=c++17 -fsyntax-only -fmax-errors=1 -I"$prefix/include" -include "$name" -xc++ /dev/null 2>&1); then
+      if said=$("$compiler" -std=c++17 -fsyntax-only -Wfatal-errors -I"$prefix/include" -include "$name" -xc++ /dev/null 2>&1); then
         fail "$name is taken as C++17"
       fi
       # The first error, before those of a standard library that lacks <span>.
