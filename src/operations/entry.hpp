@@ -1,5 +1,7 @@
 #pragma once
 
+#include "operations/names.hpp"
+
 #include <tmajit/operations.hpp>
 
 #include <span>
@@ -19,22 +21,8 @@ struct OperationEntry {
                     const Arguments& arguments) = nullptr;
 };
 
-extern const OperationEntry copy_entry;
-extern const OperationEntry permute_entry;
-extern const OperationEntry slice_entry;
-extern const OperationEntry flip_entry;
-extern const OperationEntry broadcast_entry;
-extern const OperationEntry pad_entry;
-extern const OperationEntry cast_entry;
-extern const OperationEntry concat_entry;
-extern const OperationEntry split_entry;
-extern const OperationEntry map_entry;
-extern const OperationEntry stencil_entry;
-extern const OperationEntry reduce_entry;
-extern const OperationEntry scan_entry;
-extern const OperationEntry copy_ragged_entry;
-extern const OperationEntry reduce_into_entry;
-extern const OperationEntry im2col_entry;
-extern const OperationEntry convolution_entry;
+#define TMAJIT_DECLARE(name) extern const OperationEntry name##_entry;
+TMAJIT_FOR_EACH_OPERATION(TMAJIT_DECLARE)
+#undef TMAJIT_DECLARE
 
 TMAJIT_END

@@ -6,19 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace reference {
-
-/// How a kernel's elements may differ from the reference's.
-enum class Rounding : std::uint8_t {
-  never,   ///< not at all
-  once,    ///< values that were converted: in which NaN it is
-  in_f32,  ///< sums of products in f32: in their last bits, too
-  in_f64,  ///< sums of products in f64: in their last bits, too
-};
 
 /// How one operation is computed on the CPU, element by element, by its definition alone. It shares no code
 /// with the kernels. Tensors of moves are in host memory: `address` is a host pointer.
@@ -27,10 +18,10 @@ struct OperationReference {
   void (*compute)(const tmajit::Move& move, const Part& part) = nullptr;
   /// Whether compute() understands a move's expressions; null: it has none.
   bool (*understands)(const tmajit::Move& move) = nullptr;
-  /// Null: Rounding::never.
-  Rounding (*rounding)(const tmajit::Move& move) = nullptr;
+  /// Elements are computed: which NaN one is does not count. Elsewhere they are moved, with every bit.
+  bool makes_values = false;
   /// How far each element of that part, in row-major order, may lie from compute()'s; null or an empty
-  /// list: `rounding` alone says.
+  /// list: not at all.
   std::vector<double> (*allowed_errors)(const tmajit::Move& move, const Part& part) = nullptr;
   /// How many elements compute() reads for that part; null: one of each source for each of its elements.
   std::uint64_t (*reads)(const tmajit::Move& move, const Part& part) = nullptr;
@@ -53,13 +44,13 @@ struct OperationReference {
 /// Computes a move, or a part of its destination, in host memory.
 void compute(const tmajit::Move& move);
 void compute(const tmajit::Move& move, const Part& part);
-[[nodiscard]] Rounding rounding_of(const tmajit::Move& move);
+[[nodiscard]] bool makes_values(const tmajit::Move& move);
 [[nodiscard]] std::vector<double> allowed_errors(const tmajit::Move& move, const Part& part);
 [[nodiscard]] std::uint64_t reads_of(const tmajit::Move& move, const Part& part);
 
 /// Whether an element that a kernel wrote is as good as the one that compute() made. `allowed_error` is the
-/// element's of allowed_errors(), if there are any.
-[[nodiscard]] bool is_right(tmajit::ElementType type, Rounding rounding, std::optional<double> allowed_error,
+/// element's of allowed_errors(), or 0.
+[[nodiscard]] bool is_right(tmajit::ElementType type, bool makes_values, double allowed_error,
                             const std::byte* wanted, const std::byte* found);
 
 /// Whether an expression is its source's value: "x", or empty.

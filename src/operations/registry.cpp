@@ -12,12 +12,9 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The list of operations: a new one is a line.
-constexpr std::array entries{
-    &copy_entry, &permute_entry,     &slice_entry,       &flip_entry,   &broadcast_entry,   &pad_entry,
-    &cast_entry, &concat_entry,      &split_entry,       &map_entry,    &stencil_entry,     &reduce_entry,
-    &scan_entry, &copy_ragged_entry, &reduce_into_entry, &im2col_entry, &convolution_entry,
-};
+#define TMAJIT_ENTRY(name) &name##_entry,
+constexpr std::array entries{TMAJIT_FOR_EACH_OPERATION(TMAJIT_ENTRY)};
+#undef TMAJIT_ENTRY
 
 const OperationEntry& entry_of(std::string_view name) {
   const auto* const found =

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -13,12 +15,16 @@
 namespace reference {
 namespace {
 
-/// One of CUDA's mathematical functions of floating point.
+/// One of CUDA's mathematical functions of floating point, and the error that CUDA's guide gives it, with
+/// that of the host's own.
 struct Function {
   std::string_view name;
   std::size_t arguments;
   double (*compute)(double a, double b);
   bool in_f32 = false;  ///< returns float for any argument; otherwise float only if all arguments are float
+  double units = 0;     ///< in the last place of the result
+  double per_argument = 0;  ///< further units for each 1 of the argument's size
+  double absolute = 0;
 };
 
 double exponential(double a, double /*b*/) {
@@ -49,25 +55,36 @@ double quotient(double a, double b) {
   return a / b;
 }
 
-constexpr std::array functions{Function{"exp", 1, exponential},
-                               Function{"expf", 1, exponential, true},
-                               Function{"__expf", 1, exponential, true},
-                               Function{"log", 1, logarithm},
-                               Function{"logf", 1, logarithm, true},
-                               Function{"__logf", 1, logarithm, true},
+constexpr std::array functions{Function{"exp", 1, exponential, false, 3},
+                               Function{"expf", 1, exponential, true, 3},
+                               Function{"__expf", 1, exponential, true, 3, 1.2},
+                               Function{"log", 1, logarithm, false, 3},
+                               Function{"logf", 1, logarithm, true, 3},
+                               Function{"__logf", 1, logarithm, true, 4, 0, 0x1p-21},
                                Function{"sqrt", 1, root},
                                Function{"sqrtf", 1, root, true},
-                               Function{"rsqrt", 1, reciprocal_root},
-                               Function{"rsqrtf", 1, reciprocal_root, true},
-                               Function{"tanh", 1, hyperbolic_tangent},
-                               Function{"tanhf", 1, hyperbolic_tangent, true},
+                               Function{"rsqrt", 1, reciprocal_root, false, 3},
+                               Function{"rsqrtf", 1, reciprocal_root, true, 3},
+                               Function{"tanh", 1, hyperbolic_tangent, false, 3},
+                               Function{"tanhf", 1, hyperbolic_tangent, true, 3},
                                Function{"fabs", 1, magnitude},
                                Function{"fabsf", 1, magnitude, true},
                                Function{"fmax", 2, greater},
                                Function{"fmaxf", 2, greater, true},
                                Function{"fmin", 2, lesser},
                                Function{"fminf", 2, lesser, true},
-                               Function{"__fdividef", 2, quotient, true}};
+                               Function{"__fdividef", 2, quotient, true, 3}};
+
+/// What comparisons compute; those of two characters first, so that they are found before those of one.
+constexpr std::array<std::string_view, 6> relations{"==", "!=", "<=", ">=", "<", ">"};
+constexpr std::size_t equalities = 2;
+
+struct Cast {
+  std::string_view name;
+  tmajit::ElementType type;
+};
+constexpr std::array casts{Cast{"float", tmajit::ElementType::f32}, Cast{"double", tmajit::ElementType::f64},
+                           Cast{"int", tmajit::ElementType::i32}, Cast{"unsigned", tmajit::ElementType::u32}};
 
 }  // namespace
 
@@ -76,10 +93,10 @@ class ExpressionParser {
  public:
   using Kind = Expression::Step::Kind;
 
-  explicit ExpressionParser(std::string_view text) : text_(text) {}
+  ExpressionParser(std::string_view text, bool counts) : text_(text), counts_(counts) {}
 
   bool parse(Expression& expression) {
-    if (!sum(0) || next() != '\0') return false;
+    if (!conditional(0) || next() != '\0') return false;
     expression.steps_ = std::move(steps_);
     expression.offsets_ = offsets_;
     return true;
@@ -102,6 +119,28 @@ class ExpressionParser {
     steps_.push_back({.kind = Kind::multiply});
   }
 
+  bool conditional(int depth) {
+    if (depth > deepest || !comparison(depth, equalities)) return false;
+    if (!takes('?')) return true;
+    if (!conditional(depth + 1) || !takes(':') || !conditional(depth + 1)) return false;
+    steps_.push_back({.kind = Kind::select});
+    return true;
+  }
+  /// Of the first `count` relations, equalities; else of all others.
+  bool comparison(int depth, std::size_t count) {
+    const std::size_t first = count == equalities ? 0 : equalities;
+    const auto operand = [&] { return first == 0 ? comparison(depth, relations.size()) : sum(depth); };
+    if (!operand()) return false;
+    for (;;) {
+      static_cast<void>(next());
+      std::size_t relation = first;
+      while (relation < count && !text_.substr(at_).starts_with(relations[relation])) ++relation;
+      if (relation == count) return true;
+      at_ += relations[relation].size();
+      if (!operand()) return false;
+      steps_.push_back({.kind = Kind::compare, .function = relation});
+    }
+  }
   bool sum(int depth) {
     if (depth > deepest || !product(depth)) return false;
     for (;;) {
@@ -129,10 +168,51 @@ class ExpressionParser {
       return true;
     }
     if (takes('+')) return unary(depth + 1);
-    if (takes('(')) return sum(depth + 1) && takes(')');
-    const char first = next();
-    if (first == 'x') return neighbour();
-    return std::isalpha(static_cast<unsigned char>(first)) != 0 || first == '_' ? call(depth) : number();
+    if (takes('(')) {
+      const std::size_t type = cast_of(word());
+      if (type == casts.size()) return conditional(depth + 1) && takes(')');
+      at_ += word().size();
+      return takes(')') && converted(depth, type, false);
+    }
+    const std::string_view name = word();
+    if (name.empty()) return number();
+    if (name.front() == 'x') return neighbour();
+    if (counts_ && name == "n") {
+      ++at_;
+      steps_.push_back({.kind = Kind::neighbour, .source = 1});
+      return true;
+    }
+    if (const std::size_t type = cast_of(name); type < casts.size()) {
+      at_ += name.size();
+      return takes('(') && converted(depth, type, true) && takes(')');
+    }
+    return call(depth);
+  }
+  /// The operand of a cast: a coordinate, or in brackets an expression, else what is a unary one.
+  bool converted(int depth, std::size_t type, bool in_brackets) {
+    const std::string_view rest = text_.substr(at_);
+    if (rest.size() >= 4 && rest.starts_with("g[") && rest[2] >= '0' && rest[2] <= '7' && rest[3] == ']') {
+      at_ += 4;
+      steps_.push_back({.kind = Kind::coordinate, .source = static_cast<std::uint32_t>(rest[2] - '0')});
+    } else if (!(in_brackets ? conditional(depth + 1) : unary(depth + 1))) {
+      return false;
+    }
+    steps_.push_back({.kind = Kind::cast, .function = type});
+    return true;
+  }
+  /// The name that the text goes on with, or nothing.
+  std::string_view word() {
+    static_cast<void>(next());
+    std::size_t end = at_;
+    const auto is_letter = [&](std::size_t i) {
+      const auto c = static_cast<unsigned char>(text_[i]);
+      return c == '_' || (i == at_ ? std::isalpha(c) : std::isalnum(c)) != 0;
+    };
+    while (end < text_.size() && is_letter(end)) ++end;
+    return text_.substr(at_, end - at_);
+  }
+  static std::size_t cast_of(std::string_view name) {
+    return static_cast<std::size_t>(std::ranges::find(casts, name, &Cast::name) - casts.begin());
   }
   bool number() {
     const std::string rest(text_.substr(at_));
@@ -164,15 +244,12 @@ class ExpressionParser {
     return true;
   }
   bool call(int depth) {
-    std::size_t end = at_;
-    while (end < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
-      ++end;
-    const auto found = std::ranges::find(functions, text_.substr(at_, end - at_), &Function::name);
+    const std::string_view name = word();
+    const auto* const found = std::ranges::find(functions, name, &Function::name);
     if (found == functions.end()) return false;
-    at_ = end;
+    at_ += name.size();
     for (std::size_t i = 0; i < found->arguments; ++i) {
-      if (!takes(i == 0 ? '(' : ',') || !sum(depth + 1)) return false;
+      if (!takes(i == 0 ? '(' : ',') || !conditional(depth + 1)) return false;
     }
     steps_.push_back({.kind = Kind::call, .function = static_cast<std::size_t>(found - functions.begin())});
     return takes(')');
@@ -204,6 +281,7 @@ class ExpressionParser {
   }
 
   std::string_view text_;
+  bool counts_;
   std::size_t at_ = 0;
   std::vector<Expression::Step> steps_;
   std::size_t offsets_ = 0;
@@ -228,69 +306,214 @@ Scalar divide(const Scalar& a, const Scalar& b) {
       a, b);
 }
 
+/// The distance from the value to its neighbour in its type; 0 of integers.
+double last_place(const Scalar& value) {
+  if (std::holds_alternative<float>(value)) return 0x1p-23 * std::fabs(as_double(value)) + 0x1p-149;
+  if (std::holds_alternative<double>(value)) return 0x1p-52 * std::fabs(as_double(value)) + 0x1p-1074;
+  return 0;
+}
+
+/// The most that a function changes if its arguments change by their errors.
+template <class F>
+double spread(const F& f, const Computed& a, const Computed& b) {
+  if (a.error == 0 && b.error == 0) return 0;
+  const double x = as_double(a.value);
+  const double y = as_double(b.value);
+  const double middle = f(x, y);
+  double most = 0;
+  for (const double dx : {-a.error, a.error}) {
+    for (const double dy : {-b.error, b.error}) {
+      const double change = std::fabs(f(x + dx, y + dy) - middle);
+      most = std::isnan(change) ? std::numeric_limits<double>::infinity() : std::max(most, change);
+    }
+  }
+  return most;
+}
+
+/// The value with an error that began before its own rounding.
+Computed rounded(const Scalar& value, double error, double rounding = 0) {
+  return {value, is_exact(error) ? error : error + last_place(value), rounding};
+}
+
+Computed sum_of(const Computed& a, const Computed& b) {
+  const Scalar value = add(a.value, b.value);
+  const bool is_integral = last_place(value) == 0;
+  return rounded(value, is_integral ? 0 : a.error + b.error + a.rounding + b.rounding);
+}
+
+Computed product_of(const Computed& a, const Computed& b) {
+  const Scalar value = multiply(a.value, b.value);
+  double rounding = 0;
+  if (std::holds_alternative<float>(value)) {
+    const auto factor = [](const Scalar& of) {
+      return static_cast<double>(static_cast<float>(as_double(of)));
+    };
+    rounding = std::fabs(factor(a.value) * factor(b.value) - as_double(value));
+  } else if (std::holds_alternative<double>(value)) {
+    rounding = std::fabs(std::fma(as_double(a.value), as_double(b.value), -as_double(value)));
+  }
+  if (std::isnan(rounding)) rounding = 0;  // of infinities
+  // A product that is negated is one still.
+  if (std::fabs(as_double(b.value)) == 1) rounding += a.rounding;
+  if (std::fabs(as_double(a.value)) == 1) rounding += b.rounding;
+  return rounded(value, spread(std::multiplies<double>(), a, b), rounding);
+}
+
+Computed comparison_of(std::size_t relation, const Computed& a, const Computed& b) {
+  const bool is_true = std::visit(
+      [relation](auto x, auto y) {
+        using C = decltype(x + y);
+        const auto left = static_cast<C>(x);
+        const auto right = static_cast<C>(y);
+        switch (relation) {
+          case 0: return left == right;
+          case 1: return left != right;
+          case 2: return left <= right;
+          case 3: return left >= right;
+          case 4: return left < right;
+          default: return left > right;
+        }
+      },
+      a.value, b.value);
+  const double error = a.error + b.error;
+  const bool is_certain = is_exact(error) || std::fabs(as_double(a.value) - as_double(b.value)) > error;
+  return {scalar(is_true), is_certain ? 0.0 : 1.0};
+}
+
+Computed selected(const Computed& condition, const Computed& a, const Computed& b) {
+  const bool is_true = as_double(condition.value) != 0;
+  const Scalar value = std::visit(
+      [is_true](auto x, auto y) {
+        using C = decltype(is_true ? x : y);
+        return scalar(is_true ? static_cast<C>(x) : static_cast<C>(y));
+      },
+      a.value, b.value);
+  if (condition.error == 0) return {value, is_true ? a.error : b.error};
+  return {value, std::fabs(as_double(a.value) - as_double(b.value)) + a.error + b.error};
+}
+
+Scalar stored(tmajit::ElementType type, const Scalar& value) {
+  std::array<std::byte, 8> bytes{};
+  encode(type, value, bytes.data());
+  return decode(type, bytes.data());
+}
+
 /// Calls a function of one or two arguments.
-Scalar call(const Function& function, std::span<const Scalar> arguments) {
-  const bool in_f32 = function.in_f32 || std::ranges::all_of(arguments, [](const Scalar& value) {
-                        return std::holds_alternative<float>(value);
+Computed call(const Function& function, std::span<const Computed> arguments) {
+  const bool in_f32 = function.in_f32 || std::ranges::all_of(arguments, [](const Computed& one) {
+                        return std::holds_alternative<float>(one.value);
                       });
   // A function of floats rounds its arguments to float first.
-  const auto argument = [&](std::size_t i) {
-    const double value = i < arguments.size() ? as_double(arguments[i]) : 0;
-    return in_f32 ? static_cast<double>(static_cast<float>(value)) : value;
+  const auto argument = [&](std::size_t i) -> Computed {
+    if (i >= arguments.size()) return 0.0;
+    const double value = as_double(arguments[i].value);
+    return {in_f32 ? static_cast<double>(static_cast<float>(value)) : value, arguments[i].error};
   };
-  const double result = function.compute(argument(0), argument(1));
-  return in_f32 ? Scalar(static_cast<float>(result)) : Scalar(result);
+  const Computed a = argument(0);
+  const Computed b = argument(1);
+  const double exact = function.compute(as_double(a.value), as_double(b.value));
+  const Scalar result = in_f32 ? Scalar(static_cast<float>(exact)) : Scalar(exact);
+  const double units = function.units + function.per_argument * std::fabs(as_double(a.value));
+  const double error =
+      spread(function.compute, a, b) + (units > 0 ? units * last_place(result) : 0) + function.absolute;
+  return rounded(result, error);
 }
 
 }  // namespace
 
-std::optional<Expression> Expression::parse(std::string_view text) {
+double stored_error(tmajit::ElementType type, const Computed& computed) {
+  if (is_exact(computed.error)) return computed.error;
+  const double value = as_double(computed.value);
+  const double middle = as_double(stored(type, computed.value));
+  return std::max(std::fabs(as_double(stored(type, value + computed.error)) - middle),
+                  std::fabs(as_double(stored(type, value - computed.error)) - middle));
+}
+
+std::optional<Expression> Expression::parse(std::string_view text, bool counts) {
   Expression expression;
-  if (!ExpressionParser(text).parse(expression)) return std::nullopt;
+  if (!ExpressionParser(text, counts).parse(expression)) return std::nullopt;
   return expression;
 }
 
-Scalar Expression::evaluate(const Neighbour& neighbour) const {
-  std::vector<Scalar> stack;
+Computed Expression::evaluate(const Neighbour& neighbour, std::span<const std::uint64_t> g) const {
+  std::vector<Computed> stack;
   const auto pop = [&] {
-    const Scalar top = stack.back();
+    const Computed top = stack.back();
     stack.pop_back();
     return top;
   };
   for (const Step& step : steps_) {
     switch (step.kind) {
-      case Step::Kind::number: stack.push_back(step.number); break;
+      case Step::Kind::number: stack.emplace_back(step.number); break;
       case Step::Kind::neighbour: stack.push_back(neighbour(step.source, step.offsets)); break;
+      case Step::Kind::coordinate: stack.emplace_back(g[step.source]); break;
+      case Step::Kind::cast: {
+        const tmajit::ElementType type = casts.at(step.function).type;
+        stack.back() = {stored(type, stack.back().value), stored_error(type, stack.back())};
+        break;
+      }
       case Step::Kind::call: {
         const Function& function = functions.at(step.function);
-        const Scalar result = call(function, std::span(stack).last(function.arguments));
-        stack.resize(stack.size() - function.arguments);
+        const Computed result = call(function, std::span(stack).last(function.arguments));
+        stack.erase(stack.end() - static_cast<std::ptrdiff_t>(function.arguments), stack.end());
         stack.push_back(result);
         break;
       }
+      case Step::Kind::select: {
+        const Computed other = pop();
+        const Computed chosen = pop();
+        stack.back() = selected(stack.back(), chosen, other);
+        break;
+      }
       default: {
-        const Scalar right = pop();
-        Scalar& left = stack.back();
-        left = step.kind == Step::Kind::add        ? add(left, right)
-               : step.kind == Step::Kind::multiply ? multiply(left, right)
-                                                   : divide(left, right);
+        const Computed right = pop();
+        Computed& left = stack.back();
+        left = step.kind == Step::Kind::add        ? sum_of(left, right)
+               : step.kind == Step::Kind::multiply ? product_of(left, right)
+               : step.kind == Step::Kind::compare
+                   ? comparison_of(step.function, left, right)
+                   : rounded(divide(left.value, right.value), spread(std::divides<double>(), left, right));
       }
     }
   }
   return stack.back();
 }
 
-Scalar Expression::evaluate(std::span<const Scalar> x) const {
-  return evaluate([x](std::uint32_t source, std::span<const std::int64_t>) { return x[source]; });
+Computed Expression::evaluate(std::span<const Computed> x, std::span<const std::uint64_t> g) const {
+  return evaluate([x](std::uint32_t source, std::span<const std::int64_t>) { return x[source]; }, g);
 }
 
-bool Expression::rounds_once() const noexcept {
-  std::size_t operations = 0;
+bool Expression::is_exact() const {
+  // Of each value what it is if it is a number, and whether it is a product that rounds.
+  struct Part {
+    double number = 0;
+    bool rounds = false;
+  };
+  // Multiplications by -1, as of differences, and by powers of two are exact.
+  const auto is_exact_factor = [](double number) {
+    return std::fabs(number) >= 1 && std::exp2(std::round(std::log2(std::fabs(number)))) == std::fabs(number);
+  };
+  std::vector<Part> stack;
   for (const Step& step : steps_) {
-    if (step.kind == Step::Kind::call) return false;
-    operations += step.kind == Step::Kind::number || step.kind == Step::Kind::neighbour ? 0 : 1;
+    using Kind = Step::Kind;
+    std::size_t operands = step.kind == Kind::cast ? 1 : step.kind == Kind::select ? 3 : 2;
+    if (step.kind == Kind::number || step.kind == Kind::neighbour || step.kind == Kind::coordinate)
+      operands = 0;
+    if (step.kind == Kind::call) {
+      const Function& function = functions.at(step.function);
+      if (function.units > 0 || function.absolute > 0) return false;
+      operands = function.arguments;
+    }
+    const std::vector<Part> from(stack.end() - static_cast<std::ptrdiff_t>(operands), stack.end());
+    stack.resize(stack.size() - operands);
+    Part made{.number = step.kind == Kind::number ? as_double(step.number) : 0};
+    const bool has_product = std::ranges::any_of(from, &Part::rounds);
+    if (step.kind == Kind::add && has_product) return false;
+    if (step.kind == Kind::multiply)
+      made.rounds = has_product || !std::ranges::any_of(from, is_exact_factor, &Part::number);
+    stack.push_back(made);
   }
-  return operations <= 1;
+  return true;
 }
 
 }  // namespace reference

@@ -7,37 +7,72 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace reference {
 
-/// An expression over sources, of arithmetic and functions: numbers, + - * /, brackets, calls such as exp(x),
-/// and sources x, x0 … x7, called with offsets or not.
+/// A value that the host computed, and how far a kernel's may lie from it.
+struct Computed {
+  Computed() = default;
+  template <class Value>
+  requires(std::is_convertible_v<Value, Scalar>) Computed(const Value& exact, double allowed = 0,
+                                                          double rounded = 0)  // NOLINT: any value is exact
+      : value(exact), error(allowed), rounding(rounded) {}
+  Scalar value = 0;
+  double error = 0;
+  /// The rounding of the multiplication that made the value. A kernel that adds to it may leave that out.
+  double rounding = 0;
+};
+
+/// The error of a value that is exact but for the sign of zero; all others are far larger.
+inline constexpr double either_zero = 0x1p-1074;
+[[nodiscard]] constexpr bool is_exact(double error) noexcept {
+  return error < 0x1p-1000;
+}
+
+/// How far elements of `type` may lie from the value as it is stored.
+[[nodiscard]] double stored_error(tmajit::ElementType type, const Computed& computed);
+
+/// An expression over sources: numbers, + - * /, comparisons, ?:, brackets, casts such as (float)x, calls
+/// such as exp(x), sources x, x0 … x7, called with offsets or not, and coordinates as integers, int(g[0]).
 class Expression {
  public:
-  /// Empty for anything else: an unknown function, a condition, g.
-  [[nodiscard]] static std::optional<Expression> parse(std::string_view text);
+  /// Empty for anything else: an unknown function, a coordinate that is not converted. `counts`: n is the
+  /// second source.
+  [[nodiscard]] static std::optional<Expression> parse(std::string_view text, bool counts = false);
 
-  using Neighbour = std::function<Scalar(std::uint32_t source, std::span<const std::int64_t> offsets)>;
+  using Neighbour = std::function<Computed(std::uint32_t source, std::span<const std::int64_t> offsets)>;
   /// Computes the value with C++'s types. Functions compute in double; the result is rounded to float if
-  /// CUDA's function returns float.
-  [[nodiscard]] Scalar evaluate(const Neighbour& neighbour) const;
-  /// The same for a call without offsets; x[i] is the element of source i.
-  [[nodiscard]] Scalar evaluate(std::span<const Scalar> x) const;
+  /// CUDA's function returns float. The error is of contracted multiplications and of inexact functions.
+  [[nodiscard]] Computed evaluate(const Neighbour& neighbour, std::span<const std::uint64_t> g = {}) const;
+  /// The same for calls without offsets; x[i] is the element of source i.
+  [[nodiscard]] Computed evaluate(std::span<const Computed> x, std::span<const std::uint64_t> g = {}) const;
   /// The largest number of offsets of a call; 0 without calls.
   [[nodiscard]] std::size_t offsets() const noexcept { return offsets_; }
-  /// Whether it has at most one addition, subtraction, multiplication or division, and no function. A kernel
-  /// then computes the same bits: nothing can be contracted or reordered.
-  [[nodiscard]] bool rounds_once() const noexcept;
+  /// Whether a kernel computes the same bits of any elements: nothing can be contracted, and each function is
+  /// exact.
+  [[nodiscard]] bool is_exact() const;
 
  private:
   friend class ExpressionParser;
   struct Step {
-    enum class Kind : std::uint8_t { number, neighbour, add, multiply, divide, call } kind;
+    enum class Kind : std::uint8_t {
+      number,
+      neighbour,
+      coordinate,
+      cast,
+      add,
+      multiply,
+      divide,
+      compare,
+      select,
+      call
+    } kind;
     Scalar number = 0;
-    std::uint32_t source = 0;
+    std::uint32_t source = 0;  ///< or the coordinate's dimension
     std::vector<std::int64_t> offsets = {};
-    std::size_t function = 0;  ///< call: index into the table of functions
+    std::size_t function = 0;  ///< call, compare, cast: index into the table of functions, relations or types
   };
   std::vector<Step> steps_;  ///< in postfix order
   std::size_t offsets_ = 0;

@@ -2,8 +2,8 @@
 #include "case_list.hpp"
 #include "check.hpp"
 #include "distribution.hpp"
-#include "expressions.hpp"
 #include "machine.hpp"
+#include "operations/shared/expressions.hpp"
 #include "planning.hpp"
 #include "reference/scalar.hpp"
 #include "targets.hpp"
@@ -174,7 +174,7 @@ TEST_CASE("targets of cases") {
 }
 
 TEST_CASE("casts of every pair") {
-  const std::vector<Case> casts = list_cases({.casts = true});
+  const std::vector<Case> casts = list_cases({.operation = "cast"});
   std::set<std::pair<ElementType, ElementType>> pairs;
   std::size_t quick = 0;
   for (const Case& c : casts) {
@@ -198,7 +198,7 @@ TEST_CASE("casts of every pair") {
 TEST_CASE("the worst of many cases") {
   movement::Distribution distribution;
   CHECK(distribution.lines().empty());
-  const std::vector<Case> casts = list_cases({.casts = true});
+  const std::vector<Case> casts = list_cases({.operation = "cast"});
   for (std::size_t i = 0; i < 20; ++i) {
     distribution.add(casts[i], 1.0 - 0.01 * static_cast<double>(7 * i % 20), "kernel");
   }

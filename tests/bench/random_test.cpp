@@ -1,7 +1,6 @@
 /// Random cases: unique, as large as they should be, counted and computed right.
 #include "case_list.hpp"
 #include "machine.hpp"
-#include "random_cases.hpp"
 #include "reference/random_maps.hpp"
 #include "workload.hpp"
 
@@ -77,7 +76,7 @@ TEST_CASE("random views have every kind, every type and permuted sources") {
 
 TEST_CASE("sectors of random slices, element by element") {
   const std::uint64_t seed = reference::seed(20261122);
-  for (const Case& c : random_views({.count = 300, .seed = seed, .tiny = true})) {
+  for (const Case& c : list_cases({.seed = seed, .tiny = true, .random = 300, .random_views = true})) {
     if (c.operation != "slice") continue;
     INFO("TMAJIT_SEED=" << seed << ": " << c.label());
     REQUIRE(traffic(c).sectors == 32 * touched_sectors(c).size() + c.destinations[0].bytes());

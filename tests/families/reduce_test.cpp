@@ -1,12 +1,15 @@
-/// The family reduce: what it takes, its rules, and random reductions on the simulated device.
+/// The family reduce: what it takes, its rules, and reductions that CTAs share on the simulated device.
 #include "families/reduce/reduction_team.hpp"
-#include "families/reductions.hpp"
 #include "kernel/plan_state.hpp"
+#include "operations/reduce/reference.hpp"
+#include "ops/run_case.hpp"
+#include "reference/random_maps.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
 
+#include <array>
 #include <iostream>
 #include <map>
 #include <set>
@@ -30,6 +33,23 @@ Tensor to(ElementType type, const std::vector<std::uint64_t>& shape) {
 
 KernelPlan only_plan(const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
   auto plans = plan(operation::reduce(destination, what, sources));
+  REQUIRE(plans.size() == 1);
+  return plans.front();
+}
+
+/// A sum of so many small whole numbers along an axis of a matrix, or the place of one.
+reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
+                                       std::int64_t axis, ReductionOp op) {
+  const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
+  return reference::dense_case("reduce", {{"op", std::string(name(op))}, {"axes", Dims{axis}}},
+                               {TensorView::contiguous(result, {axis == 0 ? columns : rows})},
+                               {TensorView::contiguous(type, {rows, columns})});
+}
+
+/// Its one plan, for tensors that lie as an allocation does.
+KernelPlan only_plan(const reference::RandomCase& reduction) {
+  auto plans =
+      plan(reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
   REQUIRE(plans.size() == 1);
   return plans.front();
 }
@@ -175,13 +195,12 @@ TEST_CASE("CTAs that share what comes together, by rows and by columns, leave th
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
                          ReductionOp op) {
-    const auto reduction = tests::shared_reduction(type, rows, columns, axis, op);
+    const auto reduction = shared_reduction(type, rows, columns, axis, op);
     INFO(reduction.text());
-    const auto to_shape = reduction.destination.view;
-    const KernelPlan plan = only_plan({to_shape, 0x7000'0000'0000}, reduction.what,
-                                      {{reduction.sources.front().view, 0x10000000}});
+    const KernelPlan plan = only_plan(reduction);
+    CHECK(plan.family().does("reduce"));
     CHECK(plan.launch_shape().scratch_bytes > 0);
-    CHECK(tests::run_reduction(runtime, reduction, 7) == "");
+    CHECK(tests::run_candidates(runtime, reduction, 7) == "");
   };
   check(f32, 1, 70'001, 1, ReductionOp::sum);
   check(ElementType::u8, 3, 300'000, 1, ReductionOp::arg_max);
@@ -189,86 +208,65 @@ TEST_CASE("CTAs that share what comes together, by rows and by columns, leave th
   check(ElementType::bf16, 7'001, 7, 0, ReductionOp::arg_min);
 }
 
-TEST_CASE("random reductions on the simulated device equal the reference, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 40);
-  const std::uint64_t seed = reference::seed(20261123);
-  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const tests::RandomReduction reduction = tests::random_reduction(seed + n / 2, seed * 31 + n, 4000);
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << reduction.text());
-    try {
-      CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
-    } catch (const Error& error) {
-      FAIL_CHECK(error.what());
-    }
+TEST_CASE("random reductions are done by this family alone") {
+  const std::uint64_t seed = tests::seed(20261123);
+  INFO("TMAJIT_SEED=" << seed);
+  for (std::uint64_t n = 0; n < 100; ++n) {
+    const auto drawn = reference::random_case("reduce", seed + n, 0);
+    INFO(drawn.text());
+    std::vector<DevicePtr> buffers;
+    for (std::size_t i = 0; i < drawn.buffers.size(); ++i) buffers.push_back((i + 1) << 32);
+    const Move move = reference::operation_of(drawn, buffers).moves.front();
+    for (const KernelPlan& plan : plan_candidates(move, {})) CHECK(plan.family().does("reduce"));
   }
 }
 
 TEST_CASE("found: sums of f32 that wrapped unsigned numbers make large may be rounded in any order") {
-  // Elements are 8 small numbers or almost 2^32: an i8 below 0 wraps before u32 becomes f32.
-  const std::uint64_t seed = 88361610;
+  // Elements are small numbers or almost 2^32: an i8 below 0 wraps before u32 becomes f32.
   Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
-  for (const std::uint64_t n : {24, 25}) {
-    const tests::RandomReduction reduction = tests::random_reduction(seed + 12, seed * 31 + n, 20'000);
-    INFO("case " << n << ": " << reduction.text());
-    CHECK(reduction.what.op == ReductionOp::mean);
-    CHECK(reduction.destination.view.type == ElementType::u32);
-    CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
-  }
+  std::vector<TensorView> sources;
+  for (const ElementType type : {ElementType::i8, ElementType::u32, f32})
+    sources.push_back(TensorView::contiguous(type, {300, 40}));
+  const auto reduction =
+      reference::dense_case("reduce", {{"op", "mean"}, {"axes", Dims{1}}, {"expression", "x0 + x1 + x2"}},
+                            {TensorView::contiguous(ElementType::u32, {300})}, sources);
+  CHECK(tests::run_candidates(runtime, reduction, 3) == "");
 }
 
 TEST_CASE("a sum of whole numbers that f32 holds has no error, others have one of a few units") {
-  const auto most_error = [](ReductionOp op, const std::vector<reference::Scalar>& values) {
+  const auto error_of = [](ReductionOp op, const std::vector<reference::Scalar>& values) {
     reference::Reducer reducer(op);
     for (const reference::Scalar& value : values) reducer.add(value, 0);
-    return reducer.most_error();
+    const double error = reducer.result().error;
+    return reference::is_exact(error) ? 0 : error;
   };
-  CHECK(most_error(ReductionOp::sum, {8388608.0F, -8388608.0F}) == 0);
-  CHECK(most_error(ReductionOp::sum, {16777216.0F, 1.0F}) > 1);
-  CHECK(most_error(ReductionOp::mean, {16777216.0F, 1.0F}) < 8);
-  CHECK(most_error(ReductionOp::sum, {0.5F, 0.25F}) > 0);
-  CHECK(most_error(ReductionOp::sum, {16777216.0, 1.0}) == 0);
-  CHECK(most_error(ReductionOp::max, {16777216.0F, 1.0F}) == 0);
-  CHECK(most_error(ReductionOp::sum, {std::uint32_t{0xffffffff}, std::uint32_t{1}}) == 0);
+  CHECK(error_of(ReductionOp::sum, {8388608.0F, -8388608.0F}) == 0);
+  CHECK(error_of(ReductionOp::sum, {16777216.0F, 1.0F}) > 1);
+  CHECK(error_of(ReductionOp::mean, {16777216.0F, 1.0F}) < 8);
+  CHECK(error_of(ReductionOp::sum, {0.5F, 0.25F}) > 0);
+  CHECK(error_of(ReductionOp::sum, {16777216.0, 1.0}) == 0);
+  CHECK(error_of(ReductionOp::max, {16777216.0F, 1.0F}) == 0);
+  CHECK(error_of(ReductionOp::sum, {std::uint32_t{0xffffffff}, std::uint32_t{1}}) == 0);
 }
 
 TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it") {
   reference::Reducer mean(ReductionOp::mean);
   for (const float value : {1.0F, 0.0F, 1.0F}) mean.add(reference::Scalar(value), 0);
-  CHECK(mean.result() == reference::Scalar(2.0F / 3.0F));
-}
-
-TEST_CASE("random reductions of memory without gaps, wherever it begins, equal the reference") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 16);
-  const std::uint64_t seed = reference::seed(20261124);
-  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const tests::RandomReduction reduction = tests::dense_reduction(seed + n, 30'000);
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << reduction.text());
-    try {
-      CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
-    } catch (const Error& error) {
-      FAIL_CHECK(error.what());
-    }
-  }
+  CHECK(mean.result().value == reference::Scalar(2.0F / 3.0F));
 }
 
 TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {
-    const auto reduction = tests::shared_reduction(type, rows, columns, 0, ReductionOp::sum);
+    const auto reduction = shared_reduction(type, rows, columns, 0, ReductionOp::sum);
     INFO(reduction.text());
-    const KernelPlan plan = only_plan({reduction.destination.view, 0x7000'0000'0000}, reduction.what,
-                                      {{reduction.sources.front().view, 0x10000000}});
-    const KernelChoice choice = plan.choice();
+    const KernelChoice choice = only_plan(reduction).choice();
     const ReductionTeamShape team{.columns = true,
                                   .owners = choice.number("owners"),
                                   .phases = choice.number("phases"),
                                   .parts = choice.number("parts")};
     CHECK(parts_of_group(team) < team.parts);
-    CHECK(tests::run_reduction(runtime, reduction, 3) == "");
+    CHECK(tests::run_candidates(runtime, reduction, 3) == "");
   };
   check(ElementType::u8, 2246, 103);
   check(f32, 8563, 53);

@@ -1,8 +1,8 @@
-/// Random moves of every kind on the GPU, against the reference: TMAJIT_CASES of them, of TMAJIT_PATTERNS
-/// patterns.
+/// Random cases of every operation on the GPU, against the reference: TMAJIT_CASES of them, of
+/// TMAJIT_PATTERNS patterns; and every kernel of a few large ones.
 #include "gpu/support.hpp"
 #include "ops/cross_moves.hpp"
-#include "ops/random_run.hpp"
+#include "ops/run_case.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -13,25 +13,49 @@
 
 using namespace tmajit;
 
-TEST_CASE("random moves of every kind equal the reference, every byte around them too", "[gpu]") {
+TEST_CASE("random cases of every operation equal the reference, every byte around them too", "[gpu]") {
   REQUIRE_HOPPER(device);
-  const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 2000);
+  const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 4000);
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const tests::RandomRunResult result = tests::run_random_moves(
+  const tests::RandomRunResult result = tests::run_random_cases(
       runtime,
       {.seed = gpu::seed(),
        .cases = cases,
-       .patterns = gpu::from_environment("TMAJIT_PATTERNS", std::max<std::uint64_t>(cases / 10, 200)),
+       .patterns = gpu::from_environment("TMAJIT_PATTERNS", std::max<std::uint64_t>(cases / 10, 400)),
        .threads = std::clamp(std::thread::hardware_concurrency(), 1U, 16U)});
   std::cout << result.text();
   for (const std::string& failure : result.failures) FAIL_CHECK(failure);
   CHECK(result.cases == cases);
 }
 
+TEST_CASE("every kernel of stencils and windows of many tiles a CTA equals the reference", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  const auto check = [&](std::string_view operation, const Arguments& arguments, ElementType type,
+                         const Dims& shape) {
+    auto drawn = reference::dense_case(operation, arguments, {}, {TensorView::contiguous(type, shape)});
+    drawn.contents = reference::Contents::numbers;
+    INFO(drawn.text());
+    CHECK(tests::run_candidates(runtime, drawn, 1) == "");
+  };
+  for (const char* boundary : {"zero", "wrap"}) {
+    const auto stencil = [&](const char* expression, const Dims& shape) {
+      check("stencil", {{"expression", expression}, {"boundary", boundary}}, ElementType::f32, shape);
+    };
+    stencil("x(-1, 0) + x(1, 0) + x(0, -1) + x(0, 1) - 4 * x", {3000, 1000});
+    stencil("x(-1, 0, 0) + x(1, 0, 0) + x(0, -1, 0) + x(0, 1, 0) - 4 * x", {150, 100, 200});
+    stencil("x(-2) - x(3)", {3'000'000});
+  }
+  const Arguments around{
+      {"filter", Dims{3, 3}}, {"strides", Dims{2, 1}}, {"padding", PadWidths{{1, 1}, {1, 1}}}};
+  for (const std::int64_t channels : {8, 64, 200, 600})
+    check("im2col", around, ElementType::bf16, {8, 28, 28, channels});
+}
+
 namespace {
 
 /// Runs every candidate of cases 0 … of a seed, in several host threads. `random_move` makes a case's move,
-/// for and `make` makes an EveryCandidate of it whose destination in host memory is right.
+/// and `make` an EveryCandidate of it.
 template <class RandomMove, class Make>
 void run_every_candidate(const std::shared_ptr<Device>& device, const RandomMove& random_move,
                          const Make& make) {
@@ -72,9 +96,7 @@ void run_every_candidate(const std::shared_ptr<Device>& device, const RandomMove
 }
 
 tests::EveryCandidate made_of(Runtime& runtime, const tests::CrossMove& drawn) {
-  tests::EveryCandidate move(runtime, drawn.destination, drawn.sources, drawn.expression, drawn.padding);
-  drawn.do_on_host(move);
-  return move;
+  return {runtime, drawn.destination, drawn.sources, drawn.expression, drawn.padding};
 }
 
 }  // namespace
@@ -83,9 +105,7 @@ TEST_CASE("every candidate of random permutations moves every element", "[gpu]")
   REQUIRE_HOPPER(device);
   run_every_candidate(device, tests::random_permutation,
                       [](Runtime& runtime, const tests::RandomPermutation& drawn) {
-                        tests::EveryCandidate move(runtime, drawn.destination, {drawn.source});
-                        reference::copy(move.host(0), move.host(1));
-                        return move;
+                        return tests::EveryCandidate(runtime, drawn.destination, {drawn.source});
                       });
 }
 

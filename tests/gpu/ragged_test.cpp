@@ -1,53 +1,37 @@
-/// Random batches of copies on the GPU, against the reference; thousands of tensors, one huge among small
-/// ones, on several streams at once.
+/// A batch of copies on the GPU, on several streams at once.
 #include "gpu/support.hpp"
-#include "ops/batches.hpp"
+#include "ops/run_case.hpp"
 
-#include <tmajit/error.hpp>
 #include <tmajit/ragged.hpp>
 
 #include <vector>
 
 using namespace tmajit;
-using tests::BatchKind;
-
-TEST_CASE("random batches of copies on a GPU equal the reference", "[gpu]") {
-  REQUIRE_HOPPER(device);
-  const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 100);
-  const std::uint64_t seed = gpu::seed();
-  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  constexpr BatchKind kinds[] = {BatchKind::mixed, BatchKind::aligned, BatchKind::tiny, BatchKind::skewed};
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const tests::RandomBatch batch =
-        tests::random_batch(kinds[n % 4], seed + n, n % 4 == 2 ? 20'000 : 600'000);
-    INFO("case " << n << ": " << batch.text());
-    try {
-      CHECK(tests::run_batch(runtime, batch, seed + n) == "");
-    } catch (const Error& error) {
-      FAIL_CHECK(error.what());
-    }
-  }
-}
 
 TEST_CASE("one batch is launched on several streams at once", "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const tests::RandomBatch batch = tests::random_batch(BatchKind::aligned, 7, 2'000'000);
-  std::vector<std::unique_ptr<tests::PlacedBatch>> placed;
+  const auto drawn =
+      reference::random_case("copy_ragged", 7, 0, {.elements = 2'000'000, .most_elements = 2'000'000});
+  const reference::Buffers before = random_buffers(drawn, 1);
+  const reference::Expected right = expected(drawn, before);
+  std::vector<std::unique_ptr<tests::CaseMemory>> placed;
   std::vector<RaggedCopy> copies;
   std::vector<Stream> streams;
   for (std::uint64_t i = 0; i < 4; ++i) {
-    placed.push_back(std::make_unique<tests::PlacedBatch>(device, batch, i));
-    copies.emplace_back(runtime, placed.back()->destinations(), placed.back()->sources());
+    placed.push_back(tests::own_allocations(device)(drawn, 0));
+    const Operation batch = reference::operation_of(drawn, placed.back()->addresses());
+    copies.emplace_back(runtime, batch.destinations, batch.sources);
     streams.push_back(device->streams().create());
   }
   for (int round = 0; round < 10; ++round) {
-    for (auto& one : placed) one->clear();
+    for (auto& one : placed) one->write(before);
+    device->streams().synchronize(nullptr);
     for (int again = 0; again < 5; ++again) {
       for (std::size_t i = 0; i < copies.size(); ++i) copies[i](streams[i]);
     }
     for (const Stream stream : streams) device->streams().synchronize(stream);
-    for (const auto& one : placed) CHECK(one->difference() == "");
+    for (auto& one : placed) CHECK(difference(drawn, right, one->read(before)) == "");
   }
   for (const Stream stream : streams) device->streams().destroy(stream);
 }

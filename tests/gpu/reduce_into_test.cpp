@@ -1,9 +1,6 @@
-/// Random combinations on the GPU, against the reference; and several of them at once on one destination,
-/// which must lose nothing.
+/// Several combinations at once on one destination of the GPU, which must lose nothing.
 #include "gpu/support.hpp"
-#include "ops/combinations.hpp"
 
-#include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 
 #include <span>
@@ -11,23 +8,6 @@
 #include <vector>
 
 using namespace tmajit;
-
-TEST_CASE("random combinations on a GPU equal the reference", "[gpu]") {
-  REQUIRE_HOPPER(device);
-  const auto cases = static_cast<std::uint32_t>(gpu::from_environment("TMAJIT_CASES", 150));
-  const std::uint64_t seed = gpu::seed();
-  const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  for (std::uint32_t n = 0; n < cases; ++n) {
-    const tests::RandomCombination combination =
-        tests::random_combination(seed + n, n % 10 == 0 ? 2'000'000 : 20'000);
-    INFO("case " << n << ":" << combination.text());
-    try {
-      CHECK(tests::run_combination(runtime, combination, seed + n, 1U + n % 2 * 2U) == "");
-    } catch (const Error& error) {
-      FAIL_CHECK(error.what());
-    }
-  }
-}
 
 TEST_CASE("combinations of several streams into one destination lose nothing", "[gpu]") {
   REQUIRE_HOPPER(device);

@@ -1,8 +1,8 @@
-/// Random reductions on the GPU, by every candidate, against the reference; and the memory that launches have
-/// for themselves, on several streams and in graphs.
-#include "families/reductions.hpp"
+/// Reductions that CTAs of the GPU share, by every candidate, against the reference; and the memory that
+/// launches have for themselves, on several streams and in graphs.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
+#include "ops/run_case.hpp"
 
 #include <array>
 #include <numeric>
@@ -48,28 +48,16 @@ class Sums {
 
 }  // namespace
 
-TEST_CASE("random reductions on a GPU equal the reference", "[gpu]") {
-  REQUIRE_HOPPER(device);
-  Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const std::uint64_t seed = gpu::seed();
-  const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 60);
-  for (std::uint64_t n = 0; n < cases; ++n) {
-    const tests::RandomReduction reduction =
-        tests::random_reduction(seed + n / 2, seed * 31 + n, n % 10 == 0 ? 1'000'000 : 20'000);
-    INFO("case " << n << ": " << reduction.text());
-    CHECK(tests::run_reduction(runtime, reduction, seed + n) == "");
-  }
-}
-
 TEST_CASE("CTAs that share what comes together leave the same as one would, on a GPU", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   for (const std::int64_t axis : {0, 1}) {
-    for (const auto op : {ReductionOp::sum, ReductionOp::arg_min}) {
-      const auto reduction = tests::shared_reduction(ElementType::f32, axis == 0 ? 100'003 : 9,
-                                                     axis == 0 ? 36 : 400'001, axis, op);
+    for (const char* op : {"sum", "arg_min"}) {
+      const Dims shape = axis == 0 ? Dims{100'003, 36} : Dims{9, 400'001};
+      const auto reduction = reference::dense_case("reduce", {{"op", op}, {"axes", Dims{axis}}}, {},
+                                                   {TensorView::contiguous(ElementType::f32, shape)});
       INFO(reduction.text());
-      CHECK(tests::run_reduction(runtime, reduction, 7) == "");
+      CHECK(tests::run_candidates(runtime, reduction, 7) == "");
     }
   }
 }

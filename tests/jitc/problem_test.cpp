@@ -257,19 +257,18 @@ TEST_CASE("the comparison finds wrong elements, and bytes changed beside them") 
   const auto& output = problem.outputs.front();
   std::vector<std::byte> expected(output.memory.bytes, std::byte{1});
   auto found = expected;
-  CHECK(compare(output, expected, found, reference::Rounding::never).none());
-  CHECK(describe(output, compare(output, expected, found, reference::Rounding::never)) ==
-        "output: all 6 elements are right");
+  CHECK(compare(output, expected, found, false).none());
+  CHECK(describe(output, compare(output, expected, found, false)) == "output: all 6 elements are right");
   found[2 * 5 + 1] = std::byte{2};
   found[2 * 6] = std::byte{3};
-  auto difference = compare(output, expected, found, reference::Rounding::never);
+  auto difference = compare(output, expected, found, false);
   CHECK(difference.wrong == 2);
   CHECK(difference.stray_bytes == 0);
   CHECK(describe(output, difference) ==
         "output: 2 of 6 elements are wrong, first [1, 1]: 0x0201 instead of 0x0101");
   found = expected;
   found[2 * 3] = std::byte{9};
-  difference = compare(output, expected, found, reference::Rounding::never);
+  difference = compare(output, expected, found, false);
   CHECK(difference.wrong == 0);
   CHECK(difference.stray_bytes == 1);
   CHECK(describe(output, difference) == "output: 1 byte between its elements changed");

@@ -2,7 +2,8 @@
 /// takes, on the simulated device.
 #include "families/shared/blocks.hpp"
 #include "ops/every_candidate.hpp"
-#include "reference/random_moves.hpp"
+#include "ops/own_memory.hpp"
+#include "seed.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -16,37 +17,29 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::between, reference::Buffers, reference::RandomMove;
+using reference::between, reference::Buffers, reference::RandomCase;
 
 namespace {
 
 constexpr std::array tile_orders{TileOrder::destination, TileOrder::source, TileOrder::square,
                                  TileOrder::grouped};
 
-Tensor at(const reference::BufferView& view, const std::vector<Buffer>& buffers) {
-  return {view.view, buffers[view.buffer].address() + view.offset};
-}
-
 }  // namespace
 
 TEST_CASE("random transposes by random candidates equal the reference, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 90);
-  const std::uint64_t seed = reference::seed(20261121);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 90);
+  const std::uint64_t seed = tests::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const std::shared_ptr<Device> device = make_sim_device({.threads = 1});
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   reference::Random random(seed);
   std::set<std::uint32_t> widths;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
-    const RandomMove drawn =
-        reference::random_move(pattern, 0, {.elements = 4000, .most_elements = 12'000, .guard = 0});
-    if (drawn.kind != reference::MoveKind::permute) continue;
-    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << describe(drawn));
-    std::vector<Buffer> buffers;
-    for (const std::uint64_t bytes : drawn.buffers) buffers.emplace_back(device, bytes);
-
-    const Move move{at(drawn.destinations[0], buffers),
-                    {permuted(at(drawn.sources[0], buffers), drawn.axes)}};
+    const RandomCase drawn = reference::random_case("permute", pattern, 0,
+                                                    {.elements = 4000, .most_elements = 12'000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << drawn.text());
+    tests::OwnMemory memory(device, drawn);
+    const Move move = reference::operation_of(drawn, memory.addresses()).moves.front();
     const Problem problem = make_problem(move);
     if (problem.nest.empty() || layout_of(problem) != Layout::blocks) continue;
     ++done;
@@ -62,17 +55,11 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
       widths.insert(facts.vector_bytes());
     }
     INFO(tests::choice_text(candidate));
-    Buffers bytes = random_buffers(drawn, pattern);
-    Buffers expected = bytes;
-    reference::apply(drawn, expected);
+    const Buffers before = random_buffers(drawn, pattern);
     try {
-      for (std::size_t i = 0; i < buffers.size(); ++i)
-        device->memory().copy_in(buffers[i].address(), bytes[i], nullptr);
+      memory.write(before);
       tests::launch(runtime, problem, candidate);
-      device->streams().synchronize(nullptr);
-      for (std::size_t i = 0; i < buffers.size(); ++i)
-        device->memory().copy_out(bytes[i], buffers[i].address(), nullptr);
-      CHECK(difference(drawn, expected, bytes) == "");
+      CHECK(difference(drawn, expected(drawn, before), memory.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

@@ -9,7 +9,7 @@
 #include <sstream>
 
 using namespace tmajit;
-using reference::between, reference::one_in, reference::one_of, reference::Random, reference::Scalar;
+using reference::between, reference::one_in, reference::one_of, reference::Random;
 
 namespace tests {
 namespace {
@@ -75,14 +75,8 @@ std::string text_of(const MoveOperand& operand) {
   return out.str();
 }
 
+/// Sums of the sources, the first twice.
 constexpr const char* sums[] = {"x + x", "x0 + x1 + x0", "x0 + x1 + x2 + x0"};
-
-/// Of as many sources.
-Scalar sum_of(std::span<const Scalar> x, std::span<const std::uint64_t> /*g*/) {
-  Scalar all = x[0];
-  for (const Scalar& one : x.subspan(1)) all = reference::add(all, one);
-  return reference::add(all, x[0]);
-}
 
 }  // namespace
 
@@ -93,15 +87,6 @@ std::string CrossMove::text() const {
   out += " at";
   for (const std::int64_t before : padding->before) out += " " + std::to_string(before);
   return out;
-}
-
-void CrossMove::do_on_host(EveryCandidate& move) const {
-  if (padding) return reference::pad(move.host(0), move.host(1), padding->before, padding->value);
-  if (expression.empty()) return reference::copy(move.host(0), move.host(1));
-  if (expression == "x") return reference::cast(move.host(0), move.host(1));
-  std::vector<reference::HostView> views;
-  for (std::size_t s = 1; s <= sources.size(); ++s) views.push_back(move.host(s));
-  reference::map(move.host(0), views, function ? function : sum_of);
 }
 
 CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements) {

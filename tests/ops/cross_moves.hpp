@@ -15,13 +15,9 @@ struct CrossMove {
   MoveOperand destination;
   std::vector<MoveOperand> sources;
   std::string expression = {};
-  reference::MoveFunction function =
-      {};  ///< what it computes; empty: the sum of the sources, the first twice
   std::optional<tmajit::Padding> padding = std::nullopt;
 
   [[nodiscard]] std::string text() const;
-  /// Does it to the operands of `move`, which is made of it, in host memory.
-  void do_on_host(EveryCandidate& move) const;
 };
 
 /// A source that reaches beyond the destination's ends, or not as far, in some dimensions.

@@ -62,7 +62,7 @@ void run_linear(tests::EveryCandidate& move, std::uint64_t number, Counts& count
   count(counts, facts_of<LinearFacts>(candidate));
 }
 
-/// Runs every `flat` kernel of a move whose destination in host memory is done.
+/// Runs every `flat` kernel of a move.
 void run_kernels(tests::EveryCandidate& move, Counts& counts) {
   bool first = true;
   for (const Candidate& candidate : move.candidates()) {
@@ -91,7 +91,6 @@ Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
     try {
       tests::EveryCandidate move(runtime, drawn.destination, drawn.sources, drawn.expression, drawn.padding,
                                  n % 2 == 0 ? 132 : 0);
-      drawn.do_on_host(move);
       run_kernels(move, counts);
       run_linear(move, n, counts);
     } catch (const Error& error) {

@@ -1,6 +1,6 @@
 #include "ops/every_candidate.hpp"
 
-#include "reference/random_maps.hpp"
+#include "operations/references.hpp"
 
 #include <tmajit/element_type.hpp>
 
@@ -51,14 +51,18 @@ EveryCandidate::EveryCandidate(Runtime& runtime, const MoveOperand& destination,
   if (padding) move_.body = *std::move(padding);
   if (!expression.empty()) move_.body = Map{std::move(expression)};
   for (const MoveOperand& source : sources) move_.sources.push_back(place(source));
+  Move done = move_;
+  done.destination = host(move_.destination, 0);
+  for (std::size_t i = 0; i < sources.size(); ++i) done.sources[i] = host(move_.sources[i], i + 1);
+  reference::compute(done);
   problem_ = make_problem(move_);
   problem_.sm_count = sm_count;
   candidates_ = candidates_of(problem_);
 }
 
-reference::HostView EveryCandidate::host(std::size_t i) {
-  const Tensor& tensor = i == 0 ? move_.destination : move_.sources[i - 1];
-  return {tensor.view, host_[i].data() + (tensor.address - buffers_[i].address())};
+Tensor EveryCandidate::host(const Tensor& tensor, std::size_t i) {
+  return {tensor.view,
+          reinterpret_cast<DevicePtr>(host_[i].data()) + (tensor.address - buffers_[i].address())};
 }
 
 std::string EveryCandidate::run(const Candidate& candidate) {

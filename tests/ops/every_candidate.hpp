@@ -1,7 +1,7 @@
 #pragma once
 
 #include "plan/all_candidates.hpp"
-#include "reference/moves.hpp"
+#include "reference/random_maps.hpp"
 
 #include <tmajit/runtime.hpp>
 
@@ -25,16 +25,14 @@ struct MoveOperand {
 /// Launches a candidate's kernel.
 void launch(tmajit::Runtime& runtime, const tmajit::Problem& problem, const tmajit::Candidate& candidate);
 
-/// One move, its tensors in allocations of their own on a device and in host memory; every candidate of the
-/// planner runs, whichever the cost model would take. On a chip of few SMs each CTA does more tiles.
+/// One move, its tensors in allocations of their own on a device and, done by the reference, in host memory;
+/// every candidate of the planner runs, whichever the cost model would take. On a chip of few SMs each CTA
+/// does more tiles.
 class EveryCandidate {
  public:
   EveryCandidate(tmajit::Runtime& runtime, const MoveOperand& destination,
                  const std::vector<MoveOperand>& sources, std::string expression = {},
                  std::optional<tmajit::Padding> padding = std::nullopt, std::uint32_t sm_count = 132);
-
-  /// The destination, then the sources, for the caller to do the move in host memory.
-  [[nodiscard]] reference::HostView host(std::size_t i);
 
   /// What is wrong with a candidate's bytes, gaps of the destination too; empty if nothing is.
   [[nodiscard]] std::string run(const tmajit::Candidate& candidate);
@@ -43,6 +41,8 @@ class EveryCandidate {
 
  private:
   [[nodiscard]] tmajit::Tensor place(const MoveOperand& operand);
+  /// A tensor in host memory.
+  [[nodiscard]] tmajit::Tensor host(const tmajit::Tensor& tensor, std::size_t i);
 
   tmajit::Runtime& runtime_;
   std::vector<tmajit::Buffer> buffers_;

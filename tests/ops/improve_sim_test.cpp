@@ -1,7 +1,7 @@
 // Choices that improve while a program runs: every call of a trial does what it should, on the simulated
 // device.
 #include "ops/own_memory.hpp"
-#include "ops/run_move.hpp"
+#include "seed.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -13,11 +13,11 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::Buffers, reference::RandomMove;
+using reference::Buffers, reference::RandomCase;
 
 TEST_CASE("every call of a trial equals the reference, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 25);
-  const std::uint64_t seed = reference::seed(20261122);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 25);
+  const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options;
   options.threads = 1;
@@ -28,21 +28,19 @@ TEST_CASE("every call of a trial equals the reference, and nothing is reported")
   std::set<std::string> tried;
   std::uint64_t improved = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const RandomMove move =
-        reference::random_move(seed + n, n, {.elements = 1000, .most_elements = 6000, .guard = 0});
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << describe(move));
+    const RandomCase move = reference::random_case(reference::elementwise_operations, seed + n, n,
+                                                   {.elements = 1000, .most_elements = 6000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << move.text());
     const Buffers before = random_buffers(move, seed + n);
-    Buffers expected = before;
-    reference::apply(move, expected);
+    const reference::Expected right = expected(move, before);
     try {
       tests::OwnMemory memory(device, move);
-      const MovePlan plan = tests::plan(runtime, move, memory.addresses());
+      const MovePlan plan = tmajit::plan(runtime, reference::operation_of(move, memory.addresses()));
       const std::string usual = plan.plans().empty() ? "" : plan.plans()[0].choice().text();
       for (int call = 0; call < 24; ++call) {
         memory.write(before);
         plan();
-        device->streams().synchronize(nullptr);
-        CHECK(difference(move, expected, memory.read(before)) == "");
+        CHECK(difference(move, right, memory.read(before)) == "");
       }
       if (!plan.plans().empty()) tried.insert(plan.plans()[0].family().name.data());
       if (!plan.plans().empty() && plan.plans()[0].choice().text() != usual) ++improved;

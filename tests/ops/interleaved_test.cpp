@@ -3,8 +3,7 @@
 /// place.
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
-#include "ops/run_move.hpp"
-#include "reference/move_expressions.hpp"
+#include "seed.hpp"
 
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
@@ -21,8 +20,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::between, reference::Buffers, reference::BufferView, reference::MoveKind, reference::one_in,
-    reference::one_of, reference::Random, reference::RandomMove;
+using reference::between, reference::Buffers, reference::BufferView, reference::one_in, reference::one_of,
+    reference::Random, reference::RandomCase;
 
 namespace {
 
@@ -41,7 +40,7 @@ class Draw {
  public:
   Draw(std::uint64_t seed, Parts parts) : random_(seed), parts_(parts) {}
 
-  RandomMove move() {
+  RandomCase move() {
     type_ = one_of(random_, all_element_types);
     // As often as not such as allow whole vectors everywhere.
     const std::uint64_t unit = one_in(random_, 2) ? 16 / size_of(type_) : 1;
@@ -104,9 +103,9 @@ class Draw {
   }
 
   void choose_operation(std::uint64_t all) {
-    move_.kind = MoveKind::copy;
+    move_.operation = "copy";
     if (parts_ != Parts::same && !one_in(random_, 4)) return;
-    move_.kind = MoveKind::map;
+    move_.operation = "map";
     if (one_in(random_, 3)) {
       // One more source, in a buffer of its own or, beside the first, in the same.
       BufferView other = move_.sources[0];
@@ -116,9 +115,11 @@ class Draw {
       }
       move_.sources.push_back(other);
     }
-    auto [text, function] = reference::random_expression(random_, move_.sources.size(), shape_.size());
-    move_.expression = std::move(text);
-    move_.function = std::move(function);
+    constexpr std::array of_one{"x", "x0 + 1", "(float)x * 0.5f", "x > 7 ? 1.5f : -2.0f",
+                                "x + (unsigned)g[1]"};
+    constexpr std::array of_two{"x0 + x1", "x0 > x1 ? x0 : x1"};
+    move_.arguments.set("expression", std::string(move_.sources.size() == 1 ? one_of(random_, of_one)
+                                                                            : one_of(random_, of_two)));
   }
 
   Random random_;
@@ -126,7 +127,7 @@ class Draw {
   ElementType type_{};
   std::vector<std::uint64_t> shape_;
   std::vector<std::int64_t> strides_;
-  RandomMove move_;
+  RandomCase move_;
 };
 
 std::vector<std::unique_ptr<Runtime>> runtime_of_each_mode() {
@@ -142,22 +143,21 @@ std::vector<std::unique_ptr<Runtime>> runtime_of_each_mode() {
 }  // namespace
 
 TEST_CASE("random moves within one buffer equal the reference, by any candidate, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 120);
-  const std::uint64_t seed = reference::seed(20261122);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 120);
+  const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const auto runtimes = runtime_of_each_mode();
   Random random(seed);
   std::map<std::string, std::uint64_t> counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Parts parts = all_parts[n % all_parts.size()];
-    const RandomMove drawn = Draw(seed + n, parts).move();
+    const RandomCase drawn = Draw(seed + n, parts).move();
     Runtime& runtime = *runtimes[n / all_parts.size() % runtimes.size()];
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ", " << name(parts) << ": " << describe(drawn));
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ", " << name(parts) << ": " << drawn.text());
     const Buffers before = random_buffers(drawn, seed + n);
-    Buffers expected = before;
-    reference::apply(drawn, expected);
+    const reference::Expected right = expected(drawn, before);
     tests::OwnMemory memory(runtime.device(), drawn);
-    const Operation operation = tests::operation_of(drawn, memory.addresses());
+    const Operation operation = reference::operation_of(drawn, memory.addresses());
     const Problem problem = make_problem(operation.moves[0]);
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
     // What the planner takes, and one of the others.
@@ -169,8 +169,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
       try {
         memory.write(before);
         tests::launch(runtime, problem, *candidate);
-        runtime.device()->streams().synchronize(nullptr);
-        CHECK(difference(drawn, expected, memory.read(before)) == "");
+        CHECK(difference(drawn, right, memory.read(before)) == "");
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
       }
@@ -180,30 +179,28 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
 }
 
 TEST_CASE("a plan for tensors that lie apart moves within one buffer, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 30);
-  const std::uint64_t seed = reference::seed(20261123);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 30);
+  const std::uint64_t seed = tests::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const auto runtimes = runtime_of_each_mode();
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const RandomMove drawn = Draw(seed + n, all_parts[n % all_parts.size()]).move();
+    const RandomCase drawn = Draw(seed + n, all_parts[n % all_parts.size()]).move();
     Runtime& runtime = *runtimes[n / all_parts.size() % runtimes.size()];
-    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << describe(drawn));
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
     const Buffers before = random_buffers(drawn, seed + n);
-    Buffers expected = before;
-    reference::apply(drawn, expected);
+    const reference::Expected right = expected(drawn, before);
     // The same tensors, each in a buffer of its own.
-    RandomMove apart = drawn;
+    RandomCase apart = drawn;
     apart.buffers.assign(1 + drawn.sources.size(), drawn.buffers[0]);
     for (std::size_t i = 0; i < drawn.sources.size(); ++i) apart.sources[i].buffer = i + 1;
     const tests::OwnMemory elsewhere(runtime.device(), apart);
     tests::OwnMemory memory(runtime.device(), drawn);
     memory.write(before);
     try {
-      const MovePlan plan = tests::plan(runtime, apart, elsewhere.addresses());
-      const auto [destinations, sources] = tests::addresses(drawn, memory.addresses());
-      plan(destinations, sources);
-      runtime.device()->streams().synchronize(nullptr);
-      CHECK(difference(drawn, expected, memory.read(before)) == "");
+      const MovePlan plan = tmajit::plan(runtime, reference::operation_of(apart, elsewhere.addresses()));
+      const Operation here = reference::operation_of(drawn, memory.addresses());
+      plan(tests::addresses_of(here.destinations), tests::addresses_of(here.sources));
+      CHECK(difference(drawn, right, memory.read(before)) == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

@@ -1,7 +1,7 @@
 /// Permutations that keep a few elements together, of every type, on the simulated device: such elements move
 /// as one where addresses allow it, and as they are where not.
+#include "operations/references.hpp"
 #include "ops/every_candidate.hpp"
-#include "reference/moves.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -38,7 +38,9 @@ class KeptElements {
     Bytes expected(before + destination.span_bytes(), std::byte{0xee});
     device_->memory().copy_in(source_buffer.address(), given, nullptr);
     device_->memory().copy_in(buffer.address(), expected, nullptr);
-    reference::permute({destination, expected.data() + before}, {source, given.data()}, axes);
+    const auto host = [](Bytes& bytes) { return reinterpret_cast<DevicePtr>(bytes.data()); };
+    reference::compute(
+        operation::permute({destination, host(expected) + before}, {source, host(given)}, axes).moves[0]);
 
     const MovePlan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
                                                             {source, source_buffer.address()}, axes));
@@ -90,7 +92,6 @@ TEST_CASE("every candidate moves elements of 16 bytes") {
   // (2, 0, 1, 3) of 5x41x33x2.
   tests::EveryCandidate move(runtime, tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {410, 82, 2, 1}),
                              {tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {2, 2706, 66, 1})});
-  reference::copy(move.host(0), move.host(1));
   REQUIRE(move.problem().element_bytes(0) == 16);
   for (const Candidate& candidate : move.candidates()) {
     INFO(tests::choice_text(candidate));

@@ -3,7 +3,7 @@
 #include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
-#include "ops/run_move.hpp"
+#include "seed.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -15,7 +15,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using reference::Buffers, reference::RandomMove;
+using reference::Buffers, reference::RandomCase;
 
 namespace {
 
@@ -28,23 +28,21 @@ bool suits(const Problem& problem, std::uint64_t n) {
 }  // namespace
 
 TEST_CASE("random candidates of random moves read nothing but their sources' own bytes") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 150);
-  const std::uint64_t seed = reference::seed(20261122);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 150);
+  const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
   reference::Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {
-    const RandomMove drawn =
-        reference::random_move(pattern, 0, {.elements = 2000, .most_elements = 8000, .guard = 0});
+    const RandomCase drawn = reference::random_case(reference::elementwise_operations, pattern, 0,
+                                                    {.elements = 2000, .most_elements = 8000, .guard = 0});
     tests::OwnMemory memory(runtime.device(), drawn);
-    const Operation operation = tests::operation_of(drawn, memory.addresses());
+    const Operation operation = reference::operation_of(drawn, memory.addresses());
     if (operation.moves.empty() || !suits(make_problem(operation.moves[0]), done)) continue;
     ++done;
-    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << describe(drawn));
+    INFO("TMAJIT_SEED=" << seed << ", pattern " << pattern << ": " << drawn.text());
     const Buffers before = random_buffers(drawn, pattern);
-    Buffers expected = before;
-    reference::apply(drawn, expected);
     memory.write(before);
     for (const Move& move : operation.moves) {
       const Problem problem = make_problem(move);
@@ -55,12 +53,11 @@ TEST_CASE("random candidates of random moves read nothing but their sources' own
       ++counts[candidate.family->name()];
       try {
         tests::launch(runtime, problem, candidate);
-        runtime.device()->streams().synchronize(nullptr);
       } catch (const Error& error) {
         FAIL_CHECK(error.what());
       }
     }
-    CHECK(difference(drawn, expected, memory.read(before)) == "");
+    CHECK(difference(drawn, expected(drawn, before), memory.read(before)) == "");
   }
   for (const auto& [kernel, times] : counts) std::cout << "  " << kernel << ": " << times << '\n';
 }

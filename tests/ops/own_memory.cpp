@@ -15,13 +15,13 @@ constexpr std::uint64_t boundary = 512;
 
 }  // namespace
 
-OwnMemory::OwnMemory(std::shared_ptr<Device> device, const reference::RandomMove& move, std::uint64_t shift)
+OwnMemory::OwnMemory(std::shared_ptr<Device> device, const reference::RandomCase& drawn, std::uint64_t shift)
     : device_(std::move(device)) {
   constexpr DevicePtr somewhere = 1 << 30;
-  for (std::size_t i = 0; i < move.buffers.size(); ++i) {
-    DevicePtr first = somewhere + move.buffers[i];
+  for (std::size_t i = 0; i < drawn.buffers.size(); ++i) {
+    DevicePtr first = somewhere + drawn.buffers[i];
     DevicePtr end = somewhere;
-    for (const auto* views : {&move.destinations, &move.sources}) {
+    for (const auto* views : {&drawn.destinations, &drawn.sources}) {
       for (const reference::BufferView& view : *views) {
         if (view.buffer != i) continue;
         const auto range = byte_range({view.view, somewhere + view.offset});
@@ -49,13 +49,20 @@ void OwnMemory::write(const reference::Buffers& buffers) {
   }
 }
 
-reference::Buffers OwnMemory::read(const reference::Buffers& like) const {
+reference::Buffers OwnMemory::read(const reference::Buffers& like) {
   reference::Buffers buffers = like;
+  device_->streams().synchronize(nullptr);
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     device_->memory().copy_out(std::span(buffers[i]).subspan(parts_[i].first, parts_[i].bytes),
                                allocations_[i], nullptr);
   }
   return buffers;
+}
+
+MakeMemory own_memory(const std::shared_ptr<Device>& device) {
+  return [device](const reference::RandomCase& drawn, std::uint64_t shift) {
+    return std::make_unique<OwnMemory>(device, drawn, shift);
+  };
 }
 
 }  // namespace tests

@@ -1,32 +1,27 @@
 #pragma once
 
-#include "reference/random_moves.hpp"
+#include "ops/run_case.hpp"
 
 #include <tmajit/device.hpp>
 
-#include <cstdint>
-#include <memory>
-#include <span>
-#include <vector>
-
 namespace tests {
 
-/// A move's buffers on a simulated device, each in an allocation that begins with the first byte of its
+/// A case's buffers on a simulated device, each in an allocation that begins with the first byte of its
 /// tensors and ends with the last: whatever reads or writes beside them is reported.
-class OwnMemory {
+class OwnMemory : public CaseMemory {
  public:
   /// Every buffer begins `shift` bytes after a multiple of 512.
-  OwnMemory(std::shared_ptr<tmajit::Device> device, const reference::RandomMove& move,
+  OwnMemory(std::shared_ptr<tmajit::Device> device, const reference::RandomCase& drawn,
             std::uint64_t shift = 0);
-  ~OwnMemory();
+  ~OwnMemory() override;
   OwnMemory(const OwnMemory&) = delete;
   OwnMemory& operator=(const OwnMemory&) = delete;
 
-  void write(const reference::Buffers& buffers);
+  void write(const reference::Buffers& buffers) override;
   /// What is in the tensors' bytes; in the others what `like` has there.
-  [[nodiscard]] reference::Buffers read(const reference::Buffers& like) const;
+  [[nodiscard]] reference::Buffers read(const reference::Buffers& like) override;
   /// Where the buffers would begin if they were there as a whole.
-  [[nodiscard]] std::span<const tmajit::DevicePtr> addresses() const { return addresses_; }
+  [[nodiscard]] std::span<const tmajit::DevicePtr> addresses() const override { return addresses_; }
 
  private:
   struct Part {
@@ -38,5 +33,7 @@ class OwnMemory {
   std::vector<tmajit::DevicePtr> allocations_;
   std::vector<tmajit::DevicePtr> addresses_;
 };
+
+[[nodiscard]] MakeMemory own_memory(const std::shared_ptr<tmajit::Device>& device);
 
 }  // namespace tests

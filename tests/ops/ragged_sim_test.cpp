@@ -1,8 +1,8 @@
 /// Random batches of copies on the simulated device, which reports what their kernels do wrong, against the
 /// reference; and kernels with a mistake, which it names.
-#include "ops/batches.hpp"
+#include "ops/own_memory.hpp"
 #include "ptx/edit.hpp"
-#include "reference/random_maps.hpp"
+#include "seed.hpp"
 #include "sim/support.hpp"
 
 #include <tmajit/error.hpp>
@@ -20,7 +20,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using tests::BatchKind;
+using reference::RandomCase;
 
 namespace {
 
@@ -35,20 +35,53 @@ Runtime simulated(std::uint64_t n) {
   return Runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
 }
 
+RandomCase random_batch(std::uint64_t seed, std::uint64_t most) {
+  return reference::random_case("copy_ragged", seed, 0,
+                                {.elements = most / 2, .most_elements = most, .guard = 0});
+}
+
 /// Tensors of one tile and of several, more of them than a CTA has maps.
-tests::RandomBatch many_tensors() {
-  tests::RandomBatch batch;
+RandomCase many_tensors() {
+  RandomCase batch{.operation = "copy_ragged", .buffers = {0, 0}};
   for (std::uint64_t i = 0; i < 90; ++i) {
     const auto view =
         TensorView::strided(ElementType::f32, std::array{i % 5 == 0 ? 200 : 20 + i % 7, std::uint64_t{60}},
                             std::array<std::int64_t, 2>{64, 1});
-    for (auto* const list : {&batch.destinations, &batch.sources})
-      list->push_back({view, batch.source_bytes});
-    batch.source_bytes += view.shape[0] * 256;
+    batch.destinations.push_back({view, 0, batch.buffers[0]});
+    batch.sources.push_back({view, 1, batch.buffers[1]});
+    for (std::uint64_t& bytes : batch.buffers) bytes += view.shape[0] * 256;
   }
-  batch.destination_bytes = batch.source_bytes;
   return batch;
 }
+
+/// Runs it once, by as few CTAs as such a chip has room for, so that each has several tiles.
+void launch(const Runtime& runtime, const Operation& batch, std::uint32_t sm_count) {
+  Chip chip;
+  chip.sm_count = sm_count;
+  const Buffer table(runtime.device(), plan_ragged(batch.destinations, batch.sources).table.size());
+  const RaggedPlan plan = plan_ragged(batch.destinations, batch.sources, table.address(), chip);
+  runtime.device()->memory().copy_in(table.address(), plan.table, nullptr);
+  runtime.kernel(plan.kernel).launch(plan.kernel);
+  runtime.device()->streams().synchronize(nullptr);
+}
+
+/// A batch on a device, and what it should leave there.
+struct PlacedBatch {
+  PlacedBatch(const Runtime& runtime, const RandomCase& what, std::uint64_t seed)
+      : drawn(what),
+        before(random_buffers(drawn, seed)),
+        memory(tests::own_allocations(runtime.device())(drawn, 0)),
+        operation(reference::operation_of(drawn, memory->addresses())) {
+    memory->write(before);
+  }
+  [[nodiscard]] std::string difference() {
+    return reference::difference(drawn, expected(drawn, before), memory->read(before));
+  }
+  RandomCase drawn;
+  reference::Buffers before;
+  std::unique_ptr<tests::CaseMemory> memory;
+  Operation operation;
+};
 
 /// Runs a batch by a kernel that is edited; what is reported.
 std::vector<std::string> reported(const tests::Edit& edit) {
@@ -59,10 +92,9 @@ std::vector<std::string> reported(const tests::Edit& edit) {
                                     .sm_count = 1});
   const Runtime runtime(
       {.device = std::make_shared<tests::EditingDevice>(sim, edit), .cache_directory = std::nullopt});
-  const tests::RandomBatch batch = many_tensors();
-  const tests::PlacedBatch placed(sim, batch, 5);
+  PlacedBatch placed(runtime, many_tensors(), 5);
   try {
-    tests::launch_batch(runtime, placed, 1);
+    launch(runtime, placed.operation, 1);
   } catch (const Error&) {
   }
   std::vector<std::string> rules = tests::rules(*sim);
@@ -72,46 +104,25 @@ std::vector<std::string> reported(const tests::Edit& edit) {
 
 }  // namespace
 
-TEST_CASE("ragged: a plan of copy_ragged is one kernel, and is used again on other addresses") {
+TEST_CASE("ragged: a plan of copy_ragged is one kernel") {
   const Runtime runtime = simulated(0);
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const tests::RandomBatch batch = tests::random_batch(BatchKind::mixed, seed, 4000);
-    const tests::PlacedBatch first(runtime.device(), batch, seed);
-    const tests::PlacedBatch second(runtime.device(), batch, seed + 10);
-    const MovePlan planned = plan(runtime, operation::copy_ragged(first.destinations(), first.sources()));
-    CHECK(planned.plans().size() == 1);
-    CHECK(planned.explain().steps.size() == 1);
-    planned();
-    std::vector<DevicePtr> destinations;
-    std::vector<DevicePtr> sources;
-    for (const Tensor& tensor : second.destinations()) destinations.push_back(tensor.address);
-    for (const Tensor& tensor : second.sources()) sources.push_back(tensor.address);
-    planned(destinations, sources);
-    planned(destinations, sources);
-    runtime.device()->streams().synchronize(nullptr);
-    CHECK(first.difference() == "");
-    CHECK(second.difference() == "");
-  }
+  const PlacedBatch placed(runtime, random_batch(1, 4000), 1);
+  const MovePlan planned = plan(runtime, placed.operation);
+  CHECK(planned.plans().size() == 1);
+  CHECK(planned.explain().steps.size() == 1);
 }
 
-TEST_CASE("ragged: random batches on the simulated device equal the reference, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 32);
-  const std::uint64_t seed = reference::seed(20261124);
+TEST_CASE("ragged: random batches by few CTAs equal the reference, and nothing is reported") {
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 24);
+  const std::uint64_t seed = tests::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  constexpr BatchKind kinds[] = {BatchKind::mixed, BatchKind::aligned, BatchKind::tiny, BatchKind::skewed};
   for (std::uint64_t n = 0; n < cases; ++n) {
     const Runtime runtime = simulated(n);
-    const tests::RandomBatch batch = tests::random_batch(kinds[n % 4], seed + n, n % 4 == 2 ? 2000 : 12'000);
-    INFO("case " << n << ": " << batch.text());
+    PlacedBatch placed(runtime, random_batch(seed + n, 12'000), seed + n);
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << placed.drawn.text());
     try {
-      // As a call would do it on this chip, and with more tiles a CTA.
-      if (n % 3 == 0) {
-        CHECK(tests::run_batch(runtime, batch, seed + n) == "");
-      } else {
-        const tests::PlacedBatch placed(runtime.device(), batch, seed + n);
-        tests::launch_batch(runtime, placed, n % 2 == 0 ? 1 : 3);
-        CHECK(placed.difference() == "");
-      }
+      launch(runtime, placed.operation, n % 2 == 0 ? 1 : 3);
+      CHECK(placed.difference() == "");
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }
@@ -123,14 +134,12 @@ TEST_CASE("ragged: batches of nothing, and one that is launched again") {
   copy_ragged(runtime, {}, {});
   const TensorView none = TensorView::contiguous(ElementType::f32, {0, 7});
   copy_ragged(runtime, {{none, 0}}, {{none, 0}});
-  const tests::RandomBatch batch = tests::random_batch(BatchKind::mixed, 11, 5000);
-  tests::PlacedBatch placed(runtime.device(), batch, 1);
-  const RaggedCopy copy(runtime, placed.destinations(), placed.sources());
+  PlacedBatch placed(runtime, random_batch(11, 5000), 1);
+  const RaggedCopy copy(runtime, placed.operation.destinations, placed.operation.sources);
   for (int i = 0; i < 3; ++i) {
     copy();
-    runtime.device()->streams().synchronize(nullptr);
     CHECK(placed.difference() == "");
-    placed.clear();
+    placed.memory->write(placed.before);
   }
 }
 

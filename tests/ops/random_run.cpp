@@ -1,8 +1,7 @@
-#include "ops/random_run.hpp"
+#include "ops/run_case.hpp"
 
 #include <tmajit/error.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <mutex>
@@ -11,23 +10,19 @@
 #include <thread>
 
 using namespace tmajit;
-using reference::Buffers, reference::RandomMove;
+using reference::Buffers, reference::RandomCase;
 
 namespace tests {
 namespace {
 
 constexpr std::uint64_t most_failures = 20;
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
-
 /// The seed of a case's gaps and data.
 std::uint64_t mixed(std::uint64_t seed, std::uint64_t n) {
   return (seed ^ n) * 0x9e3779b97f4a7c15ULL + n;
 }
 
-/// Part of the device's memory that one thread's moves take turns in, with a stream.
+/// Part of the device's memory that one thread's cases take turns in, with a stream.
 class Arena {
  public:
   Arena(std::shared_ptr<Device> device, std::uint64_t bytes)
@@ -36,32 +31,43 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Addresses of buffers, one behind the other, each `shift` bytes after a multiple of 256.
-  [[nodiscard]] std::vector<DevicePtr> place(const RandomMove& move, std::uint64_t shift) const {
+  /// Buffers one behind the other, each `shift` bytes after a multiple of 256.
+  [[nodiscard]] std::unique_ptr<CaseMemory> place(const RandomCase& drawn, std::uint64_t shift) const {
     std::vector<DevicePtr> addresses;
     DevicePtr next = memory_.address();
-    for (const std::uint64_t bytes : move.buffers) {
+    for (const std::uint64_t bytes : drawn.buffers) {
       addresses.push_back(next + shift);
-      next = round_up(next + shift + bytes, 256);
+      next = reference::round_up(next + shift + bytes, 256);
     }
     if (next > memory_.address() + memory_.bytes()) throw std::length_error("the arena is too small");
-    return addresses;
+    return std::make_unique<Placed>(*this, std::move(addresses));
   }
-  void write(const Buffers& buffers, std::span<const DevicePtr> addresses) {
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      device_->memory().copy_in(addresses[i], buffers[i], stream_);
-  }
-  [[nodiscard]] Buffers read(const Buffers& like, std::span<const DevicePtr> addresses) {
-    Buffers buffers = like;
-    device_->streams().synchronize(stream_);
-    for (std::size_t i = 0; i < buffers.size(); ++i)
-      device_->memory().copy_out(buffers[i], addresses[i], stream_);
-    device_->streams().synchronize(stream_);
-    return buffers;
-  }
-  [[nodiscard]] Stream stream() const { return stream_; }
 
  private:
+  class Placed : public CaseMemory {
+   public:
+    Placed(const Arena& arena, std::vector<DevicePtr> addresses)
+        : arena_(arena), addresses_(std::move(addresses)) {}
+    void write(const Buffers& buffers) override {
+      for (std::size_t i = 0; i < buffers.size(); ++i)
+        arena_.device_->memory().copy_in(addresses_[i], buffers[i], arena_.stream_);
+    }
+    [[nodiscard]] Buffers read(const Buffers& like) override {
+      Buffers buffers = like;
+      arena_.device_->streams().synchronize(arena_.stream_);
+      for (std::size_t i = 0; i < buffers.size(); ++i)
+        arena_.device_->memory().copy_out(buffers[i], addresses_[i], arena_.stream_);
+      arena_.device_->streams().synchronize(arena_.stream_);
+      return buffers;
+    }
+    [[nodiscard]] std::span<const DevicePtr> addresses() const override { return addresses_; }
+    [[nodiscard]] Stream stream() const override { return arena_.stream_; }
+
+   private:
+    const Arena& arena_;
+    std::vector<DevicePtr> addresses_;
+  };
+
   std::shared_ptr<Device> device_;
   Buffer memory_;
   Stream stream_;
@@ -75,74 +81,49 @@ class Shared {
   /// Cases until there are none left.
   void work() {
     try {
-      Arena arena(runtime_.device(), run_.limits.bytes + run_.limits.bytes / 4 + 65'536);
-      for (std::uint64_t n = next_++; n < run_.cases && !stop_; n = next_++) one(arena, n);
-    } catch (const std::exception& error) {
-      stop_ = true;
+      const Arena arena(runtime_.device(), run_.limits.bytes + run_.limits.bytes / 4 + 65'536);
+      KernelsMet met;
+      for (std::uint64_t n = next_++; n < run_.cases && !stop_; n = next_++) one(arena, n, met);
       const std::lock_guard lock(mutex_);
-      result_.failures.emplace_back(error.what());
+      result_.met.keys.merge(met.keys);
+      for (const auto& [kernel, times] : met.counts) result_.met.counts[kernel] += times;
+    } catch (const std::exception& error) {
+      fail(error.what(), true);
     }
   }
-  [[nodiscard]] RandomRunResult result() { return std::move(result_); }
+  [[nodiscard]] RandomRunResult result() {
+    result_.cases = done_;
+    return std::move(result_);
+  }
 
  private:
-  void one(Arena& arena, std::uint64_t n) {
-    const RandomMove move =
-        reference::random_move(run_.seed + n % run_.patterns, mixed(run_.seed, n), run_.limits);
+  void one(const Arena& arena, std::uint64_t n, KernelsMet& met) {
+    const RandomCase drawn = reference::random_case(run_.operations, run_.seed + n % run_.patterns,
+                                                    mixed(run_.seed, n), run_.limits);
+    const std::string what = "case " + std::to_string(n) + ", " + drawn.text() + ":\n  ";
+    const auto place = [&](const RandomCase& of, std::uint64_t shift) { return arena.place(of, shift); };
     try {
-      run_twice(arena, n, move);
+      const std::string wrong = run_case(runtime_, drawn, place, mixed(run_.seed, n), n, met);
+      ++done_;
+      if (!wrong.empty()) fail(what + wrong, false);
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::device_failed) stop_ = true;  // a GPU does not recover from that
-      fail(n, move, error.what());
+      // A GPU does not recover from a failure.
+      fail(what + error.what(), error.code() == ErrorCode::device_failed);
     } catch (const std::exception& error) {
-      fail(n, move, error.what());
+      fail(what + error.what(), false);
     }
   }
 
-  void run_twice(Arena& arena, std::uint64_t n, const RandomMove& move) {
-    const Buffers before = random_buffers(move, mixed(run_.seed, n));
-    Buffers expected = before;
-    apply(move, expected);
-    const auto addresses = arena.place(move, 0);
-    arena.write(before, addresses);
-    const MovePlan plan = tests::plan(runtime_, move, addresses);
-    plan(arena.stream());
-    if (const auto what = difference(move, expected, arena.read(before, addresses)); !what.empty()) {
-      fail(n, move, what);
-    }
-    if (n % 4 == 0) {
-      const auto elsewhere = arena.place(move, largest_element(move));
-      arena.write(before, elsewhere);
-      const auto [destinations, sources] = tests::addresses(move, elsewhere);
-      plan(destinations, sources, arena.stream());
-      if (const auto what = difference(move, expected, arena.read(before, elsewhere)); !what.empty()) {
-        fail(n, move, "at new addresses, " + what);
-      }
-    }
-    count(move, plan);
-  }
-
-  void count(const RandomMove& move, const MovePlan& plan) {
+  void fail(const std::string& what, bool is_last) {
     const std::lock_guard lock(mutex_);
-    ++result_.cases;
-    tests::count(plan, result_.counts);
-    for (const Kernel& kernel : plan.kernels()) result_.kernels.insert(kernel.key().hex());
-    for (const reference::BufferView& to : move.destinations) {
-      std::uint64_t elements = 1;
-      for (std::uint32_t d = 0; d < to.view.rank; ++d) elements *= to.view.shape[d];
-      result_.elements += elements;
-    }
-  }
-
-  void fail(std::uint64_t n, const RandomMove& move, const std::string& what) {
-    const std::lock_guard lock(mutex_);
-    result_.failures.push_back("case " + std::to_string(n) + ": " + what + "\n  " + describe(move));
-    if (result_.failures.size() >= most_failures) stop_ = true;
+    result_.failures.push_back(what);
+    if (is_last || result_.failures.size() >= most_failures) stop_ = true;
   }
 
   Runtime& runtime_;
   const RandomRun& run_;
   std::atomic<std::uint64_t> next_ = 0;
+  std::atomic<std::uint64_t> done_ = 0;
   std::atomic<bool> stop_ = false;
   std::mutex mutex_;
   RandomRunResult result_;
@@ -150,7 +131,7 @@ class Shared {
 
 }  // namespace
 
-RandomRunResult run_random_moves(Runtime& runtime, const RandomRun& run) {
+RandomRunResult run_random_cases(Runtime& runtime, const RandomRun& run) {
   const auto start = std::chrono::steady_clock::now();
   Shared shared(runtime, run);
   {
@@ -165,9 +146,7 @@ RandomRunResult run_random_moves(Runtime& runtime, const RandomRun& run) {
 
 std::string RandomRunResult::text() const {
   std::ostringstream out;
-  out << cases << " moves of " << elements << " elements by " << kernels.size() << " kernels in " << seconds
-      << " s\n";
-  for (const auto& [kernel, times] : counts) out << "  " << kernel << ": " << times << '\n';
+  out << cases << " cases by " << met.keys.size() << " kernels in " << seconds << " s\n" << met.text();
   return out.str();
 }
 

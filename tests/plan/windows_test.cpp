@@ -1,9 +1,12 @@
 /// Windows as plans: what is refused, which kernels are made.
+#include "operations/cases.hpp"
 #include "plan/violations.hpp"
+#include "seed.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/plan.hpp>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -186,4 +189,21 @@ TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
   CHECK(tile(convolved({1, 8, 8, 20}, {1, 8, 8, 4}, {20, 1, 1, 4})).number("outputs") == 32);
   CHECK(tile(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3})).number("stages") == 0);
   CHECK_THROWS_AS(plan(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}), Error);
+}
+
+TEST_CASE("random windows are mostly such as the engine loads, and some are not") {
+  const std::uint64_t seed = tests::seed(20261123);
+  INFO("TMAJIT_SEED=" << seed);
+  constexpr std::array<DevicePtr, 3> buffers{0x7000'0000'0000, 0x7100'0000'0000, 0x7200'0000'0000};
+  for (const std::string_view operation : {"im2col", "convolution"}) {
+    INFO(operation);
+    int by_engine = 0;
+    for (std::uint64_t n = 0; n < 200; ++n) {
+      const auto drawn = reference::random_case(operation, seed + n, 0, {.most_elements = 20'000});
+      const auto plans = plan(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
+      by_engine += plans.front().choice().stages > 0 ? 1 : 0;
+    }
+    CHECK(by_engine > 50);
+    CHECK(by_engine < 180);
+  }
 }

@@ -10,14 +10,23 @@
 
 #include <catch2/catch_test_macros.hpp>
 
-using reference::Expression, reference::Scalar;
+using reference::Computed, reference::Expression, reference::Scalar;
 
 namespace {
 
-Scalar value_of(const char* text, const std::vector<Scalar>& x) {
-  const auto expression = Expression::parse(text);
+Computed computed(const char* text, const std::vector<Computed>& x) {
+  const auto expression = Expression::parse(text, true);
   REQUIRE(expression);
-  return expression->evaluate(x);
+  constexpr std::uint64_t g[] = {3, 70'000};
+  return expression->evaluate(x, g);
+}
+
+Scalar value_of(const char* text, const std::vector<Scalar>& x) {
+  return computed(text, {x.begin(), x.end()}).value;
+}
+
+double error_of(const char* text, const std::vector<Scalar>& x) {
+  return computed(text, {x.begin(), x.end()}).error;
 }
 
 }  // namespace
@@ -43,12 +52,21 @@ TEST_CASE("expressions have the types and values of C++") {
     CHECK(value_of("expf(x)", {wide}) ==
           Scalar(static_cast<float>(std::exp(static_cast<double>(static_cast<float>(wide))))));
     CHECK(value_of("exp(x)", {wide}) == Scalar(std::exp(wide)));
+    CHECK(value_of("x0 > x1 ? x0 : 1.5f", {a, b}) == Scalar(a > b ? a : 1.5F));
+    CHECK(value_of("x0 + 1 <= x1 == 0 ? -1 : 2.0", {a, b}) == Scalar(a + 1 <= b ? 2.0 : -1.0));
+    // A negative number is above an unsigned one.
+    CHECK(value_of("x > 7", {std::int32_t{-1}}) == Scalar(0));
+    CHECK(value_of("x > (unsigned)7", {std::int32_t{-1}}) == Scalar(1));
+    CHECK(value_of("(float)x * 0.5f", {small}) == Scalar(static_cast<float>(small) * 0.5F));
+    CHECK(value_of("int(x0 * 100) + (int)g[1]", {a}) == Scalar(static_cast<int>(a * 100) + 70'000));
+    CHECK(value_of("x0 / n", {a, 3.0F}) == Scalar(a / 3.0F));
   }
 }
 
 TEST_CASE("what is not understood is no expression") {
-  for (const char* text : {"", "x +", "x > 1", "g[0]", "erf(x)", "expf x", "expf(x", "fmaxf(x)", "expf(x, x)",
-                           "x8", "1u", "(x", "x)", "x ? 1 : 2", "expf", "2147483648"}) {
+  for (const char* text : {"",       "x +",    "x >",      "g[0]",       "int(g[8])", "n",    "erf(x)",
+                           "expf x", "expf(x", "fmaxf(x)", "expf(x, x)", "x8",        "1u",   "(x",
+                           "x)",     "x ? 1",  "x = 1",    "(float)",    "(char)x",   "expf", "2147483648"}) {
     INFO(text);
     CHECK_FALSE(Expression::parse(text));
   }
@@ -56,11 +74,41 @@ TEST_CASE("what is not understood is no expression") {
   CHECK_FALSE(Expression::parse(std::string(100'000, '(') + "x" + std::string(100'000, ')')));
 }
 
-TEST_CASE("an expression says whether it rounds once") {
-  const auto rounds_once = [](const char* text) { return Expression::parse(text)->rounds_once(); };
-  CHECK(rounds_once("x"));
-  CHECK(rounds_once("x0 + x1"));
-  CHECK(rounds_once("x * 2.5f"));
-  CHECK_FALSE(rounds_once("x0 * x1 + 1"));
-  CHECK_FALSE(rounds_once("expf(x)"));
+TEST_CASE(
+    "an expression says whether a kernel computes the same bits, and each value by how much it may differ") {
+  const auto is_exact = [](const char* text) { return Expression::parse(text)->is_exact(); };
+  CHECK(is_exact("x"));
+  CHECK(is_exact("x0 - x1 + x2"));
+  CHECK(is_exact("x * 2.5f"));
+  CHECK(is_exact("sqrtf(x)"));
+  CHECK(is_exact("x * 2 + 1"));
+  CHECK(is_exact("x0 > x1 * 3 ? x0 - x1 : 2 * x2"));
+  CHECK_FALSE(is_exact("x0 * x1 + 1"));
+  CHECK_FALSE(is_exact("x0 - x1 * 3"));
+  CHECK_FALSE(is_exact("x * 0.5f + 1"));
+  CHECK_FALSE(is_exact("expf(x)"));
+  // A product that is exact is the same in one step.
+  CHECK(error_of("x * 2 + 1", {1.3F}) == 0);
+  CHECK(error_of("0.25f * x0 - 0.5f * x1", {1.3F, 0.7F}) == 0);
+  CHECK(error_of("x0 * x1 + 1", {std::int32_t{7}, std::int32_t{9}}) == 0);
+  // What f32 computes is not held against f64 because another source is f64.
+  CHECK(error_of("2 * x0 + 3.1f * x0 + x1", {1.3F, 0.7}) > 1e-8);
+  CHECK(error_of("2 * x0 + 3.1 * x0 + x1", {1.3, 0.7}) < 1e-14);
+  reference::Random random(tests::seed(20261125));
+  for (int n = 0; n < 1000; ++n) {
+    const auto number = [&] { return static_cast<float>(reference::between(random, 1, 4000)) / 1000 - 2; };
+    const float a = number();
+    const float b = number();
+    const float c = number();
+    INFO(a << ' ' << b << ' ' << c);
+    const auto between = [](const Computed& value, double other) {
+      const double difference = std::fabs(reference::as_double(value.value) - other);
+      return difference <= value.error && value.error < 4e-6 * std::fmax(1, std::fabs(other));
+    };
+    CHECK(between(computed("x0 * x1 + x2", {a, b, c}), std::fma(a, b, c)));
+    CHECK(between(computed("x2 - x0 * x1", {a, b, c}), std::fma(-a, b, c)));
+    CHECK(between(computed("(x0 * x1 + x2) * x0 - x1", {a, b, c}), std::fma(std::fma(a, b, c), a, -b)));
+    CHECK(between(computed("__expf(x0) * x1", {a, b}), std::exp(static_cast<double>(a)) * b));
+    CHECK(between(computed("tanhf(x0) > 9 ? x1 : expf(x1)", {a, b}), std::exp(static_cast<double>(b))));
+  }
 }

@@ -82,3 +82,10 @@ TEST_CASE("NaNs of different bits are the same value, zeros of different sign ar
   const std::array negative_zero{std::byte{0}, std::byte{0x80}};
   CHECK_FALSE(same_value(ElementType::f16, zero.data(), negative_zero.data()));
 }
+
+TEST_CASE("sums wrap as on the device") {
+  CHECK(reference::add(std::int32_t{0x7fffffff}, std::int32_t{1}) == Scalar{std::int32_t{-0x7fffffff - 1}});
+  CHECK(reference::add(std::uint8_t{200}, std::uint8_t{100}) == Scalar{std::int32_t{300}});
+  CHECK(reference::add(std::int64_t{-1}, std::uint64_t{1}) == Scalar{std::uint64_t{0}});
+  CHECK(reference::add(1.5F, std::int32_t{1}) == Scalar{2.5F});
+}

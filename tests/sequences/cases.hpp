@@ -1,6 +1,6 @@
 #pragma once
 
-#include "reference/random_moves.hpp"
+#include "operations/cases.hpp"
 
 #include <tmajit/move.hpp>
 
@@ -13,10 +13,10 @@ namespace sequences {
 /// A small operation with what it is given and what it must leave. There are few of them, so that their
 /// kernels are compiled once for thousands of sequences.
 struct Case {
-  reference::RandomMove move;
+  reference::RandomCase drawn;
   std::string_view family = {};  ///< whose tiles plan_tiles() makes for it; empty: no such
   reference::Buffers before = {};
-  reference::Buffers expected = {};
+  reference::Expected expected = {};
   /// Bytes by which buffers may move for their elements to stay where elements may lie.
   std::uint64_t unit = 1;
 };

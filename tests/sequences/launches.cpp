@@ -23,7 +23,7 @@ void Sequence::make_kernel() {
   }
   const Runtime& runtime = any_runtime();
   const auto at = place(nullptr, any_case(), true);
-  note("make kernels: " + describe(at->what().move));
+  note("make kernels: " + at->what().drawn.text());
   for (const KernelPlan& plan : kernel_plans(*at, runtime.chip())) {
     add(kernels_, std::make_shared<Made>(Made{runtime.kernel(plan), runtime.device() != nullptr}));
   }
@@ -46,7 +46,7 @@ void Sequence::make_custom_kernel() {
 std::shared_ptr<Sequence::Prepared> Sequence::prepared(const Runtime& runtime) {
   const Case& what = any_case();
   auto at = place(runtime.device(), what, !what.family.empty());
-  note("prepare: " + describe(what.move));
+  note("prepare: " + what.drawn.text());
   auto made = std::make_shared<Prepared>(Prepared{{}, at, runtime.chip()});
   for (const KernelPlan& plan : kernel_plans(*at, runtime.chip())) {
     made->launches.push_back(runtime.kernel(plan).prepare(plan));

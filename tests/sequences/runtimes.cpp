@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 using namespace tmajit;
-using reference::MoveKind;
 
 namespace sequences {
 
@@ -83,7 +82,7 @@ void Sequence::drop_runtime() {
 void Sequence::make_plan() {
   const Runtime& runtime = any_runtime();
   const Case& what = any_case();
-  note("plan: " + describe(what.move));
+  note("plan: " + what.drawn.text());
   auto at = place(runtime.device(), what);
   add(plans_, std::make_shared<Planned>(Planned{plan(runtime, at->operation()), at}));
 }
@@ -120,9 +119,9 @@ void Sequence::use_plan_wrongly() {
   const auto at = place(planned->at->device(), planned->at->what());
   std::vector<DevicePtr> to = at->destinations();
   std::vector<DevicePtr> from = at->sources();
-  const MoveKind kind = at->what().move.kind;
+  const std::string_view name = at->what().drawn.operation;
   // Maps and casts may work in place; of other operations only a part of the source may be read.
-  const bool whole = kind == MoveKind::copy || kind == MoveKind::flip || kind == MoveKind::permute;
+  const bool whole = name == "copy" || name == "flip" || name == "permute";
   const Operation& operation = planned->plan.operation();
   if (one_in(2) && whole && !from.empty() && operation.destinations[0].view.elements() > 0) {
     note("use a plan where tensors overlap");

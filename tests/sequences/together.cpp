@@ -24,7 +24,7 @@ constexpr auto patience_with_children = 60s;
 void Sequence::call_operation() {
   const Runtime& runtime = any_runtime();
   const Case& what = any_case();
-  note("call: " + describe(what.move));
+  note("call: " + what.drawn.text());
   call_once(runtime, what, below(2) * what.unit, surroundings_.backend.computes());
 }
 

@@ -7,7 +7,7 @@ folder in the table, its own folder or one in the last column must hold the file
     * the folders' may-include relation has no circle,
     * MAY_INCLUDE of each room's CMakeLists.txt is the table's row, no more and no less,
     * a family includes no other family,
-    * of src/operations the references alone include src/reference,
+    * of src/operations the references and the cases alone include src/reference,
     * public headers include public headers alone,
     * nothing that is shipped includes or compiles a file of tests/.
 
@@ -138,7 +138,7 @@ class Tree:
                 continue
             home = home_of(pathlib.PurePosixPath(target), self.rooms)
             may_include = room.may_include
-            if room.folder == "src/operations" and "reference" in path.stem:
+            if room.folder == "src/operations" and re.search("reference|case", path.stem):
                 may_include = may_include | {"src/reference"}  # built beside the library
             if home != room.folder and home not in may_include:
                 allowed = ", ".join(sorted(room.may_include)) or "no other"

@@ -24,7 +24,7 @@ struct Difference {
 
 /// Compares the memory of an output, whole. `allowed` are reference::allowed_errors().
 [[nodiscard]] Difference compare(const Array& array, std::span<const std::byte> expected,
-                                 std::span<const std::byte> found, reference::Rounding rounding,
+                                 std::span<const std::byte> found, bool makes_values,
                                  std::span<const double> allowed = {});
 
 /// "3 of 12 elements are wrong, first [0, 1]: 0x00000000 instead of 0x3f800000"

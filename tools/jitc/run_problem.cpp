@@ -73,8 +73,8 @@ void require_checkable(const Problem& problem) {
     if (reference::understands(move)) continue;
     refuse(
         "--check has nothing to compare '{}' with: on the CPU expressions are evaluated of numbers, "
-        "sources, + - * / and functions such as expf, and what a reduction or a scan computes beside a sum "
-        "may be rounded once",
+        "sources, + - * /, comparisons, ?:, casts and functions such as expf, and what a reduction or a scan "
+        "computes beside a sum must be exact",
         problem.given.text("expression"));
   }
 }

@@ -1,5 +1,4 @@
 #include "operations/references.hpp"
-#include "reference/closeness.hpp"
 #include "reference/expression.hpp"
 
 namespace reference {
@@ -9,32 +8,44 @@ std::optional<Expression> expression_of(const tmajit::Move& move) {
   return Expression::parse(std::get<tmajit::Map>(move.body).expression);
 }
 
-void map(const tmajit::Move& move, const Part& part) {
+/// Calls visit(index, value) for each element of a part.
+template <class Visit>
+void map_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const Expression expression = expression_of(move).value();
-  const tmajit::Tensor& to = move.destination;
-  std::vector<Scalar> x(move.sources.size());
-  for_each_index(to.view.rank, part, [&](const Index& index) {
+  const std::uint32_t rank = move.destination.view.rank;
+  std::vector<Computed> x(move.sources.size());
+  for_each_index(rank, part, [&](const Index& index) {
     for (std::size_t i = 0; i < x.size(); ++i) {
       const tmajit::Tensor& source = move.sources[i];
       x[i] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
     }
-    encode(to.view.type, expression.evaluate(x), element_at(to, offset_of(to.view, index)));
+    visit(index, expression.evaluate(x, std::span(index).first(rank)));
   });
 }
 
-constexpr OperationReference map_reference{.compute = map,
-                                           .understands =
-                                               [](const tmajit::Move& move) {
-                                                 const auto expression = expression_of(move);
-                                                 return expression && expression->offsets() == 0;
-                                               },
-                                           .rounding =
-                                               [](const tmajit::Move& move) {
-                                                 if (expression_of(move)->rounds_once())
-                                                   return Rounding::once;
-                                                 return computes_in_f32(move.sources) ? Rounding::in_f32
-                                                                                      : Rounding::in_f64;
-                                               }};
+constexpr OperationReference map_reference{
+    .compute =
+        [](const tmajit::Move& move, const Part& part) {
+          const tmajit::Tensor& to = move.destination;
+          map_each(move, part, [&](const Index& index, const Computed& value) {
+            encode(to.view.type, value.value, element_at(to, offset_of(to.view, index)));
+          });
+        },
+    .understands =
+        [](const tmajit::Move& move) {
+          const auto expression = expression_of(move);
+          return expression && expression->offsets() == 0;
+        },
+    .makes_values = true,
+    .allowed_errors =
+        [](const tmajit::Move& move, const Part& part) {
+          std::vector<double> errors;
+          if (expression_of(move)->is_exact()) return errors;
+          map_each(move, part, [&](const Index& /*index*/, const Computed& value) {
+            errors.push_back(stored_error(move.destination.view.type, value));
+          });
+          return errors;
+        }};
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "operations/reduce/reference.hpp"
 
 #include "operations/references.hpp"
-#include "operations/shared/fronts_reference.hpp"
 
 #include <array>
 #include <cmath>
@@ -26,13 +25,10 @@ bool is_below(const Scalar& a, const Scalar& b) {
 
 }  // namespace
 
-void Reducer::add(const Scalar& value, std::uint64_t place) {
-  ++count_;
+void Reducer::add(const Computed& computed, std::uint64_t place) {
+  const Scalar& value = computed.value;
+  error_.add(computed);
   in_f32_ = std::holds_alternative<float>(value);
-  in_f64_ = std::holds_alternative<double>(value);
-  const double magnitude = std::fabs(as_double(value));
-  magnitude_ += magnitude;
-  whole_ = whole_ && magnitude == std::floor(magnitude);
   switch (op_) {
     case ReductionOp::sum:
     case ReductionOp::mean: kept_ = kept_ ? reference::add(*kept_, widened(value)) : widened(value); return;
@@ -62,37 +58,31 @@ void Reducer::add_extreme(const Scalar& value, std::uint64_t place, bool least) 
   place_ = place;
 }
 
-double Reducer::most_error() const {
-  if (op_ != ReductionOp::sum && op_ != ReductionOp::mean) return 0;
-  if (!in_f32_ && !in_f64_) return 0;
-  // The distance of neighbours from 1 on: twice the relative error of an addition.
-  const double epsilon = in_f32_ ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                 : std::numeric_limits<double>::epsilon();
-  if (whole_ && magnitude_ <= 2 / epsilon) return 0;
-  return static_cast<double>(count_) * epsilon * magnitude_;
-}
-
-Scalar Reducer::result(double error) const {
-  if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max) return static_cast<std::int64_t>(place_);
-  const bool sums = op_ == ReductionOp::sum || op_ == ReductionOp::mean;
-  // A sum of f32 and its mean are f32: what is computed from them sees their rounding.
-  if (sums && in_f32_) {
-    const auto sum = static_cast<float>(as_double(*kept_) + error);
-    return op_ == ReductionOp::sum ? sum : sum / static_cast<float>(count_);
+Computed Reducer::result() const {
+  if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max)
+    return Scalar(static_cast<std::int64_t>(place_));
+  if (op_ == ReductionOp::sum || op_ == ReductionOp::mean) {
+    // A sum of f32 and its mean are f32: what is computed from them sees their rounding.
+    const double sum = as_double(*kept_);
+    const auto count = static_cast<double>(op_ == ReductionOp::sum ? 1 : error_.count());
+    const auto with_error = [&](const Scalar& value, double unit) -> Computed {
+      const double error = error_.error() / count;
+      return {value, is_exact(error) ? error : error + unit * std::fabs(as_double(value))};
+    };
+    if (in_f32_) return with_error(static_cast<float>(sum) / static_cast<float>(count), 0x1p-22);
+    if (op_ == ReductionOp::mean || std::holds_alternative<double>(*kept_))
+      return with_error(sum / count, 0x1p-51);
   }
-  if (sums && in_f64_) {
-    const double sum = as_double(*kept_) + error;
-    return op_ == ReductionOp::sum ? sum : sum / static_cast<double>(count_);
-  }
-  if (op_ == ReductionOp::mean) return as_double(*kept_) / static_cast<double>(count_);
   // Integers shorter than 32 bits have become so long.
   return std::visit(
-      [](auto value) -> Scalar {
-        if constexpr (std::is_integral_v<decltype(value)> && sizeof(value) < sizeof(std::int32_t)) {
+      [](auto value) -> Computed {
+        if constexpr (std::is_floating_point_v<decltype(value)>) {
+          return {value, either_zero};
+        } else if constexpr (sizeof(value) < sizeof(std::int32_t)) {
           using Long = std::conditional_t<std::is_signed_v<decltype(value)>, std::int32_t, std::uint32_t>;
-          return static_cast<Long>(value);
+          return Scalar(static_cast<Long>(value));
         } else {
-          return value;
+          return Scalar(value);
         }
       },
       *kept_);
@@ -129,106 +119,80 @@ class ReducedDimensions {
   std::uint64_t count_ = 1;
 };
 
-/// Calls store(reducer, count, index) for each result of a part of the destination. The reducer has
-/// accumulated the result's `count` elements.
-template <class Store>
-void reduce_each(const tmajit::TensorView& destination, const Part& part, std::span<const Tensor> sources,
-                 ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
-                 const Store& store) {
-  ReducedDimensions reduced(sources.front().view, axes);
-  if (reduced.count() == 0) return;
-  std::vector<Scalar> x(sources.size());
-  for_each_index(destination.rank, part, [&](const Index& result) {
-    Reducer reducer(op);
-    std::uint64_t place = 0;
-    reduced.for_each(result, [&](const Index& index) {
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        const Tensor& source = sources[s];
-        x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
-      }
-      reducer.add(front ? front(x) : x.front(), place++);
-    });
-    store(reducer, reduced.count(), result);
-  });
-}
-
-}  // namespace
-
-void reduce(const Tensor& destination, std::span<const Tensor> sources, ReductionOp op,
-            std::span<const std::int64_t> axes, const FrontFunction& front, const BehindFunction& behind,
-            const Part& part) {
-  reduce_each(destination.view, part, sources, op, axes, front,
-              [&](const Reducer& reducer, std::uint64_t count, const Index& index) {
-                const Scalar result = reducer.result();
-                encode(destination.view.type, behind ? behind(result, count) : result,
-                       element_at(destination, offset_of(destination.view, index)));
-              });
-}
-
-void reduce_bounds(const Tensor& least, const Tensor& greatest, std::span<const Tensor> sources,
-                   ReductionOp op, std::span<const std::int64_t> axes, const FrontFunction& front,
-                   const BehindFunction& behind) {
-  reduce_each(least.view, whole(least.view), sources, op, axes, front,
-              [&](const Reducer& reducer, std::uint64_t count, const Index& index) {
-                const double error = reducer.most_error();
-                const std::int64_t to = offset_of(least.view, index);
-                encode(least.view.type, behind(reducer.result(-error), count), element_at(least, to));
-                encode(greatest.view.type, behind(reducer.result(error), count), element_at(greatest, to));
-              });
-}
-
-namespace {
-
 const tmajit::Reduction& reduction_of(const tmajit::Move& move) {
   return std::get<tmajit::Reduction>(move.body);
 }
 
-std::vector<std::int64_t> axes_of(const tmajit::Move& move) {
+ReducedDimensions reduced_of(const tmajit::Move& move) {
+  const tmajit::TensorView& whole = move.sources.front().view;
   const tmajit::Dims& axes = reduction_of(move).axes;
   std::vector<std::int64_t> found(axes.begin(), axes.end());
-  for (std::int64_t& axis : found) axis += axis < 0 ? move.sources.front().view.rank : 0;
-  return found;
+  for (std::int64_t& axis : found) axis += axis < 0 ? whole.rank : 0;
+  for (std::uint32_t d = 0; axes.empty() && d < whole.rank; ++d) found.push_back(d);
+  return {whole, found};
+}
+
+/// Calls visit(index, value) for each result of a part.
+template <class Visit>
+void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
+  const tmajit::Reduction& what = reduction_of(move);
+  const Front front(what.expression);
+  const auto then = is_identity(what.then) ? std::nullopt : Expression::parse(what.then, true);
+  ReducedDimensions reduced = reduced_of(move);
+  if (reduced.count() == 0) return;
+  std::vector<Computed> x(move.sources.size());
+  for_each_index(move.destination.view.rank, part, [&](const Index& result) {
+    Reducer reducer(what.op);
+    std::uint64_t place = 0;
+    reduced.for_each(result, [&](const Index& index) {
+      for (std::size_t s = 0; s < x.size(); ++s) {
+        const Tensor& source = move.sources[s];
+        x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
+      }
+      reducer.add(front(x), place++);
+    });
+    Computed value = reducer.result();
+    if (then) {
+      // n has the type of x.
+      const Scalar count = std::visit(
+          [&](auto like) { return Scalar(static_cast<decltype(like)>(reduced.count())); }, value.value);
+      value = then->evaluate(std::array{value, Computed(count)});
+    }
+    visit(result, value);
+  });
 }
 
 /// The allowed error of a sum covers the rounding of any expression. The result of another operation is one
 /// of the values, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
-  const ReductionOp op = reduction_of(move).op;
-  return is_identity(reduction_of(move).then) &&
-         understands_front(reduction_of(move).expression, op == ReductionOp::sum || op == ReductionOp::mean);
-}
-
-void reduce_values(const tmajit::Move& move, const Part& part) {
-  reduce(move.destination, move.sources, reduction_of(move).op, axes_of(move),
-         front_of(reduction_of(move).expression), {}, part);
-}
-
-/// Sums of floating point depend on their order: an error is relative to the sum of magnitudes.
-std::vector<double> sum_errors(const tmajit::Move& move, const Part& part) {
-  const ReductionOp op = reduction_of(move).op;
-  const FrontFunction front = front_of(reduction_of(move).expression);
-  const double error = error_of_sums(front, move.sources);
-  if ((op != ReductionOp::sum && op != ReductionOp::mean) || error == 0) return {};
-  const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> magnitudes(element_count(part, to.rank));
-  const auto magnitude = [&front](std::span<const Scalar> x) -> Scalar {
-    return std::fabs(as_double(front ? front(x) : x.front()));
-  };
-  reduce(only_part(to, part, tmajit::ElementType::f64, magnitudes.data()), move.sources, op, axes_of(move),
-         magnitude, {}, part);
-  for (double& one : magnitudes) one *= error;
-  return magnitudes;
+  const auto& [op, axes, expression, then] = reduction_of(move);
+  const auto parsed = is_identity(then) ? Expression::parse("x") : Expression::parse(then, true);
+  return parsed && parsed->offsets() == 0 &&
+         understands_front(expression, op == ReductionOp::sum || op == ReductionOp::mean);
 }
 
 constexpr OperationReference reduce_reference{
-    .compute = reduce_values,
+    .compute =
+        [](const tmajit::Move& move, const Part& part) {
+          const Tensor& to = move.destination;
+          reduce_each(move, part, [&](const Index& index, const Computed& value) {
+            encode(to.view.type, value.value, element_at(to, offset_of(to.view, index)));
+          });
+        },
     .understands = understands_reduction,
-    .rounding = [](const tmajit::Move& /*move*/) { return Rounding::once; },
-    .allowed_errors = sum_errors,
+    .makes_values = true,
+    .allowed_errors =
+        [](const tmajit::Move& move, const Part& part) {
+          std::vector<double> errors;
+          reduce_each(move, part, [&](const Index& /*index*/, const Computed& value) {
+            errors.push_back(stored_error(move.destination.view.type, value));
+          });
+          return errors;
+        },
     .reads =
         [](const tmajit::Move& move, const Part& part) {
           return move.sources.size() * element_count(part, move.destination.view.rank) *
-                 ReducedDimensions(move.sources.front().view, axes_of(move)).count();
+                 reduced_of(move).count();
         }};
 
 }  // namespace

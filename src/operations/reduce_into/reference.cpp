@@ -36,13 +36,13 @@ void combine(const tmajit::Tensor& destination, CombineOp op, const tmajit::Tens
 
 namespace {
 
-constexpr OperationReference reduce_into_reference{
-    .compute =
-        [](const tmajit::Move& move, const Part& part) {
-          combine(part_of(move.destination, part), std::get<tmajit::ReduceInto>(move.body).op,
-                  part_of(move.sources.front(), part));
-        },
-    .rounding = [](const tmajit::Move& /*move*/) { return Rounding::once; }};
+constexpr OperationReference reduce_into_reference{.compute =
+                                                       [](const tmajit::Move& move, const Part& part) {
+                                                         combine(part_of(move.destination, part),
+                                                                 std::get<tmajit::ReduceInto>(move.body).op,
+                                                                 part_of(move.sources.front(), part));
+                                                       },
+                                                   .makes_values = true};
 
 }  // namespace
 

@@ -1,6 +1,5 @@
-#include "operations/scan/reference.hpp"
-
 #include "operations/references.hpp"
+#include "operations/shared/fronts_reference.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -63,84 +62,106 @@ Scalar result_of(ScanOp op, const Scalar& state, const Scalar& like) {
   return state;
 }
 
-}  // namespace
+/// How far a kernel's result may lie from the exact one, which combines the values in any order.
+class ScanError {
+ public:
+  void add(ScanOp op, const Computed& value) {
+    sum_.add(value);
+    const double magnitude = std::fabs(as_double(value.value));
+    whole_ = whole_ && magnitude == std::floor(magnitude);
+    if (op == ScanOp::product) largest_ *= std::max(magnitude, 1.0);
+  }
+  /// Of a result that is stored in that type.
+  [[nodiscard]] double error(ScanOp op, const Scalar& result) const {
+    const bool in_f32 = std::holds_alternative<float>(result);
+    if (!in_f32 && !std::holds_alternative<double>(result)) return 0;
+    const double unit = in_f32 ? 0x1p-23 : 0x1p-51;
+    const double size = std::fabs(as_double(result));
+    double error = op == ScanOp::sum ? sum_.error() : either_zero;
+    if (op == ScanOp::product && (!whole_ || largest_ > (in_f32 ? 0x1p24 : 0x1p53)))
+      error = static_cast<double>(sum_.count()) * unit * size;
+    return is_exact(error) ? either_zero : error + unit * size;
+  }
 
-void scan(const Tensor& destination, std::span<const Tensor> sources, const Scan& what,
-          const FrontFunction& front, const Part& part) {
-  const auto axis = static_cast<std::uint32_t>(what.axis);
-  const std::uint64_t length = destination.view.shape.at(axis);
-  Part rows = part;  // their first elements
-  rows.first.at(axis) = 0;
-  rows.count.at(axis) = std::min<std::uint64_t>(part.count.at(axis), 1);
-  std::vector<Scalar> x(sources.size());
-  for_each_index(destination.view.rank, rows, [&](Index index) {
-    Scalar state;
-    for (std::uint64_t n = 0; n < length; ++n) {
-      index.at(axis) = what.reverse ? length - 1 - n : n;
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        const Tensor& source = sources[s];
-        x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
-      }
-      const Scalar value = front ? front(x) : x.front();
-      if (n == 0) state = identity(what.op, value);
-      const Scalar next = combined(what.op, state, state_of(what.op, value));
-      if (index.at(axis) - part.first.at(axis) < part.count.at(axis)) {
-        encode(destination.view.type, result_of(what.op, what.exclusive ? state : next, value),
-               element_at(destination, offset_of(destination.view, index)));
-      }
-      state = next;
-    }
-  });
-}
-
-namespace {
+ private:
+  SumError sum_;
+  bool whole_ = true;
+  double largest_ = 1;  ///< product of factors that are none below 1
+};
 
 const Scan& scan_of(const tmajit::Move& move) {
   return std::get<Scan>(move.body);
 }
 
-Scan forward_axis(const tmajit::Move& move) {
-  Scan what = scan_of(move);
-  if (what.axis < 0) what.axis += move.destination.view.rank;
-  return what;
+std::uint32_t axis_of(const tmajit::Move& move) {
+  const std::int64_t axis = scan_of(move).axis;
+  return static_cast<std::uint32_t>(axis < 0 ? axis + move.destination.view.rank : axis);
 }
 
-void scan_values(const tmajit::Move& move, const Part& part) {
-  scan(move.destination, move.sources, forward_axis(move), front_of(scan_of(move).expression), part);
-}
-
-/// Sums and products of floating point depend on their order: an error of a sum is relative to the sum of
-/// magnitudes, and of a product to its own magnitude and the number of factors.
-std::vector<double> scan_errors(const tmajit::Move& move, const Part& part) {
-  const Scan what = forward_axis(move);
-  const FrontFunction front = front_of(what.expression);
-  double error = error_of_sums(front, move.sources);
-  if (!accumulates(what.op) || error == 0) return {};
-  const tmajit::TensorView& to = move.destination.view;
-  std::vector<double> errors(element_count(part, to.rank));
-  scan(
-      only_part(to, part, tmajit::ElementType::f64, errors.data()), move.sources, what,
-      [&front](std::span<const Scalar> x) -> Scalar {
-        return std::fabs(as_double(front ? front(x) : x.front()));
-      },
-      part);
-  if (what.op == ScanOp::product)
-    error *= static_cast<double>(to.shape.at(static_cast<std::size_t>(what.axis)));
-  for (double& one : errors) one *= error;
-  return errors;
+/// Calls visit(index, value) for each element of a part: row by row, each computed from its beginning. Sums
+/// and products of floating point accumulate as doubles, and each result is rounded once; those of integers
+/// wrap at 64 bits.
+template <class Visit>
+void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
+  const Scan& what = scan_of(move);
+  const Front front(what.expression);
+  const std::uint32_t axis = axis_of(move);
+  const std::uint64_t length = move.destination.view.shape.at(axis);
+  Part rows = part;  // their first elements
+  rows.first.at(axis) = 0;
+  rows.count.at(axis) = std::min<std::uint64_t>(part.count.at(axis), 1);
+  std::vector<Computed> x(move.sources.size());
+  for_each_index(move.destination.view.rank, rows, [&](Index index) {
+    Scalar state;
+    ScanError error;
+    for (std::uint64_t n = 0; n < length; ++n) {
+      index.at(axis) = what.reverse ? length - 1 - n : n;
+      for (std::size_t s = 0; s < x.size(); ++s) {
+        const Tensor& source = move.sources[s];
+        x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
+      }
+      const Computed value = front(x);
+      if (n == 0) state = identity(what.op, value.value);
+      const Scalar next = combined(what.op, state, state_of(what.op, value.value));
+      if (!what.exclusive) error.add(what.op, value);
+      if (index.at(axis) - part.first.at(axis) < part.count.at(axis)) {
+        const Scalar result = result_of(what.op, what.exclusive ? state : next, value.value);
+        visit(index, Computed(result, error.error(what.op, result)));
+      }
+      if (what.exclusive) error.add(what.op, value);
+      state = next;
+    }
+  });
 }
 
 constexpr OperationReference scan_reference{
-    .compute = scan_values,
+    .compute =
+        [](const tmajit::Move& move, const Part& part) {
+          const Tensor& to = move.destination;
+          scan_each(move, part, [&](const Index& index, const Computed& value) {
+            encode(to.view.type, value.value, element_at(to, offset_of(to.view, index)));
+          });
+        },
     .understands =
         [](const tmajit::Move& move) {
           return understands_front(scan_of(move).expression, accumulates(scan_of(move).op));
         },
-    .rounding = [](const tmajit::Move& /*move*/) { return Rounding::once; },
-    .allowed_errors = scan_errors,
+    .makes_values = true,
+    .allowed_errors =
+        [](const tmajit::Move& move, const Part& part) {
+          // A part's rows, or what a row has of it, come one after the other in another order.
+          const tmajit::TensorView& view = move.destination.view;
+          std::vector<double> errors(element_count(part, view.rank));
+          const Tensor at = only_part(view, part, tmajit::ElementType::f64, errors.data());
+          scan_each(move, part, [&](const Index& index, const Computed& value) {
+            encode(tmajit::ElementType::f64, stored_error(view.type, value),
+                   element_at(at, offset_of(at.view, index)));
+          });
+          return errors;
+        },
     .reads =
         [](const tmajit::Move& move, const Part& part) {
-          const auto axis = static_cast<std::size_t>(forward_axis(move).axis);
+          const std::uint32_t axis = axis_of(move);
           const std::uint64_t rows = element_count(part, move.destination.view.rank) /
                                      std::max<std::uint64_t>(part.count.at(axis), 1);
           return move.sources.size() * rows * move.destination.view.shape.at(axis);

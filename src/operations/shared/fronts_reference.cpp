@@ -1,39 +1,45 @@
 #include "operations/shared/fronts_reference.hpp"
 
 #include "operations/references.hpp"
-#include "reference/expression.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <variant>
-#include <vector>
 
 namespace reference {
 
 bool understands_front(const std::string& expression, bool any_rounding) {
   if (is_identity(expression)) return true;
   const auto parsed = Expression::parse(expression);
-  return parsed && parsed->offsets() == 0 && (any_rounding || parsed->rounds_once());
+  return parsed && parsed->offsets() == 0 && (any_rounding || parsed->is_exact());
 }
 
-FrontFunction front_of(const std::string& expression) {
-  if (is_identity(expression)) return {};
-  return [parsed = Expression::parse(expression).value()](std::span<const Scalar> x) {
-    return parsed.evaluate(x);
-  };
+Front::Front(const std::string& expression) {
+  if (!is_identity(expression)) expression_ = Expression::parse(expression).value();
 }
 
-double error_of_sums(const FrontFunction& front, std::span<const tmajit::Tensor> sources) {
-  // Every value has the same type, so zeros show it.
-  constexpr std::array<std::byte, 8> zero{};
-  std::vector<Scalar> x;
-  for (const tmajit::Tensor& source : sources) x.push_back(decode(source.view.type, zero.data()));
-  const Scalar value = front ? front(x) : x.front();
-  if (std::holds_alternative<float>(value)) return 0x1p-21;
-  if (!std::holds_alternative<double>(value)) return 0;
-  const bool all_f64 = std::ranges::all_of(
-      sources, [](const tmajit::Tensor& source) { return source.view.type == tmajit::ElementType::f64; });
-  return all_f64 ? 0x1p-50 : 0x1p-21;
+Computed Front::operator()(std::span<const Computed> x) const {
+  return expression_ ? expression_->evaluate(x) : x.front();
+}
+
+void SumError::add(const Computed& value) {
+  ++count_;
+  in_f32_ = std::holds_alternative<float>(value.value);
+  in_f64_ = std::holds_alternative<double>(value.value);
+  const double magnitude = std::fabs(as_double(value.value));
+  magnitude_ += magnitude;
+  whole_ = whole_ && magnitude == std::floor(magnitude);
+  errors_ += value.error + value.rounding;
+}
+
+double SumError::error() const {
+  if (!in_f32_ && !in_f64_) return 0;
+  if (whole_ && errors_ == 0 && magnitude_ <= (in_f32_ ? 0x1p24 : 0x1p53)) return either_zero;
+  // Each addition may add half a unit in the last place. Kernels have many partial sums, so that roundings
+  // of many additions cancel. In f64 the host's own sum is as far off.
+  const auto count = static_cast<double>(count_);
+  const double error = in_f32_ ? std::min(count * 0x1p-24, 2e-7) : std::min(count * 0x1p-52, 0x1p-50);
+  return error * magnitude_ + errors_ + either_zero;
 }
 
 }  // namespace reference

@@ -1,27 +1,43 @@
 #pragma once
 
-#include "reference/scalar.hpp"
+#include "reference/expression.hpp"
 
-#include <tmajit/tensor.hpp>
-
-#include <functional>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
 namespace reference {
 
-/// Computes the value that is reduced or scanned from the sources' elements; null: the first source's
-/// element.
-using FrontFunction = std::function<Scalar(std::span<const Scalar> x)>;
-
-/// Whether front_of() understands an expression. `any_rounding`: the last bits of its value may differ from a
-/// kernel's.
+/// Whether Front understands an expression. `any_rounding`: a kernel's value may be another.
 [[nodiscard]] bool understands_front(const std::string& expression, bool any_rounding);
-/// Makes the function of an expression that understands_front() accepts.
-[[nodiscard]] FrontFunction front_of(const std::string& expression);
 
-/// The error that the order of additions may cause in a sum, relative to the sum of the values' magnitudes. 0
-/// for integers.
-[[nodiscard]] double error_of_sums(const FrontFunction& front, std::span<const tmajit::Tensor> sources);
+/// The expression of what is reduced or scanned; none: the first source's element.
+class Front {
+ public:
+  explicit Front(const std::string& expression);
+  [[nodiscard]] Computed operator()(std::span<const Computed> x) const;
+
+ private:
+  std::optional<Expression> expression_;
+};
+
+/// How far a kernel's sum may lie from the exact one, which adds in any order in the values' own type.
+class SumError {
+ public:
+  void add(const Computed& value);
+  /// Of floating point always more than 0: the order of additions decides which zero a sum is.
+  [[nodiscard]] double error() const;
+  /// How many values have been added.
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+
+ private:
+  std::uint64_t count_ = 0;
+  bool in_f32_ = false;
+  bool in_f64_ = false;
+  bool whole_ = true;     ///< all are whole numbers
+  double magnitude_ = 0;  ///< the sum of their absolute values
+  double errors_ = 0;     ///< of their own
+};
 
 }  // namespace reference

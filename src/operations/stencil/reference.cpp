@@ -1,15 +1,16 @@
-#include "operations/stencil/reference.hpp"
-
 #include "operations/references.hpp"
-#include "reference/closeness.hpp"
+#include "reference/expression.hpp"
 
 #include <algorithm>
 #include <array>
 
 namespace reference {
 
-using tmajit::Boundary, tmajit::ElementType, tmajit::Tensor;
+using tmajit::Boundary, tmajit::Tensor;
 
+namespace {
+
+/// The index of the element that a neighbour at `at` of `extent` is; none if it is none.
 std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent, Boundary boundary) {
   if (at >= 0 && at < extent) return at;
   switch (boundary) {
@@ -25,23 +26,29 @@ std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent
   }
 }
 
-void stencil(const Tensor& destination, const Expression& expression, std::span<const Tensor> sources,
-             const tmajit::Stencil& stencil, const Part& part) {
-  const std::uint32_t rank = destination.view.rank;
-  std::vector<std::size_t> dims;
-  for (const std::int64_t d : stencil.dims) dims.push_back(static_cast<std::size_t>(d < 0 ? d + rank : d));
-  for (std::size_t k = dims.size(); stencil.dims.empty() && k < expression.offsets(); ++k)
-    dims.push_back(rank - expression.offsets() + k);
+std::optional<Expression> expression_of(const tmajit::Move& move) {
+  return Expression::parse(std::get<tmajit::Stencil>(move.body).expression);
+}
 
-  for_each_index(rank, part, [&](const Index& index) {
+/// Calls visit(index, value) for each element of a part.
+template <class Visit>
+void stencil_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
+  const auto& stencil = std::get<tmajit::Stencil>(move.body);
+  const Expression expression = expression_of(move).value();
+  const tmajit::TensorView& to = move.destination.view;
+  std::vector<std::size_t> dims;
+  for (const std::int64_t d : stencil.dims) dims.push_back(static_cast<std::size_t>(d < 0 ? d + to.rank : d));
+  for (std::size_t k = dims.size(); stencil.dims.empty() && k < expression.offsets(); ++k)
+    dims.push_back(to.rank - expression.offsets() + k);
+
+  for_each_index(to.rank, part, [&](const Index& index) {
     const auto neighbour = [&](std::uint32_t i, std::span<const std::int64_t> offsets) {
-      const Tensor& source = sources[i];
+      const Tensor& source = move.sources[i];
       Index at = index;
       for (std::size_t k = 0; k < offsets.size(); ++k) {
         const std::size_t d = dims[k];
-        const auto extent = static_cast<std::int64_t>(destination.view.shape.at(d));
-        const auto found =
-            neighbour_index(static_cast<std::int64_t>(index.at(d)) + offsets[k], extent, stencil.boundary);
+        const auto found = neighbour_index(static_cast<std::int64_t>(index.at(d)) + offsets[k],
+                                           static_cast<std::int64_t>(to.shape.at(d)), stencil.boundary);
         if (found) {
           at.at(d) = static_cast<std::uint64_t>(*found);
           continue;
@@ -53,27 +60,27 @@ void stencil(const Tensor& destination, const Expression& expression, std::span<
       }
       return decode(source.view.type, element_at(source, offset_of(source.view, at)));
     };
-    encode(destination.view.type, expression.evaluate(neighbour),
-           element_at(destination, offset_of(destination.view, index)));
+    visit(index, expression.evaluate(neighbour));
   });
-}
-
-namespace {
-
-std::optional<Expression> expression_of(const tmajit::Move& move) {
-  return Expression::parse(std::get<tmajit::Stencil>(move.body).expression);
 }
 
 constexpr OperationReference stencil_reference{
     .compute =
         [](const tmajit::Move& move, const Part& part) {
-          stencil(move.destination, expression_of(move).value(), move.sources,
-                  std::get<tmajit::Stencil>(move.body), part);
+          const Tensor& to = move.destination;
+          stencil_each(move, part, [&](const Index& index, const Computed& value) {
+            encode(to.view.type, value.value, element_at(to, offset_of(to.view, index)));
+          });
         },
     .understands = [](const tmajit::Move& move) { return expression_of(move).has_value(); },
-    .rounding =
-        [](const tmajit::Move& move) {
-          return computes_in_f32(move.sources) ? Rounding::in_f32 : Rounding::in_f64;
+    .makes_values = true,
+    .allowed_errors =
+        [](const tmajit::Move& move, const Part& part) {
+          std::vector<double> errors;
+          stencil_each(move, part, [&](const Index& /*index*/, const Computed& value) {
+            errors.push_back(stored_error(move.destination.view.type, value));
+          });
+          return errors;
         }};
 
 }  // namespace

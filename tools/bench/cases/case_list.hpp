@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace bench {
@@ -11,16 +12,12 @@ namespace bench {
 struct ListOptions {
   std::uint64_t seed = 1;  ///< of the random permutations
   bool tiny = false;       ///< the same moves of a few elements, to test the benchmark itself
-  /// Instead of the list, so many random permutations of each of three element types (random_cases.hpp).
+  /// Instead of the list, so many random permutations of each of three element types.
   std::size_t random = 0;
   bool random_f64 = false;    ///< and permutations of f64
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
-  /// Instead of the list, reductions; with `random` so many of random shapes.
-  bool reductions = false;
-  /// Instead of the list, scans; with `random` so many of random shapes.
-  bool scans = false;
-  /// Instead of the list, a cast between every two element types, in each direction.
-  bool casts = false;
+  /// Instead of the list, the cases of this operation; with `random` so many of random shapes.
+  std::string_view operation = {};
   /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.
   std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
                                          tmajit::ElementType::f32, tmajit::ElementType::f64};

@@ -2,7 +2,7 @@
 
 #include "operations/references.hpp"
 #include "planning.hpp"
-#include "reference/closeness.hpp"
+#include "reference/expression.hpp"
 #include "reference/scalar.hpp"
 #include "repeated_memory.hpp"
 
@@ -89,16 +89,16 @@ std::string compare(const tmajit::Move& move, const Part& part, tmajit::Device& 
                             [&](const Index& index) { std::fill_n(element(index), size, poison); });
   reference::compute(move, part);
   const std::vector<double> allowed = reference::allowed_errors(move, part);
-  const reference::Rounding rounding = reference::rounding_of(move);
+  const bool makes_values = reference::makes_values(move);
   const Found found(to, part, device, offset, stream);
   std::string wrong;
   std::size_t number = 0;
   reference::for_each_index(to.view.rank, part, [&](const Index& index) {
-    const auto error = allowed.empty() ? std::nullopt : std::optional(allowed[number]);
+    const double error = allowed.empty() ? 0 : allowed[number];
     ++number;
     const std::byte* const should = element(index);
     const std::byte* const is = found.at(should);
-    if (!wrong.empty() || reference::is_right(to.view.type, rounding, error, should, is)) return;
+    if (!wrong.empty() || reference::is_right(to.view.type, makes_values, error, should, is)) return;
     wrong = fmt::format("element ({}) is {} and should be {}",
                         fmt::join(index.begin(), index.begin() + to.view.rank, ","),
                         reference::bits_text(to.view.type, is), reference::bits_text(to.view.type, should));
@@ -206,10 +206,13 @@ std::optional<double> tolerance(const Case& c) {
     const double rounding = type == ElementType::bf16 ? 8e-3 : 1e-6;
     return 2e-7 * static_cast<double>(reference::reads_of(move, one)) + rounding;
   }
-  switch (reference::rounding_of(move)) {
-    case reference::Rounding::in_f32:
-    case reference::Rounding::in_f64: return reference::sum_tolerance(type, false);
-    default: return 0;
+  const auto expression = reference::Expression::parse(c.library_expression());
+  if (!expression || (expression->is_exact() && expression->offsets() == 0)) return 0;
+  switch (type) {
+    case ElementType::f64: return 1e-14;
+    case ElementType::f32: return 2e-6;
+    case ElementType::bf16: return 1.0 / 128;
+    default: return 1.0 / 8;
   }
 }
 

@@ -103,8 +103,10 @@ tmajit::KernelPlan Representative::plan() const {
 }
 
 Representative representative(std::string_view family) {
-  const std::vector<Case> all = list_cases(
-      {.reductions = tmajit::find_family(family).does("reduce"), .types = {tmajit::ElementType::f32}});
+  // The list has no reductions.
+  const std::vector<Case> all =
+      list_cases({.operation = tmajit::find_family(family).does("reduce") ? "reduce" : "",
+                  .types = {tmajit::ElementType::f32}});
   const auto made_for = [&](const Case& c) { return c.family == family; };
   const auto possible_for = [&](Case c) {
     if (!c.family.empty()) return false;

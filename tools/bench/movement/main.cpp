@@ -3,7 +3,6 @@
 #include "distribution.hpp"
 #include "machine.hpp"
 #include "model.hpp"
-#include "random_cases.hpp"
 #include "regret.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
@@ -149,15 +148,11 @@ Case permutation_of(const std::string& text) {
   std::string shape;
   std::string axes;
   words >> type >> shape >> axes;
-  const auto numbers = [](std::string list) {
-    std::ranges::replace_if(
-        list, [](char c) { return c == 'x' || c == ','; }, ' ');
-    std::istringstream in(list);
-    return std::vector<std::uint64_t>(std::istream_iterator<std::uint64_t>(in), {});
-  };
-  const std::vector<std::uint64_t> order = numbers(axes);
-  return bench::permutation("permutation", tmajit::parse_element_type(type), numbers(shape),
-                            {order.begin(), order.end()});
+  const tmajit::Dims from = tmajit::parse_extents(shape, "--permute");
+  const tmajit::Dims order = tmajit::parse_numbers(axes, "--permute");
+  return bench::make_case(
+      "permutation", fmt::format("({})->({})", fmt::join(from, ","), fmt::join(order, ",")), "permute",
+      {{tmajit::parse_element_type(type), {from.begin(), from.end()}}}, {{"axes", order}});
 }
 
 std::vector<Case> chosen(const Options& options) {
@@ -166,14 +161,16 @@ std::vector<Case> chosen(const Options& options) {
     for (const std::string& text : options.permutations) cases.push_back(permutation_of(text));
     return cases;
   }
+  const std::string_view alone = options.reductions ? "reduce"
+                                 : options.scans    ? "scan"
+                                 : options.casts    ? "cast"
+                                                    : "";
   std::vector<Case> cases = bench::list_cases({.seed = options.seed,
                                                .tiny = options.tiny,
                                                .random = options.random,
                                                .random_f64 = options.random_f64,
                                                .random_views = options.random_views,
-                                               .reductions = options.reductions,
-                                               .scans = options.scans,
-                                               .casts = options.casts});
+                                               .operation = alone});
   std::erase_if(cases, [&](const Case& c) {
     const auto in_label = [label = c.label()](const std::string& part) {
       return label.find(part) != std::string::npos;

@@ -71,6 +71,11 @@ const char* tell(const Call& call) noexcept {
   });
 }
 
+/// The one operation whose cases are listed, or nothing.
+std::string_view alone(int reductions, int scans) {
+  return reductions != 0 ? "reduce" : scans != 0 ? "scan" : "";
+}
+
 }  // namespace
 
 #pragma GCC visibility push(default)
@@ -97,8 +102,7 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
                                 .tiny = tiny != 0,
                                 .random = random,
                                 .random_views = views != 0,
-                                .reductions = reductions != 0,
-                                .scans = scans != 0}))
+                                .operation = alone(reductions, scans)}))
       list.push_back(to_json(c));
     return list;
   });
@@ -116,8 +120,7 @@ tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed,
                                                           .tiny = tiny != 0,
                                                           .random = random,
                                                           .random_views = views != 0,
-                                                          .reductions = reductions != 0,
-                                                          .scans = scans != 0})};
+                                                          .operation = alone(reductions, scans)})};
   });
 }
 

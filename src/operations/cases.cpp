@@ -1,0 +1,45 @@
+#include "operations/cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace reference {
+namespace {
+
+#define TMAJIT_NAME(name) #name,
+constexpr auto names = std::to_array<std::string_view>({TMAJIT_FOR_EACH_OPERATION(TMAJIT_NAME)});
+#undef TMAJIT_NAME
+#define TMAJIT_CASES(name) &name##_cases,
+constexpr std::array cases{TMAJIT_FOR_EACH_OPERATION(TMAJIT_CASES)};
+#undef TMAJIT_CASES
+
+}  // namespace
+
+std::span<const std::string_view> all_operations() {
+  return names;
+}
+
+const OperationCases& cases_of(std::string_view operation) {
+  return *cases.at(static_cast<std::size_t>(std::ranges::find(names, operation) - names.begin()));
+}
+
+RandomCase random_case(std::string_view operation, std::uint64_t pattern, std::uint64_t variation,
+                       const CaseLimits& limits) {
+  for (std::uint64_t redrawn = 0;; ++redrawn) {
+    CaseDraw draw(operation, pattern + (redrawn << 40), variation, limits);
+    cases_of(operation).random(draw);
+    // Many dimensions with gaps in each can reach very far.
+    const auto& buffers = draw.made.buffers;
+    if (std::accumulate(buffers.begin(), buffers.end(), std::uint64_t{0}) <= limits.bytes)
+      return std::move(draw.made);
+  }
+}
+
+RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t pattern,
+                       std::uint64_t variation, const CaseLimits& limits) {
+  Random random(pattern);
+  return random_case(one_of(random, operations), pattern, variation, limits);
+}
+
+}  // namespace reference

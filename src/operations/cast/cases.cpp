@@ -1,0 +1,71 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/expressions.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace reference {
+
+using namespace tmajit;
+using bench::Case, bench::CaseBuilder;
+
+namespace {
+
+void random(CaseDraw& draw) {
+  const Shape shape = draw.shape();
+  draw.destination(draw.view(draw.type, shape, false));
+  draw.source(draw.view(draw.any_type(), draw.repeatable(shape), true));
+}
+
+Case& add_cast(CaseBuilder& list, const char* group, const std::string& name, ElementType from,
+               ElementType to, std::uint64_t elements) {
+  const Shape shape{list.count(elements)};
+  return list.add(bench::computation(group, name, "cast", {{from, shape}}, {to, shape}));
+}
+
+void measured(CaseBuilder& list) {
+  using enum ElementType;
+  add_cast(list, "cast", "cast", f32, bf16, bench::GiB / 4);
+  add_cast(list, "cast", "cast", bf16, f32, bench::GiB / 4);
+}
+
+/// Between every two element types, in each direction; the wider one's array has 256 MiB.
+void suite(CaseBuilder& list) {
+  using enum ElementType;
+  constexpr std::uint64_t bytes = 256 * bench::MiB;
+  constexpr std::array quick{f32, bf16, u8, e4m3, f64};
+  const auto is_quick = [&](ElementType type) { return std::ranges::find(quick, type) != quick.end(); };
+  for (const ElementType from : all_element_types) {
+    for (const ElementType to : all_element_types) {
+      if (from == to) continue;
+      Case& c = add_cast(list, "casts", bench::human_bytes(bytes), from, to,
+                         bytes / std::max(size_of(from), size_of(to)));
+      c.peers = bench::Peers::none;
+      c.quick = is_quick(from) && is_quick(to);
+      c.least_ratio = 0.93;
+    }
+  }
+}
+
+/// Each pair of five types in turn.
+Case drawn(bench::CaseDrawer& draw) {
+  using enum ElementType;
+  constexpr std::array types{f32, bf16, u8, e4m3, f64};
+  constexpr std::size_t others = types.size() - 1;
+  const std::size_t from = draw.number % (types.size() * others) / others;
+  const std::size_t to = draw.number % others;
+  const Shape shape = draw.shape();
+  Case c{.group = "random cast",
+         .operation = "cast",
+         .destinations = {{types.at(to < from ? to : to + 1), shape}},
+         .expression = "cast"};
+  c.name = draw.add_source(c, types.at(from), shape);
+  return c;
+}
+
+}  // namespace
+
+const OperationCases cast_cases{.random = random, .measured = measured, .suite = suite, .drawn = drawn};
+
+}  // namespace reference

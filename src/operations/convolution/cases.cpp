@@ -1,0 +1,71 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/draw_windows.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+void random(CaseDraw& draw) {
+  draw.type = ElementType::f32;
+  draw.made.contents = Contents::numbers;
+  for (;;) {
+    DrawnWindows drawn = draw_windows(draw, 4);
+    const std::uint64_t outputs = between(draw.pattern, 1, one_in(draw.pattern, 3) ? 150 : 20);
+    const std::uint64_t rows = element_count(drawn.windows);
+    const std::uint64_t products = rows * outputs * element_count(drawn.taps) * drawn.channels;
+    if (products > 10 * draw.limits.most_elements) continue;
+    drawn.image.push_back(drawn.channels);
+    drawn.windows.push_back(outputs);
+    drawn.taps.insert(drawn.taps.begin(), outputs);
+    drawn.taps.push_back(drawn.channels);
+    const bool is_dense = !one_in(draw.pattern, 3);
+    draw.destination(
+        window_view(draw, one_in(draw.pattern, 2) ? Shape{rows, outputs} : drawn.windows, is_dense));
+    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.pattern, 2)));
+    draw.source(window_view(draw, drawn.taps, is_dense || one_in(draw.pattern, 2)));
+    return;
+  }
+}
+
+struct Layer {
+  const char* what;
+  Shape images;
+  std::uint64_t outputs;
+  Arguments windows;
+};
+
+void measured(bench::CaseBuilder& list) {
+  const Layer layers[] = {
+      {"3x3", {64, 56, 56, 64}, 64, windows_within({3, 3}, {1, 1})},
+      {"3x3", {64, 14, 14, 256}, 256, windows_within({3, 3}, {1, 1})},
+      {"3x3 by 2", {64, 56, 56, 128}, 128, windows_within({3, 3}, {1, 1}, {2, 2})},
+      {"1x1", {64, 56, 56, 64}, 256, windows_within({1, 1}, {})},
+      {"7x7 by 2 of colours", {64, 224, 224, 3}, 64, windows_within({7, 7}, {3, 3}, {2, 2})},
+  };
+  for (const Layer& layer : layers) {
+    const Shape images = measured_images(list, layer.images);
+    Shape filter{list.tiny() ? 12 : layer.outputs};
+    for (const std::int64_t taps : layer.windows.dims("filter"))
+      filter.push_back(static_cast<std::uint64_t>(taps));
+    filter.push_back(images.back());
+    bench::Case& c = list.add("windows", {}, "convolution",
+                              {{ElementType::f32, images}, {ElementType::f32, filter}}, layer.windows);
+    const std::uint64_t products = element_count(filter) / filter.front();
+    const auto operations = 2.0 * static_cast<double>(c.destinations.front().elements() * products);
+    c.name = fmt::format("convolution {} ({}) to {}, {:.3g} GFLOP", layer.what, fmt::join(images, ","),
+                         filter.front(), operations * 1e-9);
+    c.peers = bench::Peers::none;
+  }
+}
+
+}  // namespace
+
+const OperationCases convolution_cases{.random = random, .measured = measured};
+
+}  // namespace reference

@@ -1,0 +1,89 @@
+#include "operations/cases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+/// Of one rank and element type, in two buffers; some tensors are empty. Anything: padded rows, odd
+/// addresses, elements apart, rows backwards, repeated rows; or what tensor maps describe; or thousands of a
+/// few elements; or one huge among many small ones.
+void random(CaseDraw& draw) {
+  Random& random = draw.pattern;
+  const bool is_mixed = one_in(random, 3);
+  const bool is_tiny = !is_mixed && one_in(random, 3);
+  const bool is_skewed = !is_mixed && !is_tiny && one_in(random, 2);
+  const std::size_t rank = between(random, 1, is_mixed ? 5 : 3);
+  const std::uint64_t most = is_tiny ? draw.limits.elements : draw.most;
+  const std::uint64_t count = is_tiny ? between(draw.vary, most / 8, most / 4) : between(draw.vary, 1, 40);
+  const std::uint64_t each = is_skewed ? 64 : std::max<std::uint64_t>(most / count, 1);
+  const std::uint64_t huge = is_skewed ? between(draw.vary, 0, count - 1) : count;
+  const bool whole_rows = one_in(random, 2);
+  // Views of each tensor are drawn alike whatever the variation.
+  draw.pattern = Random(random());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Shape shape(rank);
+    std::uint64_t left = between(draw.vary, 1, 2 * (i == huge ? most : each));
+    for (std::size_t d = rank; d-- > 0;) {
+      const std::uint64_t longest =
+          std::max<std::uint64_t>(d == 0 ? left : std::min<std::uint64_t>(left, 300), 1);
+      shape[d] = one_in(draw.vary, 60) ? 0 : between(draw.vary, 1, longest);
+      if (d + 1 == rank && whole_rows) shape[d] = round_up(shape[d], 16 / size_of(draw.type));
+      left /= std::max<std::uint64_t>(shape[d], 1);
+    }
+    draw.aligned = !is_mixed || one_in(draw.pattern, 2);
+    draw.shifts = is_mixed;
+    const auto view = [&](bool is_source) {
+      return draw.aligned ? draw.rows(draw.type, shape) : draw.view(draw.type, shape, is_source);
+    };
+    draw.made.destinations.push_back(draw.append(view(false), 0));
+    draw.made.sources.push_back(draw.append(view(true), 1));
+  }
+}
+
+/// Tensors of `columns` with from 1 to 2·mean − 1 rows, `bytes` in all.
+std::vector<bench::Array> sequences(ElementType type, std::uint64_t mean, std::uint64_t columns,
+                                    std::uint64_t bytes) {
+  std::vector<bench::Array> arrays;
+  std::uint64_t rows = 1;
+  for (std::uint64_t left = bytes; left > 0;) {
+    rows = (rows * 1103515245 + 12345) % (2 * mean - 1) + 1;
+    arrays.push_back({type, {rows, columns}});
+    left -= std::min(left, arrays.back().bytes());
+  }
+  return arrays;
+}
+
+/// Batches of tensors of different sizes, 256 MiB each, copied in one launch.
+void measured(bench::CaseBuilder& list) {
+  const auto add = [&](const char* name, const std::vector<bench::Array>& arrays) {
+    list.add({.group = "ragged",
+              .name = name,
+              .operation = "copy_ragged",
+              .sources = arrays,
+              .destinations = arrays,
+              .family = "ragged",
+              .peers = bench::Peers::none});
+  };
+  const std::uint64_t bytes = list.tiny() ? 20'000 : 256 * bench::MiB;
+  const std::uint64_t columns = list.tiny() ? 24 : 1024;
+  add("sequences of 512 rows of 1024 on average",
+      sequences(ElementType::bf16, list.tiny() ? 4 : 512, columns, bytes));
+  add("sequences of 8 rows of 1024 on average",
+      sequences(ElementType::bf16, list.tiny() ? 2 : 8, columns, bytes));
+  add("sequences of rows of 1000 and a half words",
+      sequences(ElementType::bf16, list.tiny() ? 4 : 512, list.tiny() ? 13 : 1001, bytes));
+  std::vector<bench::Array> skewed(list.tiny() ? 5 : 4096, {ElementType::f32, {3, 64}});
+  skewed.push_back({ElementType::f32, {bytes / 256, 64}});
+  add("one of all the memory among 4096 of 768 bytes", std::move(skewed));
+}
+
+}  // namespace
+
+const OperationCases copy_ragged_cases{.random = random, .measured = measured};
+
+}  // namespace reference

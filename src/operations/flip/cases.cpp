@@ -1,0 +1,50 @@
+#include "operations/cases.hpp"
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+void random(CaseDraw& draw) {
+  Shape shape = draw.shape();
+  if (shape.empty()) shape = {draw.extent(40)};
+  std::vector<std::uint64_t> axes{between(draw.pattern, 0, shape.size() - 1)};
+  if (axes.front() > 0 && one_in(draw.pattern, 3)) axes.push_back(axes.front() - 1);
+  draw.made.arguments.set("axes", Dims(axes));
+  draw.destination(draw.view(draw.type, shape, false));
+  draw.source(draw.view(draw.same_size_type(), shape, true));
+}
+
+void measured(bench::CaseBuilder& list) {
+  using enum ElementType;
+  struct Flip {
+    ElementType type;
+    std::vector<std::uint32_t> axes;
+  };
+  for (const Flip& flip :
+       {Flip{f32, {0}}, Flip{f32, {1}}, Flip{bf16, {1}}, Flip{u8, {1}}, Flip{f32, {0, 1}}}) {
+    list.add("flip", fmt::format("16384x16384 along {}", fmt::join(flip.axes, ",")), "flip",
+             {{flip.type, {list.at(16384), list.at(16384)}}}, {{"axes", Dims(flip.axes)}})
+        .quick = flip.type == bf16;
+  }
+}
+
+bench::Case drawn(bench::CaseDrawer& draw) {
+  const Shape to = draw.shape();
+  bench::Case c{.group = "random flip", .operation = "flip", .destinations = {{draw.type, to}}};
+  const std::vector<std::uint32_t> axes = draw.some_axes(to.size());
+  c.arguments.set("axes", Dims(axes));
+  const std::string source = draw.add_source(c, draw.type, to);
+  c.name = fmt::format("{} along {}", source, fmt::join(axes, ","));
+  return c;
+}
+
+}  // namespace
+
+const OperationCases flip_cases{.random = random, .measured = measured, .drawn = drawn};
+
+}  // namespace reference

@@ -1,0 +1,72 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/draw_windows.hpp"
+
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+/// The destination's dimensions are apart or put together.
+void random(CaseDraw& draw) {
+  draw.type = one_of(draw.pattern,
+                     std::array{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64});
+  for (;;) {
+    DrawnWindows drawn = draw_windows(draw, 16 / size_of(draw.type));
+    const std::uint64_t rows = element_count(drawn.windows);
+    const std::uint64_t row = element_count(drawn.taps) * drawn.channels;
+    if (rows * row > draw.limits.most_elements) continue;
+    drawn.image.push_back(drawn.channels);
+    Shape whole = drawn.windows;
+    whole.insert(whole.end(), drawn.taps.begin(), drawn.taps.end());
+    whole.push_back(drawn.channels);
+    const bool is_dense = !one_in(draw.pattern, 3);
+    draw.destination(window_view(draw, one_in(draw.pattern, 2) ? Shape{rows, row} : whole, is_dense));
+    draw.source(window_view(draw, drawn.image, is_dense || one_in(draw.pattern, 2)));
+    return;
+  }
+}
+
+struct Row {
+  const char* what;
+  Shape images;
+  Arguments windows;
+  ElementType type = ElementType::bf16;
+};
+
+/// Windows of images, gathered to the rows of a matrix.
+void measured(bench::CaseBuilder& list) {
+  const Arguments around = windows_within({3, 3}, {1, 1});
+  const Row rows[] = {
+      {"3x3", {64, 56, 56, 64}, around},
+      {"3x3", {64, 56, 56, 64}, around, ElementType::f32},
+      {"3x3", {64, 56, 56, 64}, around, ElementType::u8},
+      {"3x3 of many channels", {64, 14, 14, 256}, around},
+      {"3x3 by 2", {64, 56, 56, 128}, windows_within({3, 3}, {1, 1}, {2, 2})},
+      {"3x3 inside", {64, 58, 58, 64}, windows_within({3, 3}, {})},
+      {"1x1 by 2", {64, 56, 56, 256}, windows_within({1, 1}, {}, {2, 2})},
+      {"7x7 by 2 of colours", {64, 224, 224, 3}, windows_within({7, 7}, {3, 3}, {2, 2})},
+      {"7x7 by 2 of 8 channels", {64, 224, 224, 8}, windows_within({7, 7}, {3, 3}, {2, 2})},
+      {"9 of a line", {256, 4096, 64}, windows_within({9}, {4})},
+      {"3x3x3", {4, 32, 56, 56, 32}, windows_within({3, 3, 3}, {1, 1, 1})},
+  };
+  for (const auto& [what, images_of, windows, type] : rows) {
+    const Shape images = measured_images(list, images_of);
+    bench::Case& c = list.add("windows", fmt::format("{} ({})", what, fmt::join(images, ",")), "im2col",
+                              {{type, images}}, windows);
+    c.peers = bench::Peers::none;
+    c.odd = images.back() * size_of(type) % 16 != 0;
+  }
+}
+
+}  // namespace
+
+const OperationCases im2col_cases{.random = random, .measured = measured};
+
+}  // namespace reference

@@ -1,0 +1,144 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/expressions.hpp"
+
+#include <tmajit/tiles.hpp>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace reference {
+
+using namespace tmajit;
+using bench::Case, bench::CaseBuilder, bench::GiB;
+
+namespace {
+
+/// Of coordinates alone, in integers.
+std::string fill_expression(CaseDraw& draw, std::size_t rank) {
+  std::string text = std::to_string(between(draw.pattern, 0, 9)) + " - 4";
+  for (std::size_t d = 0; d < rank; ++d) {
+    const std::uint64_t factor = between(draw.pattern, 0, 6);
+    if (factor > 0)
+      text += " + (" + std::to_string(static_cast<std::int64_t>(factor) - 3) + ") * int(g[" +
+              std::to_string(d) + "])";
+  }
+  return text;
+}
+
+/// One that all kernels round alike: no product is added to something.
+std::string expression(CaseDraw& draw, std::uint64_t sources, std::size_t rank) {
+  if (sources == 0) return fill_expression(draw, rank);
+  if (sources == 1) {
+    constexpr std::array texts{
+        "x", "x0 + 1", "(float)x * 0.5f", "x == x ? x : 1", "x > 7 ? 1.5f : -2.0f", "sqrtf((float)x)"};
+    const std::uint64_t chosen = between(draw.pattern, 0, rank == 0 ? 5 : 6);
+    if (chosen < texts.size()) return texts.at(chosen);
+    return "x + (unsigned)g[" + std::to_string(between(draw.pattern, 0, rank - 1)) + "]";
+  }
+  if (sources == 2 && one_in(draw.pattern, 2)) return "x0 > x1 ? x0 : x1";
+  std::string text = "x0";
+  for (std::uint64_t i = 1; i < sources; ++i) text += " + x" + std::to_string(i);
+  return text;
+}
+
+void random(CaseDraw& draw) {
+  const Shape shape = draw.shape();
+  draw.destination(draw.view(draw.type, shape, false));
+  const std::uint64_t count = one_in(draw.pattern, 6)   ? 0
+                              : one_in(draw.pattern, 2) ? 1
+                                                        : between(draw.pattern, 2, 8);
+  const bool mixed = one_in(draw.pattern, 3);
+  const ElementType from = draw.any_type();
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const ElementType other = draw.any_type();
+    draw.source(draw.view(mixed ? other : from, draw.repeatable(shape), true));
+  }
+  draw.made.arguments.set("expression", expression(draw, count, shape.size()));
+  // In place, on top of the destination.
+  if (count > 0 && one_in(draw.pattern, 8)) {
+    draw.made.sources[0] = draw.made.destinations[0];
+    draw.made.sources[0].view.type = draw.same_size_type();
+  }
+}
+
+/// An expression over arrays of one dimension, named by the expression.
+Case& add_map(CaseBuilder& list, const char* group, const std::string& expression, std::size_t inputs,
+              ElementType from, ElementType to, std::uint64_t elements) {
+  const Shape shape{list.count(elements)};
+  return list.add(bench::computation(group, expression, expression,
+                                     std::vector<bench::Array>(inputs, {from, shape}), {to, shape}));
+}
+
+void measured(CaseBuilder& list) {
+  const auto elements = [](ElementType type) { return GiB / size_of(type); };
+  for (const ElementType type :
+       {ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::i32, ElementType::f64}) {
+    Case& c = add_map(list, "map", "2a+1", 1, type, type, elements(type));
+    c.least_ratio = 0.97;
+    c.quick = type == ElementType::bf16;
+  }
+  for (const ElementType type : {ElementType::f32, ElementType::bf16, ElementType::f64}) {
+    Case& c = add_map(list, "map", "silu(a)*b+1", 2, type, type, elements(type));
+    c.least_ratio = 0.97;
+    c.quick = type == ElementType::f32;
+  }
+  using enum ElementType;
+  add_map(list, "cast", "2.5a", 1, bf16, e4m3, GiB / 2).quick = true;
+  add_map(list, "cast", "normalise", 1, u8, f32, GiB / 4);
+  // What families without inputs write.
+  for (const FamilyInfo& family : families()) {
+    if (!family.computes || family.most_inputs > 0) continue;
+    for (const ElementType type : {f32, bf16, u8})
+      add_map(list, "made up", "3", 0, type, type, GiB / size_of(type)).peers = bench::Peers::none;
+  }
+}
+
+/// What a map computes, and of what.
+struct Computation {
+  const char* expression;
+  std::size_t inputs;
+  ElementType from, to;
+};
+constexpr std::array computations{
+    Computation{"2a+1", 1, ElementType::f32, ElementType::f32},
+    Computation{"2a+1", 1, ElementType::bf16, ElementType::bf16},
+    Computation{"2a+1", 1, ElementType::u8, ElementType::u8},
+    Computation{"a+b", 2, ElementType::f32, ElementType::f32},
+    Computation{"a+b", 2, ElementType::bf16, ElementType::bf16},
+    Computation{"a+b", 2, ElementType::u8, ElementType::u8},
+    Computation{"a+b+c", 3, ElementType::f32, ElementType::f32},
+    Computation{"a+b+c", 3, ElementType::bf16, ElementType::bf16},
+    Computation{"a+b+c", 3, ElementType::u8, ElementType::u8},
+    Computation{"silu(a)*b+1", 2, ElementType::f32, ElementType::f32},
+    Computation{"silu(a)*b+1", 2, ElementType::bf16, ElementType::bf16},
+    Computation{"2.5a", 1, ElementType::bf16, ElementType::e4m3},
+    Computation{"normalise", 1, ElementType::u8, ElementType::f32},
+    Computation{"100a", 1, ElementType::f32, ElementType::u8},
+};
+
+Case drawn(bench::CaseDrawer& draw) {
+  const Computation& computation = computations.at(draw.number % computations.size());
+  const Shape to = draw.shape();
+  Case c{.group = "random map", .operation = "map", .destinations = {{computation.to, to}}};
+  c.expression = computation.expression;
+  c.arguments.set("expression", bench::expression_text(c.expression, computation.from));
+  std::vector<std::string> of;
+  for (std::size_t i = 0; i < computation.inputs; ++i) {
+    // The first has every element, so that something is read.
+    of.push_back(
+        draw.add_source(c, computation.from, i > 0 && draw.random.one_in(2) ? draw.repeated(to) : to));
+  }
+  c.name = fmt::format("{} of {}", c.expression, fmt::join(of, ", "));
+  return c;
+}
+
+}  // namespace
+
+const OperationCases map_cases{.random = random, .measured = measured, .drawn = drawn};
+
+}  // namespace reference

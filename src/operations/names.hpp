@@ -1,0 +1,21 @@
+#pragma once
+
+/// The list of operations, in the order of the documentation: a new one is a line. Calls USE(name) for each.
+#define TMAJIT_FOR_EACH_OPERATION(USE) \
+  USE(copy)                            \
+  USE(permute)                         \
+  USE(slice)                           \
+  USE(flip)                            \
+  USE(broadcast)                       \
+  USE(pad)                             \
+  USE(cast)                            \
+  USE(concat)                          \
+  USE(split)                           \
+  USE(map)                             \
+  USE(stencil)                         \
+  USE(reduce)                          \
+  USE(scan)                            \
+  USE(copy_ragged)                     \
+  USE(reduce_into)                     \
+  USE(im2col)                          \
+  USE(convolution)

@@ -1,0 +1,117 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/draw_values.hpp"
+
+#include <tmajit/operations/reduce.hpp>
+
+#include <array>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace reference {
+
+using namespace tmajit;
+using bench::Case, bench::CaseBuilder;
+
+namespace {
+
+constexpr std::array fronts{DrawnFront{"", 1},
+                            DrawnFront{"", 1},
+                            DrawnFront{"x * x", 1},
+                            DrawnFront{"x > 1", 1},
+                            DrawnFront{"x0 * x1", 2},
+                            DrawnFront{"x0 + x1 + x2", 3},
+                            DrawnFront{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
+
+/// Of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps before it becomes
+/// floating point.
+void random(CaseDraw& draw) {
+  Random& random = draw.pattern;
+  const DrawnFront front = one_of(random, fronts);
+  const ReductionOp op = one_of(random, all_reduction_ops);
+  draw.made.contents = Contents::whole;
+  draw.made.has_nan = op != ReductionOp::sum && op != ReductionOp::mean && one_in(random, 2);
+  const Shape shape = one_in(random, 2) ? draw.tensor_shape(1, 3) : draw.tensor_shape(0, 8);
+  std::vector<std::int64_t> axes;
+  Shape kept;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (!one_in(random, 2)) {
+      kept.push_back(shape[d]);
+      continue;
+    }
+    const auto axis = static_cast<std::int64_t>(d);
+    axes.push_back(one_in(random, 3) ? axis - static_cast<std::int64_t>(shape.size()) : axis);
+  }
+  std::shuffle(axes.begin(), axes.end(), random);
+  if (axes.empty()) kept.clear();  // no axes: all of them
+  draw.made.arguments = {{"op", std::string(name(op))},
+                         {"axes", Dims(axes)},
+                         {"expression", std::string(front.expression)},
+                         {"then", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))}};
+  draw.destination(draw.view(draw.any_type(), kept, false));
+  draw_values(draw, shape, front.sources);
+}
+
+Case reduction(const char* group, ElementType type, const Shape& shape,
+               const std::vector<std::uint32_t>& axes, ReductionOp op = ReductionOp::sum) {
+  Case c = bench::make_case(
+      group, fmt::format("{} ({}) over {}", name(op), fmt::join(shape, ","), fmt::join(axes, ",")), "reduce",
+      {{type, shape}}, {{"op", std::string(name(op))}, {"axes", Dims(axes)}});
+  // As PyTorch has them: sums of bytes are 64 bits long.
+  if (op == ReductionOp::sum && type == ElementType::u8) c.destinations.front().type = ElementType::i64;
+  return c;
+}
+
+/// The reductions that people have: all of 2^28 elements, rows, columns, both long and short, in several
+/// types.
+void suite(CaseBuilder& list) {
+  using enum ElementType;
+  const auto extent = [&](std::uint64_t n) { return list.tiny() && n > 64 ? 8 + n % 61 : n; };
+  const auto add = [&](ElementType type, Shape shape, const std::vector<std::uint32_t>& axes,
+                       ReductionOp op = ReductionOp::sum) {
+    std::ranges::transform(shape, shape.begin(), extent);
+    list.add(reduction("reductions", type, shape, axes, op)).quick = true;
+  };
+  for (const ElementType type : {f32, bf16, u8}) add(type, {1 << 28}, {0});
+  for (const ElementType type : {f32, bf16}) {
+    add(type, {16384, 16384}, {1});
+    add(type, {16384, 16384}, {0});
+    add(type, {16381, 16381}, {1});
+    add(type, {16381, 16381}, {0});
+  }
+  add(f32, {64, 4 << 20}, {1});
+  add(f32, {64, 4 << 20}, {0});
+  add(f32, {4 << 20, 64}, {1});
+  add(f32, {4 << 20, 64}, {0});
+  add(f32, {20'000'000, 7}, {1});
+  add(f32, {20'000'000, 7}, {0});
+  add(f32, {512, 512, 1024}, {1});
+  add(f32, {512, 512, 1024}, {0, 2});
+  add(f32, {1 << 20}, {0});
+  add(f32, {1024, 1024}, {1});
+  add(f32, {1024, 1024}, {0});
+  add(f32, {1 << 28}, {0}, ReductionOp::max);
+  add(f32, {16384, 16384}, {1}, ReductionOp::max);
+  add(f32, {16384, 16384}, {1}, ReductionOp::arg_max);
+  add(f32, {16384, 16384}, {0}, ReductionOp::arg_max);
+}
+
+/// Sums of f32 of random shapes, ranks 2 to 4 and 4 to 256 Mi elements, over random axes.
+Case drawn(bench::CaseDrawer& draw) {
+  const std::size_t rank = draw.random.between(2, 4);
+  const Shape shape = draw.shape(rank, 4 * bench::MiB, 256 * bench::MiB);
+  std::vector<std::uint32_t> axes;
+  while (axes.empty()) {
+    for (std::uint32_t d = 0; d < rank; ++d) {
+      if (draw.random.one_in(2)) axes.push_back(d);
+    }
+  }
+  return reduction("random reduction", ElementType::f32, shape, axes);
+}
+
+}  // namespace
+
+const OperationCases reduce_cases{.random = random, .suite = suite, .drawn = drawn};
+
+}  // namespace reference

@@ -1,0 +1,77 @@
+#include "operations/cases.hpp"
+
+#include <tmajit/combine.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+/// Dense, or with rows of whole 16 bytes and the outer dimensions in any order.
+TensorView mapped_view(CaseDraw& draw, const Shape& shape) {
+  if (one_in(draw.pattern, 3)) return TensorView::contiguous(draw.type, shape);
+  const std::uint64_t size = size_of(draw.type);
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  std::vector<std::size_t> order(shape.size() - 1);
+  std::iota(order.rbegin(), order.rend(), 0);
+  if (one_in(draw.pattern, 2)) std::shuffle(order.begin(), order.end(), draw.pattern);
+  std::uint64_t bytes = shape.back() * size;
+  for (const std::size_t d : order) {
+    bytes = std::max<std::uint64_t>(round_up(bytes, 16), 16) + 16 * between(draw.vary, 0, 2);
+    strides[d] = static_cast<std::int64_t>(bytes / size);
+    bytes *= std::max<std::uint64_t>(shape[d], 1);
+  }
+  return TensorView::strided(draw.type, shape, strides);
+}
+
+/// Whether tensor maps describe it, or what it is with dimensions joined.
+bool is_mapped(const TensorView& view) {
+  std::int64_t dense = 1;
+  bool is_dense = true;
+  bool in_steps = true;
+  for (std::uint32_t d = view.rank; d-- > 0;) {
+    is_dense = is_dense && view.strides[d] == dense;
+    dense *= static_cast<std::int64_t>(view.shape[d]);
+    if (d + 1 < view.rank) in_steps = in_steps && view.strides[d] * size_of(view.type) % 16 == 0;
+  }
+  return is_dense || in_steps;
+}
+
+/// Any operation and type that go together.
+void random(CaseDraw& draw) {
+  const CombineOp op = one_of(draw.pattern, all_combine_ops);
+  while (!combined_as(op, draw.type)) draw.type = draw.any_type();
+  draw.made.arguments.set("op", std::string(name(op)));
+  draw.made.contents = Contents::numbers;
+  draw.shifts = false;
+  for (;;) {
+    Shape shape = draw.tensor_shape(1, max_map_rank);
+    if (one_in(draw.pattern, 10))
+      shape[between(draw.pattern, 0, shape.size() - 1)] = between(draw.pattern, 0, 1);
+    const TensorView to = mapped_view(draw, shape);
+    const TensorView from = mapped_view(draw, shape);
+    const bool in_vectors = shape.back() * size_of(draw.type) % 16 == 0 && shape.back() > 1;
+    // What is dense in one of them alone may have rows that no map takes.
+    if (!is_mapped(to) || !is_mapped(from) || (!std::ranges::equal(to.strides, from.strides) && !in_vectors))
+      continue;
+    draw.destination(to);
+    draw.source(from);
+    // Views begin at multiples of 16 bytes.
+    for (BufferView* const view : {&draw.made.destinations[0], &draw.made.sources[0]}) {
+      const std::uint64_t shift = 16 * between(draw.vary, 0, 3);
+      view->offset += shift;
+      draw.made.buffers[view->buffer] += shift + 16;
+    }
+    return;
+  }
+}
+
+}  // namespace
+
+const OperationCases reduce_into_cases{.random = random};
+
+}  // namespace reference

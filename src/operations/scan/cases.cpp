@@ -1,0 +1,81 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/draw_values.hpp"
+
+#include <tmajit/operations/scan.hpp>
+
+#include <array>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace reference {
+
+using namespace tmajit;
+using bench::Case, bench::CaseBuilder;
+
+namespace {
+
+constexpr std::array fronts{DrawnFront{"", 1},        DrawnFront{"", 1},
+                            DrawnFront{"", 1},        DrawnFront{"x * x", 1},
+                            DrawnFront{"x0 * x1", 2}, DrawnFront{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
+
+/// Of small whole numbers, whose results do not depend on the order in which they are combined.
+void random(CaseDraw& draw) {
+  Random& random = draw.pattern;
+  const DrawnFront front = one_of(random, fronts);
+  const ScanOp op = one_of(random, all_scan_ops);
+  draw.made.contents = op == ScanOp::product || front.sources > 1 ? Contents::units : Contents::whole;
+  draw.made.has_nan = (op == ScanOp::min || op == ScanOp::max) && one_in(random, 2);
+  Shape shape = one_in(random, 4) ? draw.tensor_shape(1, 8) : draw.tensor_shape(1, 3);
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  if (one_in(draw.vary, 60)) shape[between(draw.vary, 0, shape.size() - 1)] = 0;
+  const auto axis = static_cast<std::int64_t>(between(random, 0, shape.size() - 1));
+  draw.made.arguments = {{"op", std::string(name(op))},
+                         {"axis", one_in(random, 3) ? axis - rank : axis},
+                         {"bound", std::string(one_in(random, 3) ? "exclusive" : "inclusive")},
+                         {"direction", std::string(one_in(random, 3) ? "backwards" : "forwards")},
+                         {"expression", std::string(front.expression)}};
+  draw.destination(draw.view(draw.any_type(), shape, false));
+  draw_values(draw, shape, front.sources);
+  if (front.sources == 1 && one_in(random, 8)) draw.made.sources = draw.made.destinations;
+}
+
+Case scan_case(const char* group, ElementType from, ElementType to, const Shape& shape, std::uint32_t axis) {
+  Case c = bench::make_case(group, fmt::format("sum ({}) along {}", fmt::join(shape, ","), axis), "scan",
+                            {{from, shape}}, {{"op", "sum"}, {"axis", std::int64_t{axis}}});
+  c.destinations.front().type = to;
+  return c;
+}
+
+/// One row, rows and columns, long and short.
+void measured(CaseBuilder& list) {
+  const auto n = [&](std::uint64_t extent) { return list.tiny() && extent > 4 ? 2 + extent % 97 : extent; };
+  const auto sum = [&](ElementType type, const Shape& shape, std::uint32_t axis) {
+    list.add(scan_case("scans", type, type, shape, axis));
+  };
+  sum(ElementType::f32, {n(1 << 28)}, 0);
+  sum(ElementType::f32, {n(1 << 24)}, 0);
+  sum(ElementType::f32, {n(65536), n(4096)}, 1);
+  sum(ElementType::f32, {n(65537), n(4095)}, 1);
+  sum(ElementType::bf16, {n(1 << 20), n(255)}, 1);
+  sum(ElementType::f32, {n(16384), n(16384)}, 0);
+}
+
+/// Of random shapes, ranks 1 to 4 and 2^16 to 2^27 elements, along random axes.
+Case drawn(bench::CaseDrawer& draw) {
+  using enum ElementType;
+  constexpr std::array types{std::pair{f32, f32}, std::pair{bf16, bf16}, std::pair{f64, f64},
+                             std::pair{u8, i64}, std::pair{i32, i64}};
+  const auto [from, to] = types.at(draw.random.one_in(2) ? 0 : draw.random.below(types.size()));
+  const std::size_t rank = draw.random.between(1, 4);
+  const Shape shape = draw.shape(rank, std::uint64_t{1} << 16, std::uint64_t{1} << 27);
+  return scan_case("random scan", from, to, shape, static_cast<std::uint32_t>(draw.random.below(rank)));
+}
+
+}  // namespace
+
+const OperationCases scan_cases{.random = random, .measured = measured, .drawn = drawn};
+
+}  // namespace reference

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <tmajit/arguments.hpp>
+#include <tmajit/element_type.hpp>
+#include <tmajit/tile_options.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+inline constexpr std::uint64_t KiB = 1024;
+inline constexpr std::uint64_t MiB = 1024 * KiB;
+inline constexpr std::uint64_t GiB = 1024 * MiB;
+
+/// "64 KiB", "1 GiB", "1.5 MiB".
+std::string human_bytes(std::uint64_t bytes);
+
+using Shape = std::vector<std::uint64_t>;
+
+/// A dense row-major tensor.
+struct Array {
+  tmajit::ElementType type = tmajit::ElementType::f32;
+  Shape shape;
+
+  [[nodiscard]] std::uint64_t elements() const;
+  [[nodiscard]] std::uint64_t bytes() const;
+};
+
+/// Who is measured besides the library and the driver's copy.
+enum class Peers : std::uint8_t {
+  none,
+  eager,  ///< PyTorch as it comes, which needs no compiling
+  all
+};
+
+/// A tile of the caller's choice. What is zero or empty is the kernel family's default.
+struct Tile {
+  std::vector<std::uint32_t> box{};
+  std::uint32_t stages = 0;
+  std::uint32_t output_stages = 0;
+  std::uint32_t warps = 0;
+  std::uint32_t ctas_per_sm = 0;
+  std::optional<std::uint32_t> tiles_per_cta = std::nullopt;
+  friend bool operator==(const Tile&, const Tile&) = default;
+
+  /// The same as the library takes it, as long as this lives.
+  [[nodiscard]] tmajit::TileOptions options() const;
+};
+
+/// One thing that is measured: an operation by its name. Arrays lie one after the other, each at a multiple
+/// of 256 bytes, in one buffer of sources and one of destinations.
+struct Case {
+  std::string group;   ///< "peers"
+  std::string name{};  ///< "(8191,8209)->(1,0)"
+  /// One of tmajit::operations(), or "snapshot": the bytes of each tile in shared memory.
+  std::string operation = "copy";
+  std::vector<Array> sources{};
+  std::vector<Array> destinations{};
+  tmajit::Arguments arguments{};  ///< of the operation
+  /// For some or all sources an order of axes: dimension d of what the case works on is dimension
+  /// `orders[i][d]` of the array. Empty, or beyond the end: the array as it lies.
+  std::vector<std::vector<std::uint32_t>> orders{};
+  std::string expression{};                 ///< map and cast: what peers compute, a name of expressions.hpp
+  std::string family{};                     ///< of kernels that do it; empty: the planner chooses
+  std::optional<Tile> tile = std::nullopt;  ///< instead of what the planner chooses within the family
+  std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
+  Peers peers = Peers::all;
+  bool quick = false;  ///< measured by --quick, too
+  bool odd = false;    ///< extents that 16 bytes do not divide
+  /// What must be reached: a ratio to the GB/s of the driver's copy of as many bytes, counted in sectors.
+  std::optional<double> least_ratio = std::nullopt;
+  /// The same for small moves: microseconds beyond the driver's copy.
+  std::optional<double> most_extra_us = std::nullopt;
+
+  /// The order of a source's axes; empty for the array as it lies.
+  [[nodiscard]] std::vector<std::uint32_t> order(std::size_t source) const;
+  /// The shape of a source as the case works on it.
+  [[nodiscard]] Shape seen(std::size_t source) const;
+  /// "f32", "f32->bf16".
+  [[nodiscard]] std::string types() const;
+  /// The sources' element type; the destination's where there is none.
+  [[nodiscard]] tmajit::ElementType data_type() const {
+    return sources.empty() ? destinations.front().type : sources.front().type;
+  }
+  /// "peers: (8191,8209)->(1,0) f32", unique in a list.
+  [[nodiscard]] std::string label() const;
+  /// What the library computes; empty for a copy of bits and a plain cast.
+  [[nodiscard]] std::string library_expression() const { return std::string(arguments.text("expression")); }
+};
+
+/// A case with dense sources and the destinations that tmajit::destinations_of() gives.
+Case make_case(std::string group, std::string name, std::string operation, std::vector<Array> sources,
+               tmajit::Arguments arguments = {});
+
+/// The list of what is measured, as it grows. A case that it added can be changed until the next is added.
+class CaseBuilder {
+ public:
+  CaseBuilder(std::uint64_t seed, bool tiny) : seed_(seed), tiny_(tiny) {}
+
+  [[nodiscard]] std::uint64_t seed() const { return seed_; }
+  /// The same moves of a few elements, to test the benchmark itself.
+  [[nodiscard]] bool tiny() const { return tiny_; }
+  [[nodiscard]] std::vector<Case> take() { return std::move(cases_); }
+
+  /// An extent of a permutation.
+  [[nodiscard]] std::uint64_t extent(std::uint64_t n) const { return tiny_ && n > 4 ? 2 + n % 7 : n; }
+  /// An extent of, or a position in, a matrix of about 16384 rows or columns.
+  [[nodiscard]] std::uint64_t at(std::uint64_t n) const { return tiny_ ? n * 40 / 16384 : n; }
+  /// Elements of a tensor of one dimension.
+  [[nodiscard]] std::uint64_t count(std::uint64_t n) const { return tiny_ ? 1000 + n % 97 : n; }
+
+  Case& add(Case c) { return cases_.emplace_back(std::move(c)); }
+  Case& add(const char* group, std::string name, std::string operation, std::vector<Array> sources,
+            tmajit::Arguments arguments = {}) {
+    return add(
+        make_case(group, std::move(name), std::move(operation), std::move(sources), std::move(arguments)));
+  }
+
+ private:
+  std::uint64_t seed_;
+  bool tiny_;
+  std::vector<Case> cases_;
+};
+
+}  // namespace bench

@@ -1,0 +1,175 @@
+#include "operations/shared/random_case.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+Random seeded(std::uint64_t a, std::uint64_t b) {
+  std::seed_seq sequence{a, a >> 32, b, b >> 32};
+  return Random(sequence);
+}
+
+/// Elements from a view's first element to its lowest and its highest one.
+std::pair<std::uint64_t, std::uint64_t> reach_of(const TensorView& view) {
+  std::pair<std::uint64_t, std::uint64_t> reach{0, 0};
+  for (std::uint32_t d = 0; d < view.rank; ++d) {
+    if (view.shape[d] == 0) return {0, 0};
+    const std::int64_t last = view.strides[d] * static_cast<std::int64_t>(view.shape[d] - 1);
+    (last < 0 ? reach.first : reach.second) += static_cast<std::uint64_t>(last < 0 ? -last : last);
+  }
+  return reach;
+}
+
+}  // namespace
+
+std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+std::uint64_t element_count(const Shape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), std::uint64_t{1}, std::multiplies<>());
+}
+
+CaseDraw::CaseDraw(std::string_view operation, std::uint64_t of_pattern, std::uint64_t variation,
+                   const CaseLimits& given)
+    : pattern(seeded(of_pattern, 1)), vary(seeded(of_pattern, 2 + variation)), limits(given) {
+  made.operation = operation;
+  most = one_in(pattern, 8) ? limits.most_elements : limits.elements;
+  aligned = !one_in(pattern, 3);
+  type = any_type();
+}
+
+std::uint64_t CaseDraw::granule() const {
+  return aligned ? 16 / size_of(type) : 1;
+}
+
+ElementType CaseDraw::any_type() {
+  return one_of(pattern, all_element_types);
+}
+
+ElementType CaseDraw::same_size_type() {
+  std::vector<ElementType> types;
+  for (const ElementType one : all_element_types) {
+    if (size_of(one) == size_of(type)) types.push_back(one);
+  }
+  return one_of(pattern, types);
+}
+
+std::uint64_t CaseDraw::extent(std::uint64_t about) {
+  if (about <= 12) return about;
+  const std::uint64_t extent = between(vary, about - about / 4, about);
+  return about % granule() == 0 ? round_up(extent, granule()) : extent;
+}
+
+Shape CaseDraw::shape() {
+  const auto rank = between(pattern, 0, max_view_rank);
+  Shape about(rank);
+  for (auto& one : about) {
+    switch (between(pattern, 0, 7)) {
+      case 0:
+      case 1: one = between(pattern, 20, 90); break;
+      case 2: one = between(pattern, 100, most > limits.elements ? 3000 : 600); break;
+      case 3: one = 1; break;
+      default: one = between(pattern, 2, 9);
+    }
+  }
+  if (rank > 0 && one_in(pattern, 40)) about[between(pattern, 0, rank - 1)] = 0;
+  if (rank > 0 && aligned && about[rank - 1] > 1) about[rank - 1] = round_up(about[rank - 1], granule());
+  while (element_count(about) > most) {
+    auto& largest = *std::max_element(about.begin(), about.end());
+    largest = largest > 2 * granule() ? round_up(largest / 2, granule()) : largest / 2;
+  }
+  for (std::uint64_t& one : about) one = extent(one);
+  return about;
+}
+
+Shape CaseDraw::tensor_shape(std::uint64_t least_rank, std::uint64_t most_rank) {
+  Shape about(between(pattern, least_rank, most_rank), 1);
+  std::uint64_t left = most;
+  for (std::size_t d = about.size(); d-- > 0;) {
+    const std::size_t behind = about.size() - 1 - d;
+    const std::uint64_t longest = behind == 0 ? (one_in(pattern, 6) ? left : 400) : behind == 1 ? 40 : 9;
+    about[d] = between(pattern, 1, std::max<std::uint64_t>(std::min(left, longest), 1));
+    if (behind == 0 && aligned) about[d] = round_up(about[d], granule());
+    left /= about[d];
+  }
+  for (std::uint64_t& one : about) one = extent(one);
+  return about;
+}
+
+Shape CaseDraw::repeatable(Shape shape, std::size_t keep) {
+  const bool repeats = one_in(pattern, 5);
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    const bool once = one_in(pattern, 3);
+    if (repeats && once && d != keep) shape[d] = 1;
+  }
+  const std::uint64_t missing = between(pattern, 0, shape.size());
+  const bool shorter = one_in(pattern, 8);
+  if (shorter && keep == max_view_rank)
+    shape.erase(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(missing));
+  return shape;
+}
+
+TensorView CaseDraw::view(ElementType of, const Shape& shape, bool source) {
+  TensorView view{.type = of, .rank = static_cast<std::uint32_t>(shape.size())};
+  std::copy(shape.begin(), shape.end(), view.shape.begin());
+  std::vector<std::size_t> order(shape.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  if (one_in(pattern, 3)) std::shuffle(order.begin(), order.end(), pattern);
+  std::uint64_t stride = one_in(pattern, 12) ? between(pattern, 2, 3) : 1;
+  const bool on_each_other = source && one_in(pattern, 12);
+  bool inner = true;
+  for (const std::size_t d : order) {
+    const bool backwards = one_in(pattern, 10);
+    const bool gap = one_in(pattern, 6);
+    const bool repeats = source && one_in(pattern, 20);
+    view.strides[d] = static_cast<std::int64_t>(repeats ? 0 : stride);
+    if (backwards) view.strides[d] = -view.strides[d];
+    if (shape[d] <= 1) continue;
+    if (!repeats) stride *= on_each_other ? (shape[d] + 1) / 2 : shape[d];
+    if (inner && !repeats) stride = round_up(stride, granule());
+    if (gap) stride += granule() * between(vary, 1, 5);
+    inner = inner && repeats;
+  }
+  return view;
+}
+
+TensorView CaseDraw::rows(ElementType of, const Shape& shape) {
+  const std::uint64_t unit = aligned ? 16 / size_of(of) : 1;
+  std::vector<std::int64_t> strides(shape.size());
+  const bool gaps = one_in(pattern, 3);
+  std::uint64_t stride = 1;
+  for (std::size_t d = shape.size(); d-- > 0;) {
+    strides[d] = static_cast<std::int64_t>(stride);
+    stride *= std::max<std::uint64_t>(shape[d], 1);
+    if (d + 1 == shape.size()) stride = round_up(stride, unit);
+    if (gaps && one_in(pattern, 2)) stride += unit * between(vary, 1, 3);
+  }
+  return TensorView::strided(of, shape, strides);
+}
+
+BufferView CaseDraw::place(const TensorView& view) {
+  return append(view, made.buffers.size());
+}
+
+BufferView CaseDraw::append(const TensorView& view, std::size_t buffer) {
+  const bool is_new = buffer == made.buffers.size();
+  if (is_new) made.buffers.push_back(2 * limits.guard);
+  const auto [below, above] = reach_of(view);
+  const std::uint64_t size = size_of(view.type);
+  // The alignment of the lowest element, which with aligned extents and gaps is that of all rows.
+  std::uint64_t phase = between(pattern, 1, 16 / size);
+  if (!shifts || !one_in(pattern, 4)) phase = 0;
+  const std::uint64_t begin = round_up(made.buffers[buffer] - limits.guard, is_new ? 1 : 16);
+  const std::uint64_t offset = begin + (phase + below) * size;
+  made.buffers[buffer] = offset + (above + 1) * size + limits.guard;
+  return {view, buffer, offset};
+}
+
+}  // namespace reference

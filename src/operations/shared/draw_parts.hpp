@@ -1,0 +1,26 @@
+#pragma once
+
+#include "operations/shared/benchmark_case.hpp"
+#include "operations/shared/random_case.hpp"
+
+namespace reference {
+
+/// The shapes of a tensor and of one to five parts of it along an axis.
+struct DrawnParts {
+  std::size_t axis = 0;
+  Shape whole;
+  std::vector<Shape> parts;
+};
+[[nodiscard]] DrawnParts draw_parts(CaseDraw& draw);
+
+/// Parts of a matrix of 16384 rows and columns that are joined or cut.
+struct MeasuredParts {
+  const char* name;
+  std::uint32_t axis;
+  std::vector<bench::Array> arrays;
+};
+
+/// Even and odd ones.
+[[nodiscard]] std::vector<MeasuredParts> measured_parts(const bench::CaseBuilder& list);
+
+}  // namespace reference

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "operations/shared/random_case.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace reference {
+
+/// An expression of what is reduced or scanned, and the number of its sources.
+struct DrawnFront {
+  const char* expression;
+  std::size_t sources;
+};
+
+/// Adds the sources of a reduction or a scan, of `shape`: without gaps and beginning anywhere now and then.
+inline void draw_values(CaseDraw& draw, const Shape& shape, std::size_t count) {
+  const tmajit::ElementType type = draw.any_type();
+  const bool is_dense = one_in(draw.pattern, 3);
+  for (std::size_t s = 0; s < count; ++s) {
+    const tmajit::ElementType other = one_in(draw.pattern, 3) ? draw.any_type() : type;
+    tmajit::TensorView view = draw.view(other, shape, true);
+    if (is_dense) view = tmajit::TensorView::contiguous(other, shape);
+    draw.source(view);
+    if (!is_dense) continue;
+    const std::uint64_t shift = between(draw.vary, 0, 20) * size_of(other);
+    draw.made.sources.back().offset += shift;
+    draw.made.buffers.back() += shift;
+  }
+}
+
+}  // namespace reference

@@ -1,0 +1,56 @@
+#include "operations/shared/expressions.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace bench {
+namespace {
+
+struct Expression {
+  std::string_view name;  ///< the Python side knows these names
+  std::string_view text;
+  std::string_view text_of_f64 = text;
+};
+
+// SiLU takes the approximate exponential and quotient, as the compilers beside us do. The normalisation is
+// what images go through: to 0 … 1, less a mean, over a deviation.
+constexpr std::array expressions{Expression{"cast", ""},
+                                 Expression{"2a+1", "x * 2 + 1"},
+                                 Expression{"a+b", "x0 + x1"},
+                                 Expression{"a+b+c", "x0 + x1 + x2"},
+                                 Expression{"3", "3"},
+                                 Expression{"a", "x"},
+                                 Expression{"100a", "x * 100"},
+                                 Expression{"2.5a", "x * 2.5f"},
+                                 Expression{"silu(a)*b+1", "__fdividef(x0, 1.0f + __expf(-x0)) * x1 + 1.0f",
+                                            "x0 / (1.0 + exp(-x0)) * x1 + 1.0"},
+                                 Expression{"normalise", "(x * (1.0f / 255.0f) - 0.45f) * (1.0f / 0.225f)"}};
+
+}  // namespace
+
+std::string expression_text(std::string_view name, tmajit::ElementType type) {
+  const auto* const found = std::ranges::find(expressions, name, &Expression::name);
+  if (found == expressions.end())
+    throw tmajit::Error(tmajit::ErrorCode::internal, fmt::format("no expression is called '{}'", name));
+  return std::string(type == tmajit::ElementType::f64 ? found->text_of_f64 : found->text);
+}
+
+Case computation(std::string group, std::string name, std::string expression, std::vector<Array> sources,
+                 Array destination) {
+  Case c{.group = std::move(group), .name = std::move(name)};
+  const tmajit::ElementType type = sources.empty() ? destination.type : sources.front().type;
+  const std::string text = expression_text(expression, type);
+  c.operation = text.empty() ? "cast" : "map";
+  if (!text.empty()) c.arguments.set("expression", text);
+  c.sources = std::move(sources);
+  c.destinations = {std::move(destination)};
+  c.expression = std::move(expression);
+  return c;
+}
+
+}  // namespace bench

@@ -1,0 +1,184 @@
+#include "operations/shared/random_case.hpp"
+
+#include "operations/references.hpp"
+#include "reference/random_elements.hpp"
+#include "reference/scalar.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <sstream>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+bool is_unsigned(ElementType type) {
+  return type == ElementType::u8 || type == ElementType::u16 || type == ElementType::u32 ||
+         type == ElementType::u64;
+}
+
+void print(std::ostream& out, const BufferView& tensor) {
+  const auto list = [&](const auto& values) {
+    for (std::uint32_t d = 0; d < tensor.view.rank; ++d) out << (d == 0 ? "" : ",") << values.at(d);
+  };
+  out << name(tensor.view.type) << '[';
+  list(tensor.view.shape);
+  out << "] strides (";
+  list(tensor.view.strides);
+  out << ") at byte " << tensor.offset << " of buffer " << tensor.buffer;
+}
+
+std::vector<Tensor> tensors(std::span<const BufferView> views, std::span<const DevicePtr> buffers) {
+  std::vector<Tensor> result;
+  for (const BufferView& view : views) result.push_back({view.view, buffers[view.buffer] + view.offset});
+  return result;
+}
+
+/// The operation in host memory.
+Operation operation_in(const RandomCase& drawn, Buffers& buffers) {
+  std::vector<DevicePtr> addresses;
+  for (auto& buffer : buffers) addresses.push_back(reinterpret_cast<DevicePtr>(buffer.data()));
+  return operation_of(drawn, addresses);
+}
+
+/// Of the first tensor in a buffer.
+ElementType type_in(const RandomCase& drawn, std::size_t buffer) {
+  for (const auto* views : {&drawn.sources, &drawn.destinations}) {
+    const auto found = std::ranges::find(*views, buffer, &BufferView::buffer);
+    if (found != views->end()) return found->view.type;
+  }
+  return ElementType::u8;
+}
+
+void fill_whole(const RandomCase& drawn, std::size_t buffer, Random& random, std::span<std::byte> bytes) {
+  const ElementType type = type_in(drawn, buffer);
+  const std::uint32_t size = size_of(type);
+  // Elements lie a multiple of their size from the first tensor's.
+  std::size_t at = 0;
+  for (const BufferView& source : drawn.sources) {
+    if (source.buffer == buffer) at = source.offset % size;
+  }
+  for (; at + size <= bytes.size(); at += size) {
+    std::int32_t value = static_cast<std::int32_t>(between(random, 0, 8)) - (is_unsigned(type) ? 0 : 4);
+    if (drawn.contents == Contents::units)
+      value = one_in(random, 30) ? 2 : one_in(random, 2) && !is_unsigned(type) ? -1 : 1;
+    const bool is_nan = drawn.has_nan && is_float(type) && one_in(random, 100);
+    encode(type, is_nan ? Scalar(std::numeric_limits<float>::quiet_NaN()) : Scalar(value), &bytes[at]);
+  }
+}
+
+std::string hex(const std::byte* bytes, std::size_t count) {
+  std::ostringstream out;
+  out << "0x" << std::hex;
+  for (std::size_t i = count; i-- > 0;)
+    out << (std::to_integer<unsigned>(bytes[i]) >> 4) << (std::to_integer<unsigned>(bytes[i]) & 15);
+  return out.str();
+}
+
+}  // namespace
+
+std::string RandomCase::text() const {
+  std::ostringstream out;
+  out << operation;
+  for (const auto& [name, value] : arguments.all()) out << ' ' << name << ' ' << text_of(value);
+  for (const BufferView& tensor : destinations) print(out << "; to ", tensor);
+  for (const BufferView& tensor : sources) print(out << "; from ", tensor);
+  return out.str();
+}
+
+RandomCase dense_case(std::string_view operation, const Arguments& arguments,
+                      std::vector<TensorView> destinations, std::vector<TensorView> sources,
+                      std::uint64_t shift) {
+  RandomCase made{.operation = operation, .arguments = arguments, .contents = Contents::whole};
+  if (destinations.empty()) destinations = destinations_of(operation, sources, arguments);
+  const auto place = [&](const TensorView& view) -> BufferView {
+    const std::uint64_t before = shift * size_of(view.type);
+    made.buffers.push_back(before + view.span_bytes());
+    return {view, made.buffers.size() - 1, before};
+  };
+  for (const TensorView& view : destinations) made.destinations.push_back(place(view));
+  for (const TensorView& view : sources) made.sources.push_back(place(view));
+  return made;
+}
+
+Buffers random_buffers(const RandomCase& drawn, std::uint64_t seed) {
+  Random random(seed);
+  Buffers buffers;
+  for (std::size_t i = 0; i < drawn.buffers.size(); ++i) {
+    auto& buffer = buffers.emplace_back(drawn.buffers[i]);
+    if (drawn.contents == Contents::numbers) {
+      RandomElements(type_in(drawn, i), random()).fill(buffer);
+      continue;
+    }
+    for (std::size_t at = 0; at < buffer.size(); at += 8) {
+      const std::uint64_t bits = random();
+      std::memcpy(&buffer[at], &bits, std::min<std::size_t>(8, buffer.size() - at));
+    }
+    if (drawn.contents != Contents::bits) fill_whole(drawn, i, random, buffer);
+  }
+  return buffers;
+}
+
+Operation operation_of(const RandomCase& drawn, std::span<const DevicePtr> buffers) {
+  return make_operation(drawn.operation, tensors(drawn.destinations, buffers),
+                        tensors(drawn.sources, buffers), drawn.arguments);
+}
+
+Expected expected(const RandomCase& drawn, Buffers before) {
+  Expected made{.buffers = std::move(before), .allowed = {}};
+  for (const Move& move : operation_in(drawn, made.buffers).moves) {
+    made.allowed.push_back(allowed_errors(move, whole(move.destination.view)));
+    compute(move);
+  }
+  return made;
+}
+
+std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found) {
+  if (expected.buffers == found) return {};
+  // What is right as it is found becomes what is expected.
+  Buffers wanted = expected.buffers;
+  const std::vector<Move> moves = operation_in(drawn, found).moves;
+  const std::vector<Move> right = operation_in(drawn, wanted).moves;
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    if (!makes_values(moves[i])) continue;
+    const TensorView& view = moves[i].destination.view;
+    const std::vector<double>& allowed = expected.allowed[i];
+    std::size_t number = 0;
+    for_each_index(view.rank, whole(view), [&](const Index& index) {
+      const std::int64_t at = offset_of(view, index);
+      std::byte* const is = element_at(moves[i].destination, at);
+      const std::byte* const should = element_at(right[i].destination, at);
+      const double error = allowed.empty() ? 0 : allowed[number];
+      ++number;
+      if (is_right(view.type, true, error, should, is)) std::memcpy(is, should, size_of(view.type));
+    });
+  }
+  for (std::size_t b = 0; b < wanted.size(); ++b) {
+    if (wanted[b] == found[b]) continue;
+    const auto wrong = [&](std::size_t i) { return wanted[b][i] != found[b][i]; };
+    std::size_t first = 0;
+    while (!wrong(first)) ++first;
+    std::size_t count = 0;
+    for (std::size_t i = first; i < wanted[b].size(); ++i) count += wrong(i) ? 1 : 0;
+    std::size_t size = 1;
+    bool is_source = true;
+    for (const BufferView& tensor : drawn.destinations) {
+      if (tensor.buffer != b) continue;
+      is_source = false;
+      size = size_of(tensor.view.type);
+      first -= (first + size - tensor.offset % size) % size;
+    }
+    size = std::min(size, wanted[b].size() - first);
+    std::ostringstream out;
+    out << count << " bytes of buffer " << b << (is_source ? ", which holds no destination," : "")
+        << " differ; the first element at byte " << first << " is " << hex(&found[b][first], size)
+        << " instead of " << hex(&wanted[b][first], size);
+    return out.str();
+  }
+  return {};
+}
+
+}  // namespace reference

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "operations/shared/benchmark_case.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+/// Numbers that are the same with every standard library: its distributions are not, remainders are.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  std::uint64_t below(std::uint64_t n) { return engine_() % n; }
+  std::uint64_t between(std::uint64_t least, std::uint64_t most) { return least + below(most - least + 1); }
+  bool one_in(std::uint64_t n) { return below(n) == 0; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+/// A shape of `least` to `most` elements whose extents differ by much: powers of two, small multiples of
+/// them, hundreds, odd numbers and primes.
+Shape random_shape(Random& random, std::size_t rank, std::uint64_t least, std::uint64_t most);
+
+/// Any order of `rank` axes, two at least, but that in which they are.
+std::vector<std::uint32_t> random_axes(Random& random, std::size_t rank);
+
+/// Cases with different labels.
+class UniqueCases {
+ public:
+  /// Adds what `draw()` returns, drawn again while the list has its like.
+  template <class Draw>
+  void add(const Draw& draw) {
+    Case c = draw();
+    while (!labels_.insert(c.label()).second) c = draw();
+    cases_.push_back(std::move(c));
+  }
+  [[nodiscard]] std::vector<Case> take() { return std::move(cases_); }
+
+ private:
+  std::set<std::string> labels_;
+  std::vector<Case> cases_;
+};
+
+/// Draws cases of the benchmark. What they write has up to 256 Mi elements where `shape()` says nothing else,
+/// and what they read no more than twice that.
+class CaseDrawer {
+ public:
+  CaseDrawer(std::uint64_t seed, bool is_tiny) : random(seed), tiny(is_tiny) {}
+
+  Random random;
+  bool tiny;               ///< up to 4096 elements, to test the benchmark itself
+  std::size_t number = 0;  ///< of the case, of those of its kind
+  tmajit::ElementType type = tmajit::ElementType::f32;
+
+  [[nodiscard]] std::uint64_t most() const { return tiny ? 4096 : 256 * MiB; }
+  /// Of so many elements or, if tiny, 64 to 4096.
+  [[nodiscard]] Shape shape(std::size_t rank, std::uint64_t least, std::uint64_t most_elements) {
+    return tiny ? random_shape(random, rank, 64, 4096) : random_shape(random, rank, least, most_elements);
+  }
+  /// Of rank 1 to 5, with 8 to 256 Mi elements.
+  [[nodiscard]] Shape shape() { return shape(random.between(1, 5), 8 * MiB, 256 * MiB); }
+  /// One of `rank` axes or more, in their order.
+  [[nodiscard]] std::vector<std::uint32_t> some_axes(std::size_t rank);
+  /// An odd number that leaves room beside it, twice, in an extent of 4 or more.
+  [[nodiscard]] std::uint64_t odd_amount(std::uint64_t extent);
+  /// With some extents of 1.
+  [[nodiscard]] Shape repeated(Shape shape);
+  /// Adds a source that is seen as `seen`, of an array that may lie otherwise. Returns what it is:
+  /// "(3,5)->(1,0)".
+  std::string add_source(Case& c, tmajit::ElementType of, const Shape& seen);
+};
+
+}  // namespace bench

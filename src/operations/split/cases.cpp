@@ -1,0 +1,42 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/draw_parts.hpp"
+
+#include <utility>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+void random(CaseDraw& draw) {
+  const DrawnParts drawn = draw_parts(draw);
+  std::vector<std::uint64_t> extents;
+  for (const Shape& part : drawn.parts) {
+    extents.push_back(part[drawn.axis]);
+    draw.destination(draw.view(draw.type, part, false));
+  }
+  draw.made.arguments = {{"axis", static_cast<std::int64_t>(drawn.axis)}, {"parts", Dims(extents)}};
+  draw.source(draw.view(draw.same_size_type(), drawn.whole, true));
+}
+
+void measured(bench::CaseBuilder& list) {
+  for (MeasuredParts& parts : measured_parts(list)) {
+    std::vector<std::uint64_t> extents;
+    bench::Array whole = parts.arrays.front();
+    whole.shape[parts.axis] = 0;
+    for (const bench::Array& part : parts.arrays) {
+      extents.push_back(part.shape[parts.axis]);
+      whole.shape[parts.axis] += extents.back();
+    }
+    list.add("split", parts.name, "split", {whole},
+             {{"axis", std::int64_t{parts.axis}}, {"parts", Dims(extents)}});
+  }
+}
+
+}  // namespace
+
+const OperationCases split_cases{.random = random, .measured = measured};
+
+}  // namespace reference

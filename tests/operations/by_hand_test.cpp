@@ -1,0 +1,117 @@
+// Operations that move elements, by hand: made by name and computed by their references.
+#include "operations/references.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/operations.hpp>
+
+#include <numeric>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+/// i32 elements 0, 1, 2, … and a view of them.
+struct Ints {
+  std::vector<std::int32_t> values;
+  TensorView view;
+
+  Ints(const Dims& shape, const Dims& strides, std::size_t count)
+      : values(count), view(TensorView::strided(ElementType::i32, shape, strides)) {
+    std::iota(values.begin(), values.end(), 0);
+  }
+  Tensor host(std::size_t first = 0) { return {view, reinterpret_cast<DevicePtr>(values.data() + first)}; }
+};
+
+using Values = std::vector<std::int32_t>;
+
+void run(std::string_view operation, const std::vector<Tensor>& to, const std::vector<Tensor>& from,
+         const Arguments& arguments = {}) {
+  for (const Move& move : make_operation(operation, to, from, arguments).moves) reference::compute(move);
+}
+
+}  // namespace
+
+TEST_CASE("operations by hand") {
+  Ints from({2, 3}, {3, 1}, 6);
+  SECTION("copy repeats what has one element or lacks a dimension") {
+    Ints to({2, 2, 3}, {6, 3, 1}, 12);
+    run("copy", {to.host()}, {from.host()});
+    CHECK(to.values == Values{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
+    Ints column({2, 1}, {1, 1}, 2);
+    run("broadcast", {to.host()}, {column.host()}, {{"shape", Dims{2, 2, 3}}});
+    CHECK(to.values == Values{0, 0, 0, 1, 1, 1, 0, 0, 0, 1, 1, 1});
+    CHECK_THROWS_AS(run("copy", {from.host()}, {to.host()}), Error);
+    CHECK_THROWS_AS(run("copy", {Ints({3, 2}, {2, 1}, 6).host()}, {from.host()}), Error);
+  }
+  SECTION("gaps stay, negative strides walk back") {
+    Ints to({2, 3}, {-4, 1}, 8);
+    to.values.assign(8, -1);
+    run("copy", {to.host(4)}, {from.host()});
+    CHECK(to.values == Values{3, 4, 5, -1, 0, 1, 2, -1});
+  }
+  SECTION("permute") {
+    Ints to({3, 2}, {2, 1}, 6);
+    run("permute", {to.host()}, {from.host()}, {{"axes", Dims{1, 0}}});
+    CHECK(to.values == Values{0, 3, 1, 4, 2, 5});
+    Ints cube({2, 3, 4}, {12, 4, 1}, 24);
+    Ints turned({4, 2, 3}, {6, 3, 1}, 24);
+    run("permute", {turned.host()}, {cube.host()}, {{"axes", Dims{2, 0, 1}}});
+    CHECK(turned.values[1 * 6 + 1 * 3 + 2] == 1 * 12 + 2 * 4 + 1);
+  }
+  SECTION("flip") {
+    Ints to({2, 3}, {3, 1}, 6);
+    run("flip", {to.host()}, {from.host()}, {{"axes", Dims{1}}});
+    CHECK(to.values == Values{2, 1, 0, 5, 4, 3});
+  }
+  SECTION("slice") {
+    Ints ten({10}, {1}, 10);
+    Ints to({3}, {1}, 3);
+    const auto slice = [&](const Slice& one) {
+      run("slice", {to.host()}, {ten.host()}, {{"slices", std::vector<Slice>{one}}});
+    };
+    slice({-3, {}, -3});
+    CHECK(to.values == Values{7, 4, 1});
+    slice({1, 7, 2});
+    CHECK(to.values == Values{1, 3, 5});
+    CHECK_THROWS_AS(slice({1, 8, 2}), Error);
+  }
+  SECTION("pad and crop") {
+    Ints to({3, 4}, {4, 1}, 12);
+    run("pad", {to.host()}, {from.host()}, {{"widths", PadWidths{{1, -1}, {0, 2}}}, {"value", -7.9}});
+    CHECK(to.values == Values{-7, -7, -7, -7, 1, 2, -7, -7, 4, 5, -7, -7});
+  }
+  SECTION("concat and split, of nothing too") {
+    Ints to({2, 4}, {4, 1}, 8);
+    Ints none({2, 0}, {0, 1}, 1);
+    Ints column({2, 1}, {1, 1}, 2);
+    const Arguments along{{"axis", std::int64_t{1}}};
+    run("concat", {to.host()}, {none.host(), from.host(), none.host(), column.host()}, along);
+    CHECK(to.values == Values{0, 1, 2, 0, 3, 4, 5, 1});
+    Ints left({2, 1}, {1, 1}, 2);
+    Ints right({2, 2}, {2, 1}, 4);
+    run("split", {left.host(), none.host(), right.host()}, {from.host()},
+        {{"axis", std::int64_t{1}}, {"parts", Dims{1, 0, 2}}});
+    CHECK(left.values == Values{0, 3});
+    CHECK(right.values == Values{1, 2, 4, 5});
+  }
+  SECTION("cast and map") {
+    std::vector<double> doubles(3);
+    const Tensor to{TensorView::contiguous(ElementType::f64, {1, 3}),
+                    reinterpret_cast<DevicePtr>(doubles.data())};
+    Ints row({3}, {1}, 4);
+    run("cast", {to}, {row.host(1)});
+    CHECK(doubles == std::vector{1.0, 2.0, 3.0});
+    run("map", {to}, {to, row.host()}, {{"expression", "x0 + x1 + 10.0 * int(g[1])"}});
+    CHECK(doubles == std::vector{1.0, 13.0, 25.0});
+  }
+  SECTION("rank 0") {
+    Ints one({}, {}, 1);
+    Ints to({}, {}, 1);
+    one.values = {42};
+    run("copy", {to.host()}, {one.host()});
+    CHECK(to.values == Values{42});
+  }
+}

@@ -1,0 +1,79 @@
+/// Random cases of every operation on the simulated device, which reports what their kernels do wrong,
+/// against the reference.
+#include "operations/names.hpp"
+#include "ops/own_memory.hpp"
+#include "ops/run_case.hpp"
+#include "seed.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <iostream>
+#include <vector>
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+
+namespace {
+
+SimOptions options_of(std::uint64_t n) {
+  constexpr SimOptions::Mode modes[] = {SimOptions::Mode::late, SimOptions::Mode::random,
+                                        SimOptions::Mode::late, SimOptions::Mode::early};
+  SimOptions options;
+  options.mode = modes[n % 4];
+  options.seed = n + 1;
+  options.threads = 1;
+  return options;
+}
+
+void run_cases(std::string_view operation) {
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 40);
+  const std::uint64_t seed = tests::seed(20261121);
+  std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
+  // A device for each mode, whose kernels are compiled once.
+  std::vector<std::unique_ptr<Runtime>> runtimes;
+  for (std::uint64_t mode = 0; mode < 4; ++mode) {
+    runtimes.push_back(std::make_unique<Runtime>(
+        RuntimeOptions{.device = make_sim_device(options_of(mode)), .cache_directory = std::nullopt}));
+  }
+  tests::KernelsMet met;
+  for (std::uint64_t n = 0; n < cases; ++n) {
+    // Two variations of a pattern run on one device.
+    const auto drawn = reference::random_case(operation, seed + n / 2, n,
+                                              {.elements = 3000, .most_elements = 20'000, .guard = 0});
+    INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
+    Runtime& runtime = *runtimes[n / 2 % 4];
+    try {
+      CHECK(tests::run_case(runtime, drawn, tests::own_memory(runtime.device()), seed + n, n, met) == "");
+    } catch (const Error& error) {
+      FAIL_CHECK(error.what());
+    }
+  }
+  std::cout << met.text();
+}
+
+}  // namespace
+
+#define TMAJIT_TEST_CASES(name)                                                        \
+  TEST_CASE("random cases of " #name                                                   \
+            " on the simulated device equal the reference, and nothing is reported") { \
+    run_cases(#name);                                                                  \
+  }
+TMAJIT_FOR_EACH_OPERATION(TMAJIT_TEST_CASES)
+#undef TMAJIT_TEST_CASES
+
+TEST_CASE("random cases in several threads, of few patterns: what the test on the GPU does") {
+  const std::uint64_t seed = tests::seed(20261121);
+  SimOptions options;
+  options.threads = 1;
+  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  const tests::RandomRunResult result =
+      tests::run_random_cases(runtime, {.seed = seed,
+                                        .cases = tests::from_environment("TMAJIT_CASES", 100),
+                                        .patterns = tests::from_environment("TMAJIT_PATTERNS", 17),
+                                        .threads = 3,
+                                        .limits = {.elements = 2000, .most_elements = 12'000}});
+  std::cout << "TMAJIT_SEED=" << seed << ": " << result.text();
+  for (const std::string& failure : result.failures) FAIL_CHECK(failure);
+}

@@ -1,0 +1,153 @@
+#include "ops/run_case.hpp"
+
+#include <tmajit/plan.hpp>
+
+#include <algorithm>
+#include <sstream>
+
+using namespace tmajit;
+using reference::Buffers, reference::Expected, reference::RandomCase;
+
+namespace tests {
+namespace {
+
+constexpr std::size_t all_of_few = 6;
+
+class OwnAllocations : public CaseMemory {
+ public:
+  OwnAllocations(std::shared_ptr<Device> device, const RandomCase& drawn, std::uint64_t shift)
+      : device_(std::move(device)) {
+    for (const std::uint64_t bytes : drawn.buffers) {
+      memory_.emplace_back(device_, bytes + shift);
+      addresses_.push_back(memory_.back().address() + shift);
+    }
+  }
+  void write(const Buffers& buffers) override {
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      device_->memory().copy_in(addresses_[i], buffers[i], nullptr);
+  }
+  [[nodiscard]] Buffers read(const Buffers& like) override {
+    Buffers buffers = like;
+    device_->streams().synchronize(nullptr);
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+      device_->memory().copy_out(buffers[i], addresses_[i], nullptr);
+    device_->streams().synchronize(nullptr);
+    return buffers;
+  }
+  [[nodiscard]] std::span<const DevicePtr> addresses() const override { return addresses_; }
+
+ private:
+  std::shared_ptr<Device> device_;
+  std::vector<Buffer> memory_;
+  std::vector<DevicePtr> addresses_;
+};
+
+/// The plans of all kernels that could do each move.
+std::vector<std::vector<KernelPlan>> candidates_of_moves(const Operation& operation, const Chip& chip) {
+  std::vector<std::vector<KernelPlan>> all;
+  for (const Move& move : operation.moves) {
+    if (move.destination.view.elements() > 0) all.push_back(plan_candidates(move, {.chip = chip}));
+  }
+  return all;
+}
+
+std::string run_candidates(Runtime& runtime, const RandomCase& drawn, CaseMemory& memory,
+                           const Buffers& before, const Expected& expected, std::uint64_t seed,
+                           std::size_t most) {
+  const Operation operation = reference::operation_of(drawn, memory.addresses());
+  if (operation.one_launch) return {};
+  const auto plans = candidates_of_moves(operation, runtime.chip());
+  std::size_t count = 0;
+  for (const auto& of_move : plans) count = std::max(count, of_move.size());
+  const bool all = count <= most;
+  for (std::size_t i = all ? 0 : seed % count; i < (all ? count : seed % count + 1); ++i) {
+    Buffers found[2];
+    std::string kernels;
+    for (Buffers& of_launch : found) {
+      memory.write(before);
+      for (const auto& of_move : plans) {
+        const KernelPlan& plan = of_move[i % of_move.size()];
+        if (&of_launch == &found[0]) kernels += plan.choice().text() + ": ";
+        runtime.kernel(plan).launch(plan, memory.stream());
+      }
+      of_launch = memory.read(before);
+    }
+    const std::string wrong = difference(drawn, expected, found[0]);
+    if (!wrong.empty()) return kernels + wrong;
+    if (found[0] != found[1]) return kernels + "the second launch left other bits";
+  }
+  return {};
+}
+
+}  // namespace
+
+MakeMemory own_allocations(const std::shared_ptr<Device>& device) {
+  return [device](const RandomCase& drawn, std::uint64_t shift) {
+    return std::make_unique<OwnAllocations>(device, drawn, shift);
+  };
+}
+
+std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
+  std::vector<DevicePtr> addresses;
+  for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
+  return addresses;
+}
+
+std::uint64_t largest_element(const RandomCase& drawn) {
+  std::uint64_t largest = 1;
+  for (const auto* views : {&drawn.destinations, &drawn.sources}) {
+    for (const auto& view : *views) largest = std::max<std::uint64_t>(largest, size_of(view.view.type));
+  }
+  return largest;
+}
+
+void KernelsMet::add(const MovePlan& plan) {
+  for (const MoveStep& step : plan.explain().steps) ++counts[step.kernel];
+  for (const Kernel& kernel : plan.kernels()) keys.insert(kernel.key().hex());
+}
+
+std::string KernelsMet::text() const {
+  std::ostringstream out;
+  for (const auto& [kernel, times] : counts) out << "  " << kernel << ": " << times << '\n';
+  return out.str();
+}
+
+std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory& make_memory,
+                     std::uint64_t seed, std::uint64_t n, KernelsMet& met) {
+  const Buffers before = random_buffers(drawn, seed);
+  const Expected right = expected(drawn, before);
+  const auto memory = make_memory(drawn, 0);
+  const MovePlan plan = tmajit::plan(runtime, reference::operation_of(drawn, memory->addresses()));
+  met.add(plan);
+  memory->write(before);
+  plan(memory->stream());
+  const Buffers found = memory->read(before);
+  if (const std::string wrong = difference(drawn, right, found); !wrong.empty()) return wrong;
+  memory->write(before);
+  plan(memory->stream());
+  if (memory->read(before) != found) return "the second launch left other bits";
+  if (n % 4 == 2) {
+    // Once more, on what is there.
+    plan(memory->stream());
+    const Expected again = expected(drawn, right.buffers);
+    if (const std::string wrong = difference(drawn, again, memory->read(before)); !wrong.empty())
+      return "again, " + wrong;
+  }
+  if (n % 4 == 0) {
+    const auto elsewhere = make_memory(drawn, largest_element(drawn));
+    elsewhere->write(before);
+    const Operation there = reference::operation_of(drawn, elsewhere->addresses());
+    plan(addresses_of(there.destinations), addresses_of(there.sources), elsewhere->stream());
+    const std::string wrong = difference(drawn, right, elsewhere->read(before));
+    if (!wrong.empty()) return "at new addresses, " + wrong;
+  }
+  return n % 2 == 0 ? "" : run_candidates(runtime, drawn, *memory, before, right, seed, all_of_few);
+}
+
+std::string run_candidates(Runtime& runtime, const RandomCase& drawn, std::uint64_t seed) {
+  const Buffers before = random_buffers(drawn, seed);
+  const auto memory = own_allocations(runtime.device())(drawn, 0);
+  return run_candidates(runtime, drawn, *memory, before, expected(drawn, before), seed, SIZE_MAX);
+}
+
+}  // namespace tests

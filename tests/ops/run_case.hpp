@@ -1,0 +1,83 @@
+#pragma once
+
+#include "operations/cases.hpp"
+
+#include <tmajit/move.hpp>
+#include <tmajit/runtime.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tests {
+
+/// A case's buffers on a device.
+class CaseMemory {
+ public:
+  virtual ~CaseMemory() = default;
+  virtual void write(const reference::Buffers& buffers) = 0;
+  /// Waits for the stream. Has what `like` has in bytes that are not there.
+  [[nodiscard]] virtual reference::Buffers read(const reference::Buffers& like) = 0;
+  [[nodiscard]] virtual std::span<const tmajit::DevicePtr> addresses() const = 0;
+  [[nodiscard]] virtual tmajit::Stream stream() const { return nullptr; }
+};
+
+/// Makes a case's memory, each buffer so many bytes after a multiple of 256.
+using MakeMemory =
+    std::function<std::unique_ptr<CaseMemory>(const reference::RandomCase& drawn, std::uint64_t shift)>;
+
+/// Each buffer in an allocation of its own.
+[[nodiscard]] MakeMemory own_allocations(const std::shared_ptr<tmajit::Device>& device);
+
+/// The addresses of tensors, which a plan takes anew.
+[[nodiscard]] std::vector<tmajit::DevicePtr> addresses_of(const std::vector<tmajit::Tensor>& tensors);
+
+/// How far buffers may move so that every element stays a multiple of its size: the largest of them.
+[[nodiscard]] std::uint64_t largest_element(const reference::RandomCase& drawn);
+
+/// What cases ran by.
+struct KernelsMet {
+  std::map<std::string, std::uint64_t> counts;  ///< by a plan's kernels
+  std::set<std::string> keys;                   ///< of kernels
+  void add(const tmajit::MovePlan& plan);
+  [[nodiscard]] std::string text() const;
+};
+
+/// Runs a case by the plan that the planner makes, twice with the same bits; of every fourth number `n` at
+/// other addresses, too; of odd ones by all kernels that could do it, or one of many. Says what is wrong
+/// first; empty if all results are the reference's.
+[[nodiscard]] std::string run_case(tmajit::Runtime& runtime, const reference::RandomCase& drawn,
+                                   const MakeMemory& make_memory, std::uint64_t seed, std::uint64_t n,
+                                   KernelsMet& met);
+
+/// Runs a case of one move by every kernel that could do it.
+[[nodiscard]] std::string run_candidates(tmajit::Runtime& runtime, const reference::RandomCase& drawn,
+                                         std::uint64_t seed);
+
+/// Random cases on a device, in several host threads.
+struct RandomRun {
+  std::span<const std::string_view> operations = reference::all_operations();
+  std::uint64_t seed = 0;
+  std::uint64_t cases = 0;
+  /// How many different patterns the cases have: making kernels takes much longer than running them.
+  std::uint64_t patterns = 1;
+  std::uint32_t threads = 1;
+  reference::CaseLimits limits{};
+};
+
+struct RandomRunResult {
+  std::uint64_t cases = 0;            ///< done; fewer than asked for after 20 failures, or one of the device
+  std::vector<std::string> failures;  ///< what went wrong, and the case in one line
+  KernelsMet met;
+  double seconds = 0;
+  [[nodiscard]] std::string text() const;
+};
+
+[[nodiscard]] RandomRunResult run_random_cases(tmajit::Runtime& runtime, const RandomRun& run);
+
+}  // namespace tests
