@@ -30,7 +30,8 @@ void compute(const tmajit::Move& move, const Part& part) {
 }
 
 bool makes_values(const tmajit::Move& move) {
-  return of(move).makes_values;
+  const OperationReference& reference = of(move);
+  return reference.makes_values != nullptr && reference.makes_values(move);
 }
 
 std::vector<double> allowed_errors(const tmajit::Move& move, const Part& part) {

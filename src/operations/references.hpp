@@ -18,14 +18,20 @@ struct OperationReference {
   void (*compute)(const tmajit::Move& move, const Part& part) = nullptr;
   /// Whether compute() understands a move's expressions; null: it has none.
   bool (*understands)(const tmajit::Move& move) = nullptr;
-  /// Elements are computed: which NaN one is does not count. Elsewhere they are moved, with every bit.
-  bool makes_values = false;
+  /// Whether elements are computed, so that which NaN one is does not count; null: they are moved, with every
+  /// bit.
+  bool (*makes_values)(const tmajit::Move& move) = nullptr;
   /// How far each element of that part, in row-major order, may lie from compute()'s; null or an empty
   /// list: not at all.
   std::vector<double> (*allowed_errors)(const tmajit::Move& move, const Part& part) = nullptr;
   /// How many elements compute() reads for that part; null: one of each source for each of its elements.
   std::uint64_t (*reads)(const tmajit::Move& move, const Part& part) = nullptr;
 };
+
+/// Of an operation that computes all its elements.
+[[nodiscard]] inline bool computes(const tmajit::Move& /*move*/) {
+  return true;
+}
 
 // One function an operation, found by its descriptor. A descriptor without one does not compile.
 

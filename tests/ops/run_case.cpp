@@ -93,14 +93,6 @@ std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   return addresses;
 }
 
-std::uint64_t largest_element(const RandomCase& drawn) {
-  std::uint64_t largest = 1;
-  for (const auto* views : {&drawn.destinations, &drawn.sources}) {
-    for (const auto& view : *views) largest = std::max<std::uint64_t>(largest, size_of(view.view.type));
-  }
-  return largest;
-}
-
 void KernelsMet::add(const MovePlan& plan) {
   for (const MoveStep& step : plan.explain().steps) ++counts[step.kernel];
   for (const Kernel& kernel : plan.kernels()) keys.insert(kernel.key().hex());
@@ -134,7 +126,7 @@ std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory
       return "again, " + wrong;
   }
   if (n % 4 == 0) {
-    const auto elsewhere = make_memory(drawn, largest_element(drawn));
+    const auto elsewhere = make_memory(drawn, drawn.shift());
     elsewhere->write(before);
     const Operation there = reference::operation_of(drawn, elsewhere->addresses());
     plan(addresses_of(there.destinations), addresses_of(there.sources), elsewhere->stream());

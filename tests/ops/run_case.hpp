@@ -37,9 +37,6 @@ using MakeMemory =
 /// The addresses of tensors, which a plan takes anew.
 [[nodiscard]] std::vector<tmajit::DevicePtr> addresses_of(const std::vector<tmajit::Tensor>& tensors);
 
-/// How far buffers may move so that every element stays a multiple of its size: the largest of them.
-[[nodiscard]] std::uint64_t largest_element(const reference::RandomCase& drawn);
-
 /// What cases ran by.
 struct KernelsMet {
   std::map<std::string, std::uint64_t> counts;  ///< by a plan's kernels

@@ -4,7 +4,6 @@
 
 #include <tmajit/tiles.hpp>
 
-#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -28,9 +27,7 @@ Case finished(RandomCase drawn, std::string_view family) {
   Case one{.drawn = std::move(drawn), .family = family};
   one.before = random_buffers(one.drawn, 1);
   one.expected = reference::expected(one.drawn, one.before);
-  for (const auto* views : {&one.drawn.destinations, &one.drawn.sources}) {
-    for (const auto& view : *views) one.unit = std::max<std::uint64_t>(one.unit, size_of(view.view.type));
-  }
+  one.unit = one.drawn.shift();
   return one;
 }
 

@@ -36,7 +36,7 @@ constexpr OperationReference map_reference{
           const auto expression = expression_of(move);
           return expression && expression->offsets() == 0;
         },
-    .makes_values = true,
+    .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
           std::vector<double> errors;

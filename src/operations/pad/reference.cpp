@@ -3,6 +3,7 @@
 #include "reference/walk.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstring>
 
 namespace reference {
@@ -28,7 +29,11 @@ void pad(const tmajit::Move& move, const Part& part) {
   });
 }
 
-constexpr OperationReference pad_reference{.compute = pad};
+constexpr OperationReference pad_reference{.compute = pad, .makes_values = [](const tmajit::Move& move) {
+                                             // The value is converted, and kernels may make another NaN of
+                                             // one.
+                                             return std::isnan(std::get<tmajit::Padding>(move.body).value);
+                                           }};
 
 }  // namespace
 

@@ -180,7 +180,7 @@ constexpr OperationReference reduce_reference{
           });
         },
     .understands = understands_reduction,
-    .makes_values = true,
+    .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
           std::vector<double> errors;

@@ -48,6 +48,7 @@ void random(CaseDraw& draw) {
   draw.made.arguments.set("op", std::string(name(op)));
   draw.made.contents = Contents::numbers;
   draw.shifts = false;
+  draw.made.alignment = 16;
   for (;;) {
     Shape shape = draw.tensor_shape(1, max_map_rank);
     if (one_in(draw.pattern, 10))

@@ -42,7 +42,7 @@ constexpr OperationReference reduce_into_reference{.compute =
                                                                  std::get<tmajit::ReduceInto>(move.body).op,
                                                                  part_of(move.sources.front(), part));
                                                        },
-                                                   .makes_values = true};
+                                                   .makes_values = computes};
 
 }  // namespace
 

@@ -146,7 +146,7 @@ constexpr OperationReference scan_reference{
         [](const tmajit::Move& move) {
           return understands_front(scan_of(move).expression, accumulates(scan_of(move).op));
         },
-    .makes_values = true,
+    .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
           // A part's rows, or what a row has of it, come one after the other in another order.

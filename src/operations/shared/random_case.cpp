@@ -89,6 +89,14 @@ std::string RandomCase::text() const {
   return out.str();
 }
 
+std::uint64_t RandomCase::shift() const {
+  std::uint64_t largest = alignment;
+  for (const auto* views : {&destinations, &sources}) {
+    for (const BufferView& view : *views) largest = std::max<std::uint64_t>(largest, size_of(view.view.type));
+  }
+  return largest;
+}
+
 RandomCase dense_case(std::string_view operation, const Arguments& arguments,
                       std::vector<TensorView> destinations, std::vector<TensorView> sources,
                       std::uint64_t shift) {

@@ -37,7 +37,11 @@ struct RandomCase {
   std::vector<BufferView> sources = {};
   std::vector<std::uint64_t> buffers = {};  ///< bytes of each
   Contents contents = Contents::bits;
-  bool has_nan = false;  ///< whole numbers of floating point have one here and there
+  bool has_nan = false;         ///< whole numbers of floating point have one here and there
+  std::uint64_t alignment = 1;  ///< that the operation needs of addresses beside that of elements
+
+  /// How far buffers may move so that every element stays where it may lie.
+  [[nodiscard]] std::uint64_t shift() const;
 
   /// All of it in one line.
   [[nodiscard]] std::string text() const;

@@ -73,7 +73,7 @@ constexpr OperationReference stencil_reference{
           });
         },
     .understands = [](const tmajit::Move& move) { return expression_of(move).has_value(); },
-    .makes_values = true,
+    .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
           std::vector<double> errors;
