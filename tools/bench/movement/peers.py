@@ -36,6 +36,7 @@ EXAMPLES = """examples:
   peers.py --quick --peers eager,compile
   peers.py --only '->(3,2,1,0)' --only odd --peers compile,triton
   peers.py --random 200 --part 1/3 --resume --json random.json --peers compile,jax,triton,cutensor,cutensor-jit
+  peers.py --random 40 --peers none --before old/libtmajit_movement.so
   peers.py --from movement.json --targets
   peers.py --from movement.json --peers eager,compile,jax"""
 
@@ -64,6 +65,7 @@ def parse(arguments):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--library", metavar="FILE", help="libtmajit_movement.so [$TMAJIT_MOVEMENT_LIBRARY, or the build's]")
+    add("--before", metavar="FILE", help="another build's libtmajit_movement.so, whose moves are a peer, too")
     add("--peers", type=peer_list, default=list(PEERS), metavar="NAMES",
         help=f"whom to measure or show, of {','.join(PEERS)}, or none [all]")
     add("--only", action="append", default=[], metavar="TEXT",
@@ -162,11 +164,15 @@ def failed(report):
                for result in report["results"] for name in result.get("errors", {}))
 
 
+def kind(options):
+    """Which list of cases it is, as Library has it."""
+    return {"random": options.random, "views": options.random_views, "reductions": options.reductions,
+            "scans": options.scans}
+
+
 def choose(library, options):
     """[(index, case)] of what this run is for."""
-    cases = library.cases(options.seed, random=options.random, views=options.random_views,
-                          reductions=options.reductions, scans=options.scans)
-    chosen = run.select(cases, options.only, options.quick)
+    chosen = run.select(library.cases(options.seed, **kind(options)), options.only, options.quick)
     return earlier.part_of(chosen, *options.part) if options.part else chosen
 
 
@@ -233,9 +239,13 @@ def measure(options, library, arguments):
         return warm_part(options, chosen, torch_machine.TorchMachine())
     make_ahead(options, warm.cases_to_compile(chosen, options.peers), arguments, torch_machine.free_bytes())
     machine = torch_machine.TorchMachine()
-    session = library.open(f"gpu:{torch_machine.ordinal()}", options.seed, random=options.random,
-                           views=options.random_views, reductions=options.reductions, scans=options.scans)
+    device = f"gpu:{torch_machine.ordinal()}"
+    session = library.open(device, options.seed, **kind(options))
     makers, versions, absent = load(options)
+    if options.before:
+        other = Library(options.before)
+        makers[results.BEFORE] = run.before(other.open(device, options.seed, **kind(options)), machine,
+                                            other.cases(options.seed, **kind(options)))
     told = session.describe()
     report = {
         "device": told["device"],

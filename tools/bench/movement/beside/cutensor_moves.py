@@ -33,8 +33,8 @@ def _entry(name, handle, case, sources, destinations):
     both = source | destination | 256
     start = time.perf_counter()
     try:
-        source, axes = case["sources"][0], case["arguments"]["axes"]
-        move = handle.permutation(source["shape"], axes, source["type"], both & -both)
+        view, axes = case["sources"][0], case["arguments"]["axes"]
+        move = handle.permutation(view["shape"], axes, view["type"], both & -both)
     except cutensor.Refused as error:
         raise NotApplicable(str(error)) from error
     seconds = time.perf_counter() - start

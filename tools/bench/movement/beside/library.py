@@ -16,6 +16,7 @@ _FUNCTIONS = {
     "open": (c_void_p, [c_char_p, c_uint64, c_int, c_size_t, c_int, c_int, c_int]),
     "close": (None, [c_void_p]),
     "describe": (c_char_p, [c_void_p]),
+    "predict": (c_char_p, [c_void_p, c_size_t, c_char_p]),
     "make_plan": (c_void_p, [c_void_p, c_size_t, c_uint64, c_uint64]),
     "describe_plan": (c_char_p, [c_void_p]),
     "run": (c_int, [c_void_p, c_void_p]),
@@ -57,7 +58,9 @@ class Library:
         except OSError as error:
             raise TmajitError("unavailable", f"{path} cannot be loaded: {error}") from error
         for name, (result, arguments) in _FUNCTIONS.items():
-            function = getattr(self._library, f"tmajit_movement_{name}")
+            function = getattr(self._library, f"tmajit_movement_{name}", None)
+            if function is None:  # an older build's, with which this one is compared
+                continue
             function.restype, function.argtypes = result, arguments
             if result and name not in ("error", "error_code"):
                 function.errcheck = self._checked
@@ -91,6 +94,11 @@ class Session:
 
     def describe(self):
         return self.library._describe(self.handle)
+
+    def predict(self, index, chip, costs):
+        """[{"choice", "family", "usual", "allowed", "us"}] of every kernel that could do a case on a report's chip, by
+        {cost: number}."""
+        return self.library._predict(self.handle, index, json.dumps({**chip, "costs": costs}).encode())
 
     def plan(self, index, destination, source):
         return Plan(self.library, self.library._make_plan(self.handle, index, destination, source))

@@ -2,13 +2,13 @@
 
 import math
 
-OURS, DRIVER = "tmajit", "driver"
-PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit")
+OURS, DRIVER, BEFORE = "tmajit", "driver", "before"
+PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit", BEFORE)
 
 
 def among(report, names):
     """The report as if of all peers only these had been measured."""
-    gone = set(PEERS) - set(names)
+    gone = set(PEERS) - {*names, BEFORE}
     rows = [{**row, "microseconds": {name: times for name, times in row.get("microseconds", {}).items()
                                      if name not in gone}} for row in report["results"]]
     return {**report, "peers": [name for name in report.get("peers", []) if name not in gone], "results": rows}

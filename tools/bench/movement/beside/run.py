@@ -15,14 +15,26 @@ class Lost(Exception):
     """The device has failed; nothing more can be measured."""
 
 
-def ours(session, machine, index):
+def ours(session, machine, index, name=results.OURS):
     """The library's move of case `index`."""
 
     def make(case, sources, destinations):
         destination, source = machine.addresses()
         plan = session.plan(index, destination, source)
-        return Entry(results.OURS, lambda: plan(machine.stream), lambda: destinations,
-                     notes=plan.describe(), close=plan.free)
+        return Entry(name, lambda: plan(machine.stream), lambda: destinations, notes=plan.describe(),
+                     close=plan.free)
+
+    return make
+
+
+def before(session, machine, cases):
+    """The moves of another build of the library, as a peer: `cases` are its own, found by their labels."""
+    numbers = {case["label"]: index for index, case in enumerate(cases)}
+
+    def make(case, sources, destinations):
+        if case["label"] not in numbers:
+            raise NotApplicable("that build has no such case")
+        return ours(session, machine, numbers[case["label"]], results.BEFORE)(case, sources, destinations)
 
     return make
 
@@ -122,8 +134,8 @@ def run(session, machine, chosen, peers, options, report, on_result):
         if options.limit and time.monotonic() - start > options.limit:
             return leave_out(len(chosen) - number, f"--limit {options.limit:g} s was over")
         progress(f"[{number + 1}/{len(chosen)}] {time.monotonic() - start:.0f} s  {case['label']}")
-        wanted = {"none": (), "eager": ("eager",), "all": tuple(peers)}[case["peers"]]
-        makers = [(name, peers[name]) for name in wanted if name in peers]
+        wanted = {"none": (), "eager": ("eager",), "all": tuple(name for name in peers if name != results.BEFORE)}[case["peers"]]
+        makers = [(name, peers[name]) for name in (*wanted, results.BEFORE) if name in peers]
         try:
             result = measure_case(session, machine, index, case, makers, options.seed, options.rounds)
         except Lost as error:
