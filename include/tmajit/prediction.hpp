@@ -4,31 +4,6 @@
 
 TMAJIT_BEGIN
 
-/// What the threads of a kernel do, counted over all of them; or what one of each costs, in instructions of a
-/// thread. docs/model.md says how families count.
-struct Work {
-  double load = 0;          ///< of a line of a block
-  double word = 0;          ///< 4 bytes of such a line that are shifted into place
-  double permute = 0;       ///< 4 bytes whose elements change places in registers
-  double block = 0;         ///< a block, whose place is computed
-  double vector = 0;        ///< that is stored as it is
-  double shift = 0;         ///< 4 bytes of a vector that are shifted into place before they are stored
-  double end = 0;           ///< an element at a row's end, which is stored by itself while its warp waits
-  double flat_load = 0;     ///< an element or short word that a thread loads into a flat tile ...
-  double flat_word = 0;     ///< ... each word of the destination that is stored from it ...
-  double flat_line = 0;     ///< ... each line of memory that such a load of a warp meets ...
-  double flat_entry = 0;    ///< ... and each division that an entry of its tables of offsets takes
-  double linear_word = 0;   ///< a word of a destination that threads go along ...
-  double linear_digit = 0;  ///< ... each time that its number, or that of one of its elements, is divided ...
-  double linear_element = 0;  ///< ... and each element that a thread loads into it by itself
-  double linear_line = 0;     ///< ... and each line of memory that such a load of a warp meets
-  double image_unit = 0;      ///< 16 bytes that threads copy to shared memory
-  double chunk = 0;           ///< some elements of a row that a thread does at a time ...
-  double element = 0;         ///< ... and each that is loaded or stored by itself
-  double image_chunk = 0;     ///< likewise, with a source in shared memory
-  double thread = 0;          ///< that is started
-};
-
 /// Bytes of one side's memory that a move meets.
 struct PredictedTraffic {
   double bytes = 0;   ///< of elements, each once
@@ -46,7 +21,9 @@ struct Prediction {
   double latency_us = 0;  ///< waiting for memory and each other, likewise
   PredictedTraffic read{};
   PredictedTraffic written{};
-  Work work{};
+  double instructions = 0;  ///< of all threads together
+  double lines = 0;         ///< lines of memory that warps' accesses meet one after the other
+  double threads = 0;       ///< that are started
   double ctas = 0;
   double waves = 0;        ///< CTAs over those that all SMs hold at once
   double uneven = 1;       ///< CTAs of the SM that has most, over those that each has in the mean

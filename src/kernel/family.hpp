@@ -90,7 +90,8 @@ struct Footprint {
   std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
   std::uint32_t rounds = 1;       ///< times that a thread waits for loads
   std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
-  Work work = {};                 ///< of all CTAs together, but for `thread`
+  double instructions = 0;        ///< of all threads of all CTAs together
+  double lines = 0;               ///< lines of memory that warps' accesses meet one after the other, likewise
 };
 
 /// Tiles that the nest has.

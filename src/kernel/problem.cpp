@@ -220,12 +220,19 @@ bool has_short_unaligned_rows(const Problem& problem) noexcept {
   return is_short(problem, last) && problem.alignment(0, last) < vector_bytes;
 }
 
+bool repeats_row(const Problem& problem) noexcept {
+  const CanonicalNest& nest = problem.nest;
+  return std::any_of(nest.operand.begin() + 1, nest.operand.begin() + nest.operands,
+                     [&](const auto& operand) { return operand.strides[nest.rank - 1] == 0; });
+}
+
 Layout layout_of(const Problem& problem) noexcept {
   const std::uint32_t rank = problem.nest.rank;
   if (rank == 0 || problem.sources() != 1 || !problem.reads_bits()) return Layout::any;
   if (problem.nest.operand[0].strides[rank - 1] != 1) return Layout::any;
   const std::uint32_t column = contiguous_dimension(problem, 1);
-  if (column == rank) return Layout::any;
+  // A row of one element has no blocks to turn round: kernels that turn them took three times as long.
+  if (column == rank || repeats_row(problem)) return Layout::any;
   if (column == rank - 1) {
     const bool aligned =
         problem.alignment(0, column) == vector_bytes && problem.alignment(1, column) == vector_bytes;

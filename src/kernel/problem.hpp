@@ -178,6 +178,8 @@ enum class Layout : std::uint8_t {
 [[nodiscard]] bool fills_blocks(const Problem& problem, std::uint32_t column, std::uint32_t bytes) noexcept;
 /// Whether a dimension is so short that blocks and chunks along it hold little.
 [[nodiscard]] bool is_short(const Problem& problem, std::uint32_t d) noexcept;
+/// Whether the elements of some source's rows are all the same one.
+[[nodiscard]] bool repeats_row(const Problem& problem) noexcept;
 /// Whether the destination's rows are short and begin anywhere: few vectors of 16 bytes in them are whole.
 [[nodiscard]] bool has_short_unaligned_rows(const Problem& problem) noexcept;
 

@@ -1,7 +1,5 @@
 #include "plan/cost_model.hpp"
 
-#include "plan/cost_constants.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -12,14 +10,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t sector = 32;           // bytes
-constexpr double instructions_per_us = 220e3;  // of threads, that an SM issues
-constexpr double clearly = 0.97;               // of the usual candidate's time
-constexpr double wanted_in_flight = 32768;     // bytes of loads of an SM: less, and the memory waits for it
-constexpr double most_in_flight = 65536;  // bytes of loads of an SM: more, and DRAM turns pages too often
-// Bytes of both sides up to which an L2 cache keeps them all, and from which on it keeps nothing.
-constexpr double all_cached = 24e6;
-constexpr double none_cached = 64e6;
+constexpr std::uint64_t sector = 32;  // bytes
+constexpr double clearly = 0.97;      // of the usual candidate's time
 
 /// What tiles take of an operand's memory in one piece.
 struct Piece {
@@ -80,34 +72,25 @@ void add_pieces(PredictedTraffic& traffic, double elements, const Piece& piece) 
   traffic.runs += runs;
 }
 
-double instructions(const Work& work) {
-  return work.load * work_cost.load + work.word * work_cost.word + work.permute * work_cost.permute +
-         work.block * work_cost.block + work.vector * work_cost.vector + work.shift * work_cost.shift +
-         work.end * work_cost.end + work.flat_load * work_cost.flat_load +
-         work.flat_word * work_cost.flat_word + work.flat_line * work_cost.flat_line +
-         work.flat_entry * work_cost.flat_entry + work.linear_word * work_cost.linear_word +
-         work.linear_digit * work_cost.linear_digit + work.linear_element * work_cost.linear_element +
-         work.linear_line * work_cost.linear_line + work.image_unit * work_cost.image_unit +
-         work.chunk * work_cost.chunk + work.element * work_cost.element +
-         work.image_chunk * work_cost.image_chunk + work.thread * work_cost.thread;
-}
-
 /// How often 1 is doubled to be so much; 0 of what is less.
 double doublings_of(double n) {
   return n > 1 ? std::log2(n) : 0;
 }
 
 double memory_us(const Prediction& prediction, const Chip& chip) {
+  const Costs& cost = chip.costs;
   const PredictedTraffic& read = prediction.read;
   const PredictedTraffic& written = prediction.written;
   const double bytes = read.bytes + written.bytes;
   // What the copy engine moves was not seen to gain by the cache.
   const double kept =
-      prediction.by_engine ? 0 : std::clamp((none_cached - bytes) / (none_cached - all_cached), 0.0, 1.0);
+      prediction.by_engine
+          ? 0
+          : std::clamp((cost.uncached_bytes - bytes) / (cost.uncached_bytes - cost.cached_bytes), 0.0, 1.0);
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
                          cost.written_beside * written.beside + cost.written_run * written.runs;
-  const double doublings = doublings_of(prediction.in_flight / most_in_flight);
-  const double halvings = doublings_of(wanted_in_flight / prediction.in_flight);
+  const double doublings = doublings_of(prediction.in_flight / cost.crowded_bytes);
+  const double halvings = doublings_of(cost.starved_bytes / prediction.in_flight);
   return counted * (1 + cost.crowding * doublings + cost.starving * halvings) /
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
 }
@@ -123,12 +106,15 @@ double together(std::initializer_list<double> times) {
 
 Prediction predict(const Candidate& candidate, const Problem& problem, const Chip& chip) {
   const Footprint footprint = candidate.family->footprint(candidate, problem);
+  const Costs& cost = chip.costs;
   const CanonicalNest& nest = candidate.nest;
   const double resident = resident_ctas(footprint);
   const double ctas = std::ceil(static_cast<double>(tiles_of(footprint, nest)) /
                                 (footprint.stages * footprint.tiles_per_cta));
   Prediction result{
-      .work = footprint.work,
+      .instructions = footprint.instructions,
+      .lines = footprint.lines,
+      .threads = ctas * footprint.threads,
       .ctas = ctas,
       .waves = ctas / (resident * chip.sm_count),
       .uneven = std::ceil(ctas / chip.sm_count) * chip.sm_count / ctas,
@@ -137,7 +123,6 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
       .passes = static_cast<double>(footprint.passes),
       .in_flight = static_cast<double>(std::max<std::uint64_t>(footprint.bytes_in_flight, 1)) * resident,
       .by_engine = footprint.by_engine};
-  result.work.thread = ctas * footprint.threads;
 
   Piece stored = piece_of(footprint, nest, problem, 0);
   stored.alignment = std::clamp<std::uint32_t>(footprint.store_bytes, stored.alignment, sector);
@@ -148,7 +133,8 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   }
 
   result.memory_us = memory_us(result, chip);
-  result.issue_us = result.uneven * instructions(result.work) / (instructions_per_us * chip.sm_count) *
+  const double issued = result.instructions + cost.line * result.lines + cost.thread * result.threads;
+  result.issue_us = result.uneven * issued / (cost.instructions_per_us * chip.sm_count) *
                     (1 + cost.occupancy / result.warps);
   const double moved = (result.read.bytes + result.written.bytes) / cost.sm_bytes_per_us;
   result.sm_us = result.uneven * moved / chip.sm_count;

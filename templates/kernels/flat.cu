@@ -5,7 +5,8 @@
 //
 //   1. its threads divide each x and each y of the tile into indices and write the offsets into tables in shared memory;
 //   2. threads side by side along y load elements that are side by side in the source, a group of x each, and put them into
-//      an image in shared memory that has a row for each y;
+//      an image in shared memory that has a row for each y; where short rows of x are runs of the source, too, threads are
+//      side by side along x first;
 //   3. threads side by side along x take words from the rows and store them side by side in the destination.
 //
 // In a joined kernel a tile has whole rows that follow each other in the destination, and its image is what the destination
@@ -168,7 +169,9 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
     constexpr u32 together = sizeof(ImageWord<i>) / bytes;
     const params::FlatSource& source = plan.source[i];
     u32 first = threadIdx.x;
+    const u32 near = take(source.near, first);
     const u32 y = take(source.lanes, first) * along;
+    first = first * source.near.divisor + near;
     if (first >= source.groups || y >= tile.rows) return;
     const u32 groups = (least(tile.columns, plan.x_extent - tile.x + halo) + group - 1) / group;
     const Offset row = tile.row[y].source[i];

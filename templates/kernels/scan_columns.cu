@@ -1,5 +1,9 @@
 // scan along columns: combines each element with its predecessors. Elements are values of an expression, computed as they are loaded.
 //
+//@ if alone
+// Neighbouring threads own neighbouring columns. A thread loads several rows of its columns at once, and goes on from them to
+// the next.
+//@ else
 // Neighbouring threads own neighbouring columns; threads of different phases share a column. A thread holds some rows of its
 // columns. It leaves their aggregate in shared memory, where it finds the aggregates of the phases before its own.
 //@ if split
@@ -9,6 +13,7 @@
 //@ end
 // Elements stay in registers as they were loaded. A thread combines them once for the aggregate, and once more, from the
 // prefix on, for the results.
+//@ end
 //@ # Facts of the kernel: those of scan_elements.cuh, turns and exclusive.
 //@ if split
 #include "tmajit/look_back.cuh"
@@ -17,6 +22,62 @@
 
 namespace tmajit {
 
+// Loads the rows of a thread's columns from `first` on. whole: all of its columns and rows are there.
+__device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
+                                          AllInputs (&inputs)[turns]) {
+  if (whole) {
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) load_inputs(inputs[turn], plan, moved(plan, begin, first + turn), {0, vector});
+  } else {
+#pragma unroll
+    for (u32 turn = 0; turn < turns; ++turn) {
+      load_inputs(inputs[turn], plan, moved(plan, begin, first + turn), first + turn < plan.length ? range : Range{0, 0});
+    }
+  }
+}
+
+// Combines these rows with what is before them, which becomes what is before the next, and stores the results.
+__device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
+                                           const AllInputs (&inputs)[turns], State (&before)[vector]) {
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    const Scannable values = values_of(inputs[turn]);
+    State result[vector];
+#pragma unroll
+    for (u32 k = 0; k < vector; ++k) {
+      const State next = Scanned::both(before[k], values.at[k]);
+      result[k] = exclusive ? before[k] : next;
+      before[k] = next;
+    }
+    const i64 to = begin.destination + static_cast<i64>(first + turn) * plan.destination.along;
+    if (whole) {
+      store_results(plan, to, result, {0, vector});
+    } else if (first + turn < plan.length && range.begin < range.end) {
+      store_results(plan, to, result, range);
+    }
+  }
+}
+
+//@ if alone
+__device__ __forceinline__ void scan_tile(const Plan& plan) {
+  const u32 owners = plan.owners.divisor;
+  const Index kept = static_cast<Index>(blockIdx.x) * owners + threadIdx.x;
+  if (threadIdx.x >= owners || kept >= plan.kept) return;
+  Index across;
+  const Place begin = place_of(plan, kept, across);
+  const Range range = range_of(static_cast<i64>(across) * vector, plan.columns);
+  State before[vector];
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::none();
+#pragma unroll 1
+  for (u64 first = 0; first < plan.length; first += turns) {
+    const bool whole = range.whole() && first + turns <= plan.length;
+    AllInputs inputs[turns];
+    load_rows(plan, begin, first, range, whole, inputs);
+    store_rows(plan, begin, first, range, whole, inputs, before);
+  }
+}
+//@ else
 // Shared memory with the states of the CTA's columns, one row for each phase.
 struct Phases {
   State* at;
@@ -132,15 +193,7 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
     const u64 first = part * rows + phase * turns;
     AllInputs inputs[turns];
     const bool whole = range.whole() && first + turns <= plan.length;
-    if (whole) {
-#pragma unroll
-      for (u32 turn = 0; turn < turns; ++turn) load_inputs(inputs[turn], plan, moved(plan, begin, first + turn), {0, vector});
-    } else {
-#pragma unroll
-      for (u32 turn = 0; turn < turns; ++turn) {
-        load_inputs(inputs[turn], plan, moved(plan, begin, first + turn), first + turn < plan.length ? range : Range{0, 0});
-      }
-    }
+    load_rows(plan, begin, first, range, whole, inputs);
     State before[vector];
     State own[vector];
 #pragma unroll
@@ -169,27 +222,12 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
     }
     __syncthreads();
 //@ end
-#pragma unroll
-    for (u32 turn = 0; turn < turns; ++turn) {
-      const Scannable values = values_of(inputs[turn]);
-      State result[vector];
-#pragma unroll
-      for (u32 k = 0; k < vector; ++k) {
-        const State next = Scanned::both(before[k], values.at[k]);
-        result[k] = exclusive ? before[k] : next;
-        before[k] = next;
-      }
-      const i64 to = begin.destination + static_cast<i64>(first + turn) * plan.destination.along;
-      if (whole) {
-        store_results(plan, to, result, {0, vector});
-      } else if (first + turn < plan.length && range.begin < range.end) {
-        store_results(plan, to, result, range);
-      }
-    }
+    store_rows(plan, begin, first, range, whole, inputs, before);
   }
 //@ if split
   look_back.clear();
 //@ end
 }
+//@ end
 
 }  // namespace tmajit

@@ -13,8 +13,9 @@
 //@ end
 // Elements stay in registers as they were loaded. A thread combines them once for the aggregate, and once more, from the
 // prefix on, for the results.
-//@ # Facts of the kernel: those of scan_elements.cuh, turns and exclusive.
+//@ # Facts of the kernel: those of scan_elements.cuh, turns and exclusive; of packed rows `farthest`, the farthest lane that one needs.
 //@ if split
+#include "tmajit/bulk.cuh"
 #include "tmajit/look_back.cuh"
 //@ end
 #include "tmajit/scan_elements.cuh"
@@ -30,8 +31,8 @@ struct Item {
   u32 reach;  // vectors before it that have elements of its first element's row
   bool head;  // whether a row begins in it
 //@ end
-//@ if dense
-  u32 in_row;  // its first element's index in its row
+//@ if crosses
+  u32 next;  // its first element that begins a row
 //@ end
 };
 
@@ -72,9 +73,14 @@ __device__ __forceinline__ Item item_of(const Plan& plan, const Tile& tile, i64 
   // Elements before the first row count as the end of a row.
   const u32 length = plan.row.divisor;
   u32 rest = n * vector + (vector + length) / length * length - tile.before;
-  item.in_row = take(plan.row, rest);
-  item.reach = (item.in_row + vector - 1) / vector;
-  item.head = item.in_row == 0 || item.in_row + vector > length;
+  const u32 in_row = take(plan.row, rest);
+  item.reach = (in_row + vector - 1) / vector;
+//@ if crosses
+  item.next = in_row == 0 ? 0 : length - in_row;
+  item.head = item.next < vector;
+//@ else
+  item.head = in_row == 0;
+//@ end
 //@ else
   u32 row = n;
   const u32 across = take(plan.row, row);
@@ -102,14 +108,18 @@ __device__ __forceinline__ Item item_of(const Plan& plan, const Tile& tile, i64 
 // The combined elements of a vector: of its last row only, if a row begins in the vector.
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
   State total = Scanned::none();
-//@ if dense
-  u32 in_row = item.in_row;
+//@ if crosses
+  u32 next = item.next;
 //@ end
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
-//@ if dense
-    if (in_row == 0) total = Scanned::none();
-    in_row = in_row + 1 == plan.row.divisor ? 0 : in_row + 1;
+//@ if crosses
+    if (k == next) {
+      total = Scanned::none();
+//@ if short_rows
+      next += plan.row.divisor;
+//@ end
+    }
 //@ end
     if (k >= range.begin && k < range.end) total = Scanned::both(total, values.at[k]);
   }
@@ -119,14 +129,18 @@ __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& val
 __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& values, const Item& item, State before,
                                             Range range) {
   State result[vector];
-//@ if dense
-  u32 in_row = item.in_row;
+//@ if crosses
+  u32 next = item.next;
 //@ end
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
-//@ if dense
-    if (in_row == 0) before = Scanned::none();
-    in_row = in_row + 1 == plan.row.divisor ? 0 : in_row + 1;
+//@ if crosses
+    if (k == next) {
+      before = Scanned::none();
+//@ if short_rows
+      next += plan.row.divisor;
+//@ end
+    }
 //@ end
     if (exclusive) result[k] = before;
     if (k >= range.begin && k < range.end) before = Scanned::both(before, values.at[k]);
@@ -150,6 +164,19 @@ struct Meeting {
 };
 
 //@ if split
+// Brings elements of the tile's row from `first` on into the L2 cache, where they are neighbours in memory.
+template <u32... i>
+__device__ __forceinline__ void prefetch(const Plan& plan, const Tile& tile, i64 first, u32 elements, Indices<i...>) {
+  const Place place = moved(plan, tile.row, first);
+  const auto bring = [&](const u8* from, i32 run, u32 element_bytes) {
+    if (run == 0) return;
+    const u64 low = reinterpret_cast<u64>(run > 0 ? from : from - (elements - 1) * element_bytes);
+    const u64 begin = (low + 15) / 16 * 16;
+    ptx::bulk_prefetch(reinterpret_cast<const void*>(begin), static_cast<u32>(low + elements * element_bytes - begin) / 16 * 16);
+  };
+  (bring(plan.source[i].first + place.source[i], Source<i>::run, sizeof(SourceBits<i>)), ...);
+}
+
 // The tile of the CTA. whole: the row has all of its elements.
 template <bool whole>
 __device__ __forceinline__ void scan_row(const Plan& plan, const Tile& tile, const LookBack<Scanned>& look_back,
@@ -192,11 +219,13 @@ __device__ __forceinline__ void scan_row(const Plan& plan, const Tile& tile, Sta
 //@ if packed
     const u32 own_reach = item.head ? 0 : item.reach;
     const u32 limit = least(own_reach, lane);
+#pragma unroll
+    for (u32 distance = 1; distance <= farthest; distance *= 2) {
 //@ else
     const u32 limit = lane;
-//@ end
 #pragma unroll
     for (u32 distance = 1; distance < 32; distance *= 2) {
+//@ end
       const State other = state_of_lane(state, lane - distance);
       if (distance <= limit) state = Scanned::both(other, state);
     }
@@ -291,6 +320,12 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
 //@ end
   const LookBack<Scanned> look_back{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)};
   const bool whole = tile.first >= 0 && tile.first + elements <= static_cast<i64>(plan.length);
+  if (threadIdx.x == 0 && plan.ahead > 0) {
+    const i64 first = tile.first + plan.ahead * elements;
+    if (first >= 0 && first + elements <= static_cast<i64>(plan.length)) {
+      prefetch(plan, tile, first, static_cast<u32>(elements), AllSources{});
+    }
+  }
   if (whole) {
     scan_row<true>(plan, tile, look_back, meeting[0]);
   } else {

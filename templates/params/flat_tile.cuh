@@ -23,6 +23,8 @@ struct FlatSource {
   u32 pitch;      // words from row to row of the image
   Divider lanes;  // threads side by side along y
   u32 groups;     // groups of x that the CTA loads at once
+  Divider near;   // threads side by side along x, each with a group, before the next along y
+  u32 unused;
 };
 
 // The digits of x come first, those of y follow; either begin with the dimension that varies fastest.
@@ -62,8 +64,8 @@ struct FlatTileLayout : FlatTileLayout<sources - 1> {
 template <>
 struct FlatTileLayout<0> {};
 static_assert(sizeof(FlatTileLayout<8>) > 0);  // for 1 to 8 sources
-static_assert(sizeof(FlatSource) == 32 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
-static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28);
+static_assert(sizeof(FlatSource) == 48 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
+static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28 && TMAJIT_OFFSET(FlatSource, near) == 32);
 //@ end
 
 }  // namespace tmajit::params

@@ -57,7 +57,7 @@ struct ScanPlan {
   Divider group;        // groups, of tiles that look back
   Divider owners;       // vectors of columns of a tile
   u32 phases;           // threads that share a column
-  u32 unused;
+  u32 ahead;            // tiles of a row from one to the one whose elements it asks for; 0: it does not
   ScanRing ring;
 };
 

@@ -57,10 +57,13 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
   std::size_t counted = 0;
   std::size_t near = 0;
   double sum = 0;
+  std::string unmeasured;
   for (const Measured& one : cases) {
     const std::string choice = plan(one.operation).front().choice().text();
-    INFO(one.name << ": " << choice << " was not measured");
-    REQUIRE(one.us.contains(choice));
+    if (!one.us.contains(choice)) {
+      unmeasured += one.name + ": " + choice + '\n';
+      continue;
+    }
     double best = one.us[choice];
     for (const auto& [text, us] : one.us.items()) best = std::min(best, us.get<double>());
     const double regret = one.us[choice].get<double>() / best;
@@ -69,6 +72,7 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
     sum += regret;
     if (regret <= good) ++near;
   }
+  CHECK(unmeasured == "");
   const auto share = [&](std::size_t n) { return static_cast<double>(n) / static_cast<double>(counted); };
   std::cout << share(near) << " of " << counted << " choices within 3 %, "
             << sum / static_cast<double>(counted) << " in the mean\n";

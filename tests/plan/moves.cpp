@@ -105,7 +105,7 @@ std::vector<KnownMove> known_moves() {
       {"three turned round", permutation(f32, {64, 96, 128}, {2, 1, 0}), "transpose whole column 0"},
       {"a column repeated",
        {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {1, 0})}},
-       "direct_transpose whole column 0"},
+       "general whole repeat"},
       // Elements that stay together are one.
       {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2}), "direct_transpose whole column 0"},
       {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2}), "transpose staggered column 0"},

@@ -201,7 +201,7 @@ TEST_CASE("random windows are mostly such as the engine loads, and some are not"
     for (std::uint64_t n = 0; n < 200; ++n) {
       const auto drawn = reference::random_case(operation, seed + n, 0, {.most_elements = 20'000});
       const auto plans = plan(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
-      by_engine += plans.front().choice().stages > 0 ? 1 : 0;
+      by_engine += plans.front().choice().number("stages") > 0 ? 1 : 0;
     }
     CHECK(by_engine > 50);
     CHECK(by_engine < 180);

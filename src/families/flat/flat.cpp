@@ -119,7 +119,8 @@ params::FlatTile<sources> tile_of(const FlatLayout& layout, const Problem& probl
     tile.source[s].image = source.image;
     tile.source[s].pitch = source.pitch;
     tile.source[s].lanes = divider(lanes);
-    tile.source[s].groups = layout.threads / lanes;
+    tile.source[s].near = divider(source.near);
+    tile.source[s].groups = layout.threads / lanes / source.near * source.near;
   }
   tile.padding = problem.padding();
   tile.x_digits = layout.x_dimensions;
@@ -178,10 +179,13 @@ class Flat final : public FlatBase {
                         .registers = 24 + layout.loads * layout.group * (layout.element_bytes > 4 ? 2 : 1),
                         .store_bytes = layout.in_word * layout.element_bytes,
                         .passes = static_cast<std::uint32_t>(passes)};
-    Work& work = footprint.work;
-    work.flat_word = tiles * static_cast<double>(words);
-    work.flat_entry =
-        tiles * static_cast<double>(layout.columns() + layout.y) * (1 + layout.sources) / 2 * layout.rank;
+    // Instructions of a thread, fitted to measurements (docs/model.md).
+    constexpr double of_load = 2.86;   // of an element or short word into the tile
+    constexpr double of_word = 42.5;   // of the destination, from the tile
+    constexpr double of_entry = 40.8;  // of a table of offsets, by each division that it takes
+    footprint.instructions = of_word * tiles * static_cast<double>(words) +
+                             of_entry * tiles * static_cast<double>(layout.columns() + layout.y) *
+                                 (1 + layout.sources) / 2 * layout.rank;
     std::uint64_t rounds = 0;
     for (const FlatSource& source : layout.all_sources()) {
       const std::uint64_t loaded = source.along > 0
@@ -193,12 +197,13 @@ class Flat final : public FlatBase {
       rounds += ceil_div(loaded, at_once);
       footprint.bytes_in_flight +=
           std::min(loaded, at_once) * source.element_bytes * std::max(source.along, 1U);
-      work.flat_load += tiles * static_cast<double>(loaded);
-      work.flat_line += tiles * static_cast<double>(loaded) * source.lines;
+      footprint.instructions += of_load * tiles * static_cast<double>(loaded);
+      footprint.lines += tiles * static_cast<double>(loaded) * source.lines;
     }
     footprint.rounds = static_cast<std::uint32_t>(rounds);
     // An expression is instructions, too.
-    if (!problem.expression().empty()) work.flat_load += tiles * static_cast<double>(words * layout.in_word);
+    if (!problem.expression().empty())
+      footprint.instructions += of_load * tiles * static_cast<double>(words * layout.in_word);
     return footprint;
   }
 

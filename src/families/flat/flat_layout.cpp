@@ -12,11 +12,12 @@ namespace {
 
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
 constexpr std::uint32_t sector = 32;                      // bytes
-constexpr std::uint32_t most_side = 1024;                 // elements of a tile along x or y
-constexpr std::uint32_t loaded_at_once = 32;              // by a thread, for an image; half of 8 bytes each
-constexpr std::uint32_t longest_joined = 512;             // bytes of x
-constexpr std::uint32_t grouped_tiles = 8;                // of a column of TileOrder::grouped
-constexpr std::uint32_t converted_bytes = 16;             // of one operand's word that is computed
+constexpr std::uint32_t short_row = 4 * sector;  // bytes of a row that lies in one run in all tensors
+constexpr std::uint32_t most_side = 1024;        // elements of a tile along x or y
+constexpr std::uint32_t loaded_at_once = 32;     // by a thread, for an image; half of 8 bytes each
+constexpr std::uint32_t longest_joined = 512;    // bytes of x
+constexpr std::uint32_t grouped_tiles = 8;       // of a column of TileOrder::grouped
+constexpr std::uint32_t converted_bytes = 16;    // of one operand's word that is computed
 
 /// The elements of equal parts of an extent, about `wanted` each and multiples of `unit`. Where parts are
 /// many, a last one that is not full costs little.
@@ -80,7 +81,10 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
         std::max(1.0, static_cast<double>(warp_lanes * source.element_bytes) / memory_line_bytes);
     const PerDimension order = farthest_first(nest_, s + 1, nest_.rank);
     const std::uint32_t nearest = across_of(order, source.element_bytes);
-    if (source.lines <= std::max(2 * dense, most) || nearest == none) continue;
+    if (nearest == none) continue;
+    // Short rows that are runs of the source meet few lines, but parts of sectors alone.
+    const bool is_row = order[nest_.rank - 1] + 1 == nest_.rank;
+    if (source.lines <= std::max(is_row ? 0 : 1.5 * dense, most)) continue;
     most = source.lines;
     lead_ = s;
     across_ = nearest;
@@ -90,12 +94,12 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > most_counted;
 }
 
-/// The dimension in which a source is nearest, if it is not the destination's last. Where that is short, as
-/// pixels of few bytes are, the next nearest one, if it is not the last but one.
+/// The dimension in which a source is nearest, if it is not the destination's last. Where that is short, the
+/// next nearest one, if it is not the last but one.
 std::uint32_t FlatPlanner::across_of(const PerDimension& order, std::uint32_t element_bytes) const {
   const std::uint32_t last = nest_.rank - 1;
   if (order[last] != last) return order[last];
-  if (nest_.shape[last] * element_bytes >= sector || order[last - 1] + 1 == last) return none;
+  if (nest_.shape[last] * element_bytes >= short_row || order[last - 1] + 1 == last) return none;
   return order[last - 1];
 }
 
@@ -247,12 +251,22 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   // A thread that computes writes the expression once for each element of its words.
   const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
   layout.stores = std::clamp(stored / layout.in_word, 2U, 4U);
+  for (std::uint32_t s = 0; s < layout.sources; ++s) choose_lanes(layout, s);
   // A thread has as many groups of loads in flight as its part of a tile has, up to a limit.
   const std::uint32_t side_by_side = layout.threads / std::max(layout.y / least_along, 1U);
   const std::uint64_t needed = ceil_div(layout.columns(), std::uint64_t{layout.group} * side_by_side);
   const std::uint32_t most =
       std::max((lead_bytes < 8 ? loaded_at_once : loaded_at_once / 2) / layout.group, 1U);
   while (2 * layout.loads <= most && layout.loads < needed) layout.loads *= 2;
+}
+
+/// Where a source's rows of x are short runs of its memory, threads take a row before the next along y.
+void FlatPlanner::choose_lanes(FlatLayout& layout, std::uint32_t s) const {
+  FlatSource& source = layout.source[s];
+  const std::uint32_t last = nest_.rank - 1;
+  if (source.along != 1 || std::abs(nest_.operand[s + 1].strides[last]) != 1) return;
+  const auto row = static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[last], layout.threads));
+  source.near = std::clamp(row % layout.group == 0 ? row / layout.group : row, 1U, layout.threads / layout.y);
 }
 
 /// Lines of memory that a load of the first warp meets.
@@ -271,8 +285,8 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
   std::uint32_t found = 0;
   const std::uint32_t along_y = source.along > 0 ? layout.y / source.along : layout.word_lanes();
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-    const std::uint64_t fast = lane % along_y;
-    const std::uint64_t slow = lane / along_y;
+    const std::uint64_t fast = lane / source.near % along_y;
+    const std::uint64_t slow = lane / source.near / along_y * source.near + lane % source.near;
     const std::uint64_t x = source.along > 0 ? slow * layout.group : fast * layout.in_word;
     const std::uint64_t y = source.along > 0 ? fast * source.along : slow;
     const std::int64_t at = offset(0, layout.x_dimensions, x) + offset(layout.x_dimensions, layout.rank, y);

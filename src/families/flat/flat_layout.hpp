@@ -33,6 +33,7 @@ struct FlatTuning {
 struct FlatSource {
   std::uint32_t element_bytes = 1;
   std::uint32_t along = 0;  ///< elements of one load along y; 0: the threads that store load along x
+  std::uint32_t near = 1;   ///< threads side by side along x that load a group each, before the next along y
   double lines = 1;         ///< of 128 bytes that a load of a warp meets
   std::uint32_t image = 0;  ///< byte offset of its image in shared memory
   std::uint32_t pitch = 0;  ///< words from row to row of the image
@@ -112,6 +113,7 @@ class FlatPlanner {
   [[nodiscard]] bool choose_word(FlatLayout& layout, const FlatTuning& tuning) const;
   [[nodiscard]] std::uint32_t along_y(const FlatLayout& layout, std::uint32_t s) const;
   void choose_images(FlatLayout& layout) const;
+  void choose_lanes(FlatLayout& layout, std::uint32_t s) const;
   void choose_tile(FlatLayout& layout, const FlatTuning& tuning) const;
   void place_images(FlatLayout& layout) const;
   [[nodiscard]] double lines_of_load(const FlatLayout& layout, std::uint32_t s) const;

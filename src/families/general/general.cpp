@@ -14,6 +14,12 @@ namespace {
 
 constexpr double image_unit_bytes = 16;  // that threads copy to an image at a time
 
+// Instructions of a thread, fitted to measurements (docs/model.md).
+constexpr double of_image_unit = 51.9;  // of a line of an image, or of a unit of it
+constexpr double of_image_chunk = 103;  // of a chunk with a source in an image
+constexpr double of_end = 16.6;         // of an element at a row's end, for which its warp waits
+constexpr double of_element = 1.33;     // that is loaded or stored by itself
+
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
 /// have. The first two are as fast as any for nearly everything; the others are there to be measured.
 constexpr GeneralTuning row_tunings[] = {
@@ -162,13 +168,14 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       if (source.access != Access::image) continue;
       const auto lines = static_cast<double>(elements_of(source.lines, facts.rank));
       const double units = static_cast<double>(elements * size_of(source.element_type())) / image_unit_bytes;
-      footprint.work.image_unit += tiles * (lines + units);
+      footprint.instructions += of_image_unit * tiles * (lines + units);
     }
-    (facts.has_image() ? footprint.work.image_chunk : footprint.work.chunk) = chunks;
+    footprint.instructions += (facts.has_image() ? of_image_chunk : instructions_of_chunk) * chunks;
     // Elements of a chunk that a row's end cuts go one by one, while the warp's other lanes wait.
     const double ends = 2.0 * warp_lanes * rows / chunks;  // that a warp meets
-    if (facts.whole == 0) footprint.work.end = std::min(ends, 1.0) * chunks * facts.chunk;
-    if (facts.staggered != 0 || facts.reads_elements()) footprint.work.element = chunks * facts.chunk;
+    if (facts.whole == 0) footprint.instructions += of_end * std::min(ends, 1.0) * chunks * facts.chunk;
+    if (facts.staggered != 0 || facts.reads_elements())
+      footprint.instructions += of_element * chunks * facts.chunk;
     return footprint;
   }
 

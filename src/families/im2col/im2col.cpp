@@ -169,7 +169,7 @@ class Im2colFamily final : public Im2colBase {
                           .bytes_in_flight = std::uint64_t{thread_count} * turns * facts.vector};
       footprint.box = {windows, sat_cast<std::uint32_t>(problem.windows()->taps()),
                        sat_cast<std::uint32_t>(problem.windows()->channels())};
-      footprint.work.load = static_cast<double>(problem.bytes_written()) / facts.vector;
+      footprint.instructions = 2 * static_cast<double>(problem.bytes_written()) / facts.vector;
       return footprint;
     }
     const WindowTile tile = tile_of(candidate, problem);

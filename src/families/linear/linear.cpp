@@ -73,13 +73,6 @@ bool reaches_far(const CanonicalNest& nest) noexcept {
   return false;
 }
 
-/// Whether the elements of some source's rows are all the same one.
-bool repeats_row(const Problem& problem) noexcept {
-  const CanonicalNest& nest = problem.nest;
-  return std::any_of(nest.operand.begin() + 1, nest.operand.begin() + nest.operands,
-                     [&](const auto& operand) { return operand.strides[nest.rank - 1] == 0; });
-}
-
 LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) {
   const CanonicalNest& nest = problem.nest;
   LinearFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
@@ -209,16 +202,17 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     }
     const auto elements = static_cast<double>(nest.elements());
     const double words = elements / facts.in_word;
-    footprint.work.linear_word = words;
-    footprint.work.linear_digit = (facts.short_rows != 0 ? elements
-                                   : facts.wraps != 0    ? 2 * words
-                                                         : words) *
-                                  (facts.rank - 1) * (1 + facts.sources) / 2;
-    footprint.work.linear_element = elements * facts.sources;
+    // Instructions of a thread, fitted to measurements (docs/model.md).
+    constexpr double of_word = 25.1;    // of the destination
+    constexpr double of_digit = 2.67;   // of its number, or of that of one of its elements, by a division
+    constexpr double of_element = 5.3;  // that is loaded by itself, computed, or asked of a window
+    const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
+    const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
+    footprint.instructions = of_word * words +
+                             of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
+                             of_element * (elements * facts.sources + computed);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
-      footprint.work.linear_line += elements * lines_along(problem, i, facts.in_word);
-    // What is computed, or asked of a window, is instructions, too.
-    if (facts.computes != 0 || facts.padded != 0) footprint.work.linear_element += elements;
+      footprint.lines += elements * lines_along(problem, i, facts.in_word);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
       footprint.bytes_in_flight += std::uint64_t{of_cta} * problem.element_bytes(i);
     return footprint;

@@ -186,8 +186,7 @@ class Reduce final : public ReduceBase {
     footprint.rounds = sat_cast<std::uint32_t>(ceil_div(layout.part, layout.phases * layout.turns)) +
                        waits_of_parts(team_of(layout));
     const double items = static_cast<double>(layout.kept) * static_cast<double>(layout.reduced);
-    footprint.work.load = items * problem.sources();
-    footprint.work.flat_load = items * layout.vector;
+    footprint.instructions = items * (3.0 * layout.vector + 2 * problem.sources());
     return footprint;
   }
 

@@ -121,7 +121,7 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     return {.box = tile,
             .threads = threads,
             .bytes_in_flight = std::min(bytes, at_once),
-            .work = {.vector = vectors}};
+            .instructions = 3 * vectors};
   }
 
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {

@@ -23,11 +23,15 @@ struct ScanFacts {
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   std::uint32_t anchor = 0;
+  std::uint32_t farthest = 0;
   Flag exclusive = 0;
   Flag columns = 0;
   Flag packed = 0;
   Flag dense = 0;
+  Flag crosses = 0;
+  Flag short_rows = 0;
   Flag split = 0;
+  Flag alone = 0;
   Flag staggered = 0;
   Flag cut = 0;
   Flag wide = 0;
@@ -45,11 +49,15 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
                   .vector = layout.vector,
                   .turns = layout.turns,
                   .anchor = layout.anchor,
+                  .farthest = layout.farthest(),
                   .exclusive = scan.exclusive ? 1U : 0U,
                   .columns = layout.columns ? 1U : 0U,
                   .packed = layout.packed ? 1U : 0U,
                   .dense = layout.dense ? 1U : 0U,
+                  .crosses = layout.crosses ? 1U : 0U,
+                  .short_rows = layout.crosses && layout.length < layout.vector ? 1U : 0U,
                   .split = layout.split ? 1U : 0U,
+                  .alone = layout.alone ? 1U : 0U,
                   .staggered = layout.staggered ? 1U : 0U,
                   .cut = layout.cut ? 1U : 0U,
                   .wide = layout.is_wide() ? 1U : 0U,
@@ -125,6 +133,7 @@ params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& probl
   if (layout.split) plan.group = make_divider<params::Divider>(layout.groups);
   plan.owners = make_divider<params::Divider>(layout.owners);
   plan.phases = layout.phases;
+  plan.ahead = layout.ahead;
   plan.ring.log2_tiles = layout.ring.log2_tiles;
   plan.ring.log2_unit = layout.ring.log2_unit;
   plan.ring.waits = layout.ring.waits;
@@ -163,15 +172,16 @@ class ScanFamily final : public ScanBase {
     if (turns > 1) add({.turns = turns / 2});
     if (turns <= 4) add({.turns = turns * 2});
     for (const std::uint32_t threads : {256U, most_scan_threads}) add({.turns = turns, .threads = threads});
+    if (layout_of(candidates[first]).alone) add({.shared = true});
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const ScanLayout& layout = layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
-    if (layout.columns) {
+    if (layout.columns && !layout.alone) {
       footprint.dynamic_shared_bytes = layout.owners * layout.phases * layout.vector * most_scan_state;
       footprint.most_dynamic_shared_bytes = most_scan_threads * layout.vector * most_scan_state;
-    } else {
+    } else if (!layout.columns) {
       footprint.static_shared_bytes = 2 * 17 * 2 * most_scan_state;
     }
     std::fill_n(footprint.box.begin(), problem.nest.rank, 1U);
@@ -191,13 +201,14 @@ class ScanFamily final : public ScanBase {
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
     footprint.rounds = sat_cast<std::uint32_t>(layout.split ? 2 : layout.parts);
     const auto elements = static_cast<double>(problem.nest.elements());
-    footprint.work.load = elements / layout.vector * problem.sources();
-    footprint.work.flat_load = 2 * elements;
+    footprint.instructions = elements * (6 + 2.0 * problem.sources() / layout.vector);
     return footprint;
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const ScanLayout& layout = layout_of(candidate);
+    if (layout.alone)
+      return "Columns are neighbours in memory, and many or short: a thread walks some by itself.";
     if (layout.columns) return "Columns are neighbours in memory: threads side by side own vectors of them.";
     return layout.packed ? "Rows are short: a CTA takes whole rows, one behind the other."
                          : "Rows are long: a CTA takes a tile of one row at a time.";
@@ -247,12 +258,18 @@ class ScanFamily final : public ScanBase {
     parts.set("columns", facts.columns != 0);
     parts.set("packed", facts.packed != 0);
     parts.set("dense", facts.dense != 0);
+    parts.set("crosses", facts.crosses != 0);
+    parts.set("short_rows", facts.short_rows != 0);
     parts.set("split", facts.split != 0);
+    parts.set("alone", facts.alone != 0);
     parts.set("staggered", facts.staggered != 0);
     parts.set("cut", facts.cut != 0);
     parts.set("wide", facts.wide != 0);
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
+    if (facts.packed != 0)
+      parts.facts +=
+          number_fact("farthest", facts.farthest, "lanes back that have elements of one row, rounded down");
     parts.facts += flag_fact("exclusive", facts.exclusive != 0);
     parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",
                                facts.wide != 0 ? "u64" : "u32");

@@ -15,16 +15,24 @@ namespace {
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t warp = 32;
 constexpr std::uint32_t usual_threads = 256;
-constexpr std::uint32_t input_registers = 32;   // of a thread that owns columns: its vectors
-constexpr std::uint32_t packed_turns = 4;       // vectors of a thread of short rows, at most
-constexpr std::uint64_t least_rows = 4;         // of a tile of several: fewer leave much of it empty
+constexpr std::uint32_t input_registers = 32;  // of a thread that owns columns: its vectors
+constexpr std::uint32_t most_at_once = 32;     // rows that a thread that walks columns alone loads at once
+constexpr std::uint64_t alone_per_sm =
+    512;  // threads that walk columns alone: of fewer, vectors are narrower
+constexpr std::uint64_t least_alone_per_sm = 64;  // columns: of fewer that are long, threads share each
+constexpr std::uint32_t packed_turns = 4;         // vectors of a thread of short rows, at most
+constexpr std::uint64_t least_rows = 4;           // of a tile of several: fewer leave much of it empty
 constexpr std::uint32_t row_registers = 56;     // of a thread: its vectors of a row, and what is before each
 constexpr std::uint32_t row_state = 64;         // bytes of the states of a vector of a row, at most
 constexpr std::uint32_t column_state = 32;      // bytes of a thread's states of columns, at most
 constexpr std::uint32_t least_line = 128;       // bytes side by side that threads of one phase take
 constexpr std::uint64_t threads_per_sm = 1024;  // that own columns: a problem of fewer has several a column
 constexpr std::uint32_t most_log2_unit = 5;     // a lane looks back at one tile of a unit
-constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
+constexpr std::uint64_t ahead_per_sm = 32 << 10;  // bytes that the L2 cache holds for tiles to come
+constexpr std::uint64_t most_ahead = 16 << 20;    // bytes of a tile of each row, which it holds at once
+constexpr std::uint64_t least_for_ahead = 32
+                                          << 20;  // bytes of the sources: fewer lie in the L2 cache as it is
+constexpr std::uint64_t split_ctas_per_sm = 8;    // columns that make more tiles side by side are not split
 
 class Planner {
  public:
@@ -167,7 +175,8 @@ class Planner {
       while (vector > layout_.length) vector /= 2;
       while (layout_.length < std::uint64_t{4} * vector && !is_aligned(vector, false)) vector /= 2;
     }
-    layout_.staggered = layout_.dense || (vector > 1 && !is_aligned(vector, false));
+    layout_.crosses = layout_.dense && (layout_.length % vector != 0 || !is_aligned(vector, true));
+    layout_.staggered = layout_.dense ? layout_.crosses : vector > 1 && !is_aligned(vector, false);
     layout_.vector = vector;
     choose_runs();
     layout_.cut = layout_.staggered || layout_.length % vector != 0;
@@ -219,6 +228,7 @@ class Planner {
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
     layout_.parts = ceil_div(layout_.row_vectors, std::uint64_t{layout_.threads} * turns);
     layout_.split = layout_.parts > 1 && find_ring(1);
+    if (layout_.split) choose_ahead();
   }
 
   // ---- columns ----
@@ -236,6 +246,14 @@ class Planner {
     };
     while (vector > 1 && !fits()) vector /= 2;
     layout_.vector = vector;
+    // A thread that holds all of a short column waits for its loads once; and many threads keep the memory
+    // busy.
+    const std::uint64_t columns = nest_.elements() / layout_.length;
+    layout_.alone = !tuning_.shared &&
+                    (layout_.length <= most_at_once || columns >= problem_.sm_count * least_alone_per_sm);
+    while (layout_.alone && layout_.vector > 1 && columns / layout_.vector < problem_.sm_count * alone_per_sm)
+      layout_.vector /= 2;
+    vector = layout_.vector;
     layout_.cut = nest_.shape[column] % vector != 0;
     for (std::uint32_t i = 0; i < nest_.operands; ++i)
       layout_.run[i] = stride(i, column) == 1 && vector > 1 ? 1 : 0;
@@ -243,6 +261,7 @@ class Planner {
     if (tuning_.turns > 0) layout_.turns = tuning_.turns;
     while (layout_.turns > 1 && layout_.turns / 2 >= layout_.length) layout_.turns /= 2;
     add_steps(column);
+    if (layout_.alone) return plan_alone();
     const std::uint64_t line =
         std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
@@ -260,7 +279,26 @@ class Planner {
                     find_ring(layout_.owners * vector);
   }
 
+  void plan_alone() {
+    const std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
+    layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
+    layout_.turns = static_cast<std::uint32_t>(ceil_div(layout_.length, layout_.parts));
+    layout_.owners = static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(round_up(layout_.kept / problem_.sm_count, warp), warp, threads_));
+    layout_.threads = layout_.owners;
+    layout_.groups = ceil_div(layout_.kept, layout_.owners);
+  }
+
   // ---- looking back ----
+
+  /// While tiles wait for those before them, the memory is to bring what later CTAs load.
+  void choose_ahead() {
+    std::uint64_t bytes = 0;  // of a tile of each row
+    for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
+    bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.groups);
+    if (bytes > most_ahead || bytes * layout_.parts < least_for_ahead) return;
+    layout_.ahead = sat_cast<std::uint32_t>(ceil_div(problem_.sm_count * ahead_per_sm, bytes));
+  }
 
   /// The most bytes of a state, whatever the expression's type.
   [[nodiscard]] std::uint32_t state_bytes() const {

@@ -2,7 +2,9 @@
 
 #include "kernel/family.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -32,8 +34,10 @@ struct ScanRingLayout {
 struct ScanLayout {
   bool columns = false;    ///< threads side by side own columns; else a warp owns parts of rows
   bool packed = false;     ///< a tile has whole rows
-  bool dense = false;      ///< packed rows lie one behind the other, and vectors cross from one to the next
+  bool dense = false;      ///< packed rows lie one behind the other
+  bool crosses = false;    ///< a vector may have elements of two of them
   bool split = false;      ///< tiles of a row run at once
+  bool alone = false;      ///< a thread walks its columns from the first row to the last
   bool staggered = false;  ///< rows begin between boundaries of vectors
   bool cut = false;        ///< a vector may have elements beyond a row, or beyond the columns
   std::uint32_t vector = 1;
@@ -55,9 +59,15 @@ struct ScanLayout {
   std::uint64_t groups = 1;  ///< rows, tiles of whole rows, or tiles side by side
   std::uint64_t parts = 1;   ///< tiles of a row
   ScanRingLayout ring = {};
+  std::uint32_t ahead = 0;  ///< tiles of a row from one to the one whose elements it brings into the L2 cache
 
   /// Whether rows, or vectors of columns, are counted in 64 bits.
   [[nodiscard]] bool is_wide() const noexcept { return kept >= std::uint64_t{1} << 30; }
+  /// The last of the distances 1, 2, 4 … over which lanes of packed rows combine; 0: none does.
+  [[nodiscard]] std::uint32_t farthest() const noexcept {
+    const std::uint64_t before = dense ? (length + vector - 2) / vector : row_vectors - 1;
+    return packed ? static_cast<std::uint32_t>(std::bit_floor(std::min<std::uint64_t>(before, 31))) : 0;
+  }
   [[nodiscard]] std::uint64_t ctas() const noexcept { return split ? groups * parts : groups; }
 };
 
@@ -65,6 +75,7 @@ struct ScanLayout {
 struct ScanTuning {
   std::uint32_t turns = 0;    ///< vectors of a thread; 0: as many as suit the problem
   std::uint32_t threads = 0;  ///< of a CTA of many vectors; 0: as many as suit the problem
+  bool shared = false;        ///< threads share columns, even if one could walk them alone
 };
 [[nodiscard]] ScanLayout scan_layout(const Problem& problem, const ScanTuning& tuning = {});
 

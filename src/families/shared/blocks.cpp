@@ -232,20 +232,27 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   const double lines = blocks * facts.vector;
   const double words = facts.vector_bytes() / 4.0;
   const bool unaligned = !by_engine && facts.alignment < word_bytes;
-  Work& work = footprint.work;
-  work.block = blocks;
-  work.load =
+  // Instructions of a thread; those of a few were fitted to measurements (docs/model.md).
+  constexpr double of_block = 14.1;    // whose place is computed
+  constexpr double of_load = 1.71;     // of a line of a block
+  constexpr double of_word = 10.4;     // of such a line that is shifted into place
+  constexpr double of_permute = 0.56;  // of 4 bytes whose elements change places in registers
+  constexpr double of_vector = 3.29;   // that is stored as it is
+  constexpr double of_shift = 20.5;    // of 4 bytes of a vector that are shifted before they are stored
+  constexpr double of_end = 16.6;      // of an element at a row's end, which is stored while its warp waits
+  const double loads =
       lines * (by_engine   ? 0.5  // from shared memory
                : unaligned ? words + 1
                            : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
-  work.word = unaligned ? lines * words : 0;
-  work.permute = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
-  work.vector = vectors;
-  work.shift = staggered ? vectors * (words + 2) : 0;
+  const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
+  footprint.instructions = of_block * blocks + of_load * loads + of_permute * permuted + of_vector * vectors;
+  if (unaligned) footprint.instructions += of_word * lines * words;
+  if (staggered) footprint.instructions += of_shift * vectors * (words + 2);
   if (staggered || problem.nest.shape[row] % facts.vector != 0) {
     // A warp that meets an end waits for it: of long rows few do.
     const double of_warps = std::min(1.0, static_cast<double>(warp_lanes) / static_cast<double>(along));
-    work.end = vectors * facts.vector * of_warps * std::min(1.0, (staggered ? 2 : 1) / tiles);
+    footprint.instructions +=
+        of_end * vectors * facts.vector * of_warps * std::min(1.0, (staggered ? 2 : 1) / tiles);
   }
   return footprint;
 }

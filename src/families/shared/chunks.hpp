@@ -4,6 +4,9 @@
 
 TMAJIT_BEGIN
 
+/// Instructions by which a thread does a chunk, fitted to measurements (docs/model.md).
+inline constexpr double instructions_of_chunk = 134;
+
 /// What kernels are specialised for whose threads each do chunks of a destination's elements, next to each
 /// other in its last dimension (templates/kernels/chunks.cuh). Kernels that take tiles of any size have
 /// neither `threads` nor `box` here, but in the candidate's choice.

@@ -76,7 +76,7 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
     Footprint footprint = stencil_footprint(facts);
     footprint.tiles_per_cta = tiles_of_cta(facts, problem, candidate.nest);
     const auto elements = static_cast<double>(candidate.nest.elements());
-    footprint.work.chunk = elements / facts.chunk;
+    footprint.instructions = instructions_of_chunk * elements / facts.chunk;
     return footprint;
   }
 

@@ -1,6 +1,7 @@
 #include "families/tiles/tile_family.hpp"
 
 #include "families/list.hpp"
+#include "families/shared/chunks.hpp"
 #include "families/tiles/tile_rules.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/chip_rules.hpp"
@@ -82,7 +83,10 @@ Footprint TileFamily::footprint(const Candidate& candidate, const Problem& probl
                       .dynamic_shared_bytes = launch_shared_bytes(spec),
                       .bytes_in_flight = stage_transaction_bytes(spec) * spec.stages,
                       .by_engine = true};
-  if (info().computes) footprint.work.chunk = static_cast<double>(problem.bytes_written()) / chunk_bytes;
+  if (info().computes) {
+    footprint.instructions =
+        instructions_of_chunk * static_cast<double>(problem.bytes_written()) / chunk_bytes;
+  }
   std::copy_n(spec.tile.begin(), spec.rank, footprint.box.begin());
   return footprint;
 }

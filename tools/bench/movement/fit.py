@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Fits the constants of the cost model (src/plan/cost_constants.hpp) to measurements, and says how good its
+"""Fits the constants of the cost model (Costs in include/tmajit/chip.hpp) to measurements, and says how good its
 predictions and its choices are.
 
-    tmajit-movement --model --random 40 --json measured.json               # on a Hopper GPU
-    tmajit-movement --model --random 40 --device none --json terms.json    # anywhere, after a change of the model
-    fit.py measured.json --terms terms.json --write
+    tmajit-movement --model --random 40 --json measured.json    # on a Hopper GPU
+    fit.py measured.json --write                                # anywhere
 
 A part of the cases is held out: constants are fitted to the others, and both parts are judged. --write fits them
-to all cases and puts them into the header. Needs nothing but Python 3.9. docs/model.md has the model.
+to all cases and puts them into the header. Predictions are those of the build's libtmajit_movement.so. Needs
+nothing but Python 3.9. docs/model.md has the model.
 """
 import argparse
 import json
@@ -17,17 +17,15 @@ import re
 import sys
 from pathlib import Path
 
-HEADER = Path(__file__).resolve().parents[3] / "src/plan/cost_constants.hpp"
-CONSTANT = re.compile(r"^    \.(\w+) = ([-+.\deE]+),$", re.MULTILINE)
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from beside.library import Library, find
 
-# Of src/plan/cost_model.cpp, whose arithmetic predict() repeats; check_arithmetic() compares them.
-INSTRUCTIONS_PER_US = 220e3
-WANTED_IN_FLIGHT = 32768
-MOST_IN_FLIGHT = 65536
-CLEARLY = 0.97
-ALL_CACHED = 24e6
-NONE_CACHED = 64e6
+HEADER = Path(__file__).resolve().parents[3] / "include/tmajit/chip.hpp"
+CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
+# The chip's own numbers, and sizes from which on something begins.
+FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "starved_bytes", "instructions_per_us")
 
+CLEARLY = 0.97  # src/plan/cost_model.cpp: of the usual candidate's time
 GOOD = 1.03  # times the best candidate's time
 NEAR = 1.5  # power by which candidates count less that are far from the best of their case
 OF_CASE = 0.4  # weight of what a whole case is predicted wrong by, which changes no choice
@@ -35,47 +33,22 @@ PRIOR = 0.1  # weight of a constant's distance from what it was
 STEPS = 25
 
 
-def predict(constants, prediction, setting):
-    """Microseconds, as the C++ has them, of the terms in a candidate's `prediction`."""
-    c = constants
-    read, written = prediction["read"], prediction["written"]
-    moved = read["bytes"] + written["bytes"]
-    kept = 0 if prediction["by_engine"] else min(max((NONE_CACHED - moved) / (NONE_CACHED - ALL_CACHED), 0), 1)
-    counted = (moved + c["read_beside"] * read["beside"] + c["read_run"] * read["runs"]
-               + c["written_beside"] * written["beside"] + c["written_run"] * written["runs"])
-    doublings = max(0, math.log2(prediction["in_flight"] / MOST_IN_FLIGHT))
-    halvings = max(0, math.log2(WANTED_IN_FLIGHT / prediction["in_flight"]))
-    spread = 1 + c["crowding"] * doublings + c["starving"] * halvings
-    memory = counted * spread / (setting["gbps"] * 1e3 * c["of_peak"] * (1 + c["cached"] * kept))
-    issue = sum(c[name] * count for name, count in prediction["work"].items())
-    issue *= prediction["uneven"] * (1 + c["occupancy"] / prediction["warps"]) / (INSTRUCTIONS_PER_US * setting["sm_count"])
-    cta = (c["latency_us"] + c["round_us"] * prediction["rounds"] + c["pass_us"] * prediction["passes"]
-           + (c["engine_us"] if prediction["by_engine"] else 0))
-    waves = prediction["waves"]
-    alone = moved / c["sm_bytes_per_us"]
-    share = prediction["uneven"] * alone / setting["sm_count"]
-    busy = (memory**4 + issue**4 + share**4 + (cta * waves)**4)**0.25
-    if waves > 1:
-        busy *= 1 + c["last_wave"] * (math.ceil(waves) / waves - 1)
-    return c["launch_us"] + max(busy, c["unloaded"] * cta + alone / prediction["ctas"])
-
-
 class Case:
     """The candidates of a case that were measured, the planner's choice first."""
 
-    def __init__(self, result, terms, setting):
+    def __init__(self, result, chip, session, index):
         self.label = result["label"]
-        self.setting = setting
+        self.predict = lambda constants: session.predict(index, chip, constants)
         self.type, self.shape, self.axes = result["type"], result["shape"], result["axes"]
-        now = {candidate["choice"]: candidate for candidate in (terms or result)["candidates"]}
-        measured = [one for one in result["candidates"] if one["us"] is not None and one["choice"] in now]
-        self.us = [one["us"] for one in measured]
-        self.candidates = [now[one["choice"]] for one in measured]
+        times = {one["choice"]: one["us"] for one in result["candidates"] if one["us"] is not None}
+        self.candidates = [one for one in self.predict({}) if one["choice"] in times]
+        self.us = [times[one["choice"]] for one in self.candidates]
         best = min(self.us, default=0)
         self.weight = [(best / us)**NEAR for us in self.us]
 
     def predicted(self, constants):
-        return [predict(constants, one["prediction"], self.setting) for one in self.candidates]
+        times = {one["choice"]: one["us"] for one in self.predict(constants)}
+        return [times[one["choice"]] for one in self.candidates]
 
     def regret(self, predicted):
         """The measured time of the candidate that is chosen by predictions, over the least measured time."""
@@ -84,7 +57,7 @@ class Case:
     def chosen(self, predicted):
         """As choose() in cost_model.cpp, where the usual candidate was measured."""
         counted = [p * (CLEARLY if one["usual"] else 1) for p, one in zip(predicted, self.candidates)]
-        allowed = [i for i, one in enumerate(self.candidates) if one["common"] or one["usual"]]
+        allowed = [i for i, one in enumerate(self.candidates) if one["allowed"]]
         return min(allowed or range(len(counted)), key=lambda i: counted[i])
 
     def residuals(self, constants):
@@ -94,33 +67,20 @@ class Case:
         return inside + [OF_CASE * mean * math.sqrt(sum(w * w for w in self.weight))]
 
 
-def load(paths, terms_path):
-    terms = {}
-    if terms_path:
-        terms = {result["label"]: result for result in json.loads(Path(terms_path).read_text())["results"]}
+def load(paths, library):
+    """The cases of reports that have several candidates which were measured and are known to this build."""
     cases = []
     for path in paths:
         document = json.loads(Path(path).read_text())
-        for result in document["results"]:
-            if terms_path and result["label"] not in terms:
-                continue
-            case = Case(result, terms.get(result["label"]), document["chip"])
-            if len(case.us) > 1:
-                cases.append(case)
+        session = library.open("sim", document["seed"], random=document["random"], views=document["views"])
+        listed = library.cases(document["seed"], random=document["random"], views=document["views"])
+        numbers = {case["label"]: index for index, case in enumerate(listed)}
+        made = [Case(result, document["chip"], session, numbers[result["label"]]) for result in document["results"]
+                if result["label"] in numbers]
+        cases += [case for case in made if len(case.us) > 1]
     if not cases:
-        sys.exit("fit.py: no case of these files was measured, or none of them is in --terms")
+        sys.exit("fit.py: no case of these files was measured, or this build knows none of their kernels")
     return cases
-
-
-def check_arithmetic(cases, constants):
-    worst = 0
-    for case in cases:
-        for one, us in zip(case.candidates, case.predicted(constants)):
-            worst = max(worst, abs(us / one["prediction"]["us"] - 1))
-    if worst > 1e-6:
-        sys.exit(f"fit.py: its arithmetic and the library's differ by {worst:.2g}. Either the terms were made with "
-                 "other constants than are in the header: make them anew (--terms); or the model was changed in "
-                 "cost_model.cpp and not in predict() of fit.py.")
 
 
 def solve(matrix, right):
@@ -227,7 +187,7 @@ def keep(cases, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", nargs="+", help="JSON of tmajit-movement --model")
-    parser.add_argument("--terms", help="JSON of the same with --device none: what the model counts now")
+    parser.add_argument("--library", help="libtmajit_movement.so [$TMAJIT_MOVEMENT_LIBRARY, or the build's]")
     parser.add_argument("--header", default=HEADER, type=Path, help="where the constants are")
     parser.add_argument("--held-out", default=0.3, type=float, help="part of the cases that is not fitted to [0.3]")
     parser.add_argument("--seed", default=1, type=int, help="of which those are [1]")
@@ -238,9 +198,9 @@ def main():
     options = parser.parse_args()
 
     text = options.header.read_text()
-    start = {name: float(value) for name, value in CONSTANT.findall(text)}
-    cases = load(options.measured, options.terms)
-    check_arithmetic(cases, start)
+    start = {name: float(value) for name, value, _ in CONSTANT.findall(text)}
+    start = {name: value for name, value in start.items() if name not in FIXED}
+    cases = load(options.measured, Library(find(options.library)))
     fixed = [name for name in options.fix.split(",") if name]
     if unknown := set(fixed) - set(start):
         sys.exit(f"fit.py: --fix: there is no constant {', '.join(sorted(unknown))}; the header has {', '.join(start)}")
@@ -272,7 +232,8 @@ def main():
     for name, value in constants.items():
         print(f"    .{name} = {value:.4g},")
     if options.write:
-        options.header.write_text(CONSTANT.sub(lambda m: f"    .{m[1]} = {constants[m[1]]:.4g},", text))
+        options.header.write_text(CONSTANT.sub(
+            lambda m: f"  double {m[1]} = {constants[m[1]]:.4g};{m[3]}///<" if m[1] in constants else m[0], text))
         print(f"\nwritten to {options.header}")
 
 

@@ -25,6 +25,33 @@ constexpr std::uint64_t few_compared = 512;  // elements: candidates are many
 constexpr std::size_t most_launches = 40;    // in a sample: candidates are many
 constexpr std::size_t cases_at_once = 8;     // whose kernels are compiled together, to keep all cores busy
 
+/// The constants of the cost model that fit.py fits, by name.
+struct CostName {
+  std::string_view name;
+  double tmajit::Costs::*cost;
+};
+constexpr CostName cost_names[] = {
+    {"launch_us", &tmajit::Costs::launch_us},
+    {"of_peak", &tmajit::Costs::of_peak},
+    {"cached", &tmajit::Costs::cached},
+    {"read_beside", &tmajit::Costs::read_beside},
+    {"written_beside", &tmajit::Costs::written_beside},
+    {"read_run", &tmajit::Costs::read_run},
+    {"written_run", &tmajit::Costs::written_run},
+    {"crowding", &tmajit::Costs::crowding},
+    {"starving", &tmajit::Costs::starving},
+    {"occupancy", &tmajit::Costs::occupancy},
+    {"line", &tmajit::Costs::line},
+    {"thread", &tmajit::Costs::thread},
+    {"latency_us", &tmajit::Costs::latency_us},
+    {"round_us", &tmajit::Costs::round_us},
+    {"pass_us", &tmajit::Costs::pass_us},
+    {"engine_us", &tmajit::Costs::engine_us},
+    {"unloaded", &tmajit::Costs::unloaded},
+    {"sm_bytes_per_us", &tmajit::Costs::sm_bytes_per_us},
+    {"last_wave", &tmajit::Costs::last_wave},
+};
+
 /// Of cases that one kernel does; the planner's choice first.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
                                       tmajit::DevicePtr source, std::string_view family) {
@@ -43,29 +70,6 @@ Json to_json(const tmajit::PredictedTraffic& traffic) {
   return {{"bytes", traffic.bytes}, {"beside", traffic.beside}, {"runs", traffic.runs}};
 }
 
-Json to_json(const tmajit::Work& work) {
-  return {{"load", work.load},
-          {"word", work.word},
-          {"permute", work.permute},
-          {"block", work.block},
-          {"vector", work.vector},
-          {"shift", work.shift},
-          {"end", work.end},
-          {"flat_load", work.flat_load},
-          {"flat_word", work.flat_word},
-          {"flat_line", work.flat_line},
-          {"flat_entry", work.flat_entry},
-          {"linear_word", work.linear_word},
-          {"linear_digit", work.linear_digit},
-          {"linear_element", work.linear_element},
-          {"linear_line", work.linear_line},
-          {"image_unit", work.image_unit},
-          {"chunk", work.chunk},
-          {"element", work.element},
-          {"image_chunk", work.image_chunk},
-          {"thread", work.thread}};
-}
-
 Json to_json(const tmajit::Prediction& prediction) {
   return {{"us", prediction.us},
           {"memory_us", prediction.memory_us},
@@ -74,7 +78,9 @@ Json to_json(const tmajit::Prediction& prediction) {
           {"latency_us", prediction.latency_us},
           {"read", to_json(prediction.read)},
           {"written", to_json(prediction.written)},
-          {"work", to_json(prediction.work)},
+          {"instructions", prediction.instructions},
+          {"lines", prediction.lines},
+          {"threads", prediction.threads},
           {"ctas", prediction.ctas},
           {"waves", prediction.waves},
           {"uneven", prediction.uneven},
@@ -249,6 +255,29 @@ Json predict_case(const Case& c, const tmajit::Chip& chip, std::string_view fami
   const std::vector<KernelPlan> plans =
       candidates_of(c, chip, bench::some_destination, bench::some_source, family);
   return plans.empty() ? Json(nullptr) : to_json(c, plans);
+}
+
+Json predicted_times(const Case& c, const tmajit::Chip& chip) {
+  Json list = Json::array();
+  for (const KernelPlan& plan : candidates_of(c, chip, bench::some_destination, bench::some_source, {})) {
+    list.push_back({{"choice", plan.choice().text()},
+                    {"family", plan.family().name},
+                    {"allowed", plan.common() || plan.usual()},
+                    {"usual", plan.usual()},
+                    {"us", plan.prediction().us}});
+  }
+  return list;
+}
+
+tmajit::Chip chip_of(const Json& json) {
+  tmajit::Chip chip{.name = json.at("name"), .gbps = json.at("gbps"), .sm_count = json.at("sm_count")};
+  for (const auto& [name, value] : json.at("costs").items()) {
+    const auto* const found = std::ranges::find(cost_names, name, &CostName::name);
+    if (found == std::end(cost_names))
+      throw tmajit::Error(tmajit::ErrorCode::invalid_argument, fmt::format("no cost is called \"{}\"", name));
+    chip.costs.*found->cost = value.get<double>();
+  }
+  return chip;
 }
 
 void measure_model(bench::Machine* machine, const std::vector<Case>& cases, const ModelOptions& options,

@@ -21,6 +21,13 @@ namespace movement {
 /// several kernels, and for those that the only `family` asked for cannot do.
 nlohmann::ordered_json predict_case(const bench::Case& c, const tmajit::Chip& chip, std::string_view family);
 
+/// How long each of them is predicted to take on a chip, JSON: a list of "choice", "family", "usual",
+/// "allowed" (a planner takes it without a measurement) and "us".
+nlohmann::ordered_json predicted_times(const bench::Case& c, const tmajit::Chip& chip);
+/// The chip that a report tells of, with "costs" by the names that tmajit::Costs has; others are an H200's.
+/// Throws Error{invalid_argument} if it names another.
+tmajit::Chip chip_of(const nlohmann::ordered_json& json);
+
 struct ModelOptions {
   unsigned rounds = 5;
   std::uint64_t seed = 1;

@@ -5,6 +5,7 @@
 // return are the library's, and live until the same thread asks for another text.
 #include "case_list.hpp"
 #include "machine.hpp"
+#include "model.hpp"
 #include "targets.hpp"
 #include "workload.hpp"
 
@@ -136,6 +137,15 @@ const char* tmajit_movement_describe(tmajit_movement_session* session) {
                                 {"nvrtc", nullptr}};
     if (const std::string nvrtc = bench::nvrtc_version(); !nvrtc.empty()) json["nvrtc"] = nvrtc;
     return json;
+  });
+}
+
+/// How long the cost model lets every kernel take that could do case number `index`, JSON as
+/// predicted_times() has it: on a chip, {"name", "gbps", "sm_count", "costs": {name: number}}.
+const char* tmajit_movement_predict(tmajit_movement_session* session, size_t index, const char* chip) {
+  return tell([&] {
+    return movement::predicted_times(session->cases.at(index),
+                                     movement::chip_of(nlohmann::ordered_json::parse(chip)));
   });
 }
 
