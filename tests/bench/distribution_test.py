@@ -99,6 +99,13 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.missed(random_report([1.0] * 10, group="random map")),
                          ["random views, geometric mean of the best peer"])
 
+    def test_scans_and_reductions_are_no_views(self):
+        self.assertEqual(self.missed(random_report([1.2] * 8 + [0.99] * 2, group="random scan")),
+                         ["random scans, share of 1 of the best peer"])
+        self.assertEqual(self.missed(random_report([1.2] * 9 + [0.99], group="random scan")), [])
+        self.assertEqual(self.missed(random_report([1.0] * 10, group="random reduction")),
+                         ["random reductions, geometric mean of the best peer"])
+
 
 class Chart(unittest.TestCase):
     def test_a_line_a_type_and_measure(self):
