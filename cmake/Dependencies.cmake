@@ -39,6 +39,13 @@ target_link_libraries(tmajit_spdlog INTERFACE Threads::Threads)
 # what Support links with.
 enable_language(C)
 find_package(LLVM CONFIG REQUIRED)
+if(LLVM_VERSION_MAJOR LESS 14)
+  message(FATAL_ERROR "LLVM ${LLVM_VERSION} in ${LLVM_DIR} is too old: 14 or later is needed, and 14 to 22 are known to "
+                      "work. -DLLVM_DIR=/usr/lib/llvm-14/lib/cmake/llvm names another.")
+elseif(LLVM_VERSION_MAJOR GREATER 22)
+  message(WARNING "LLVM ${LLVM_VERSION} in ${LLVM_DIR} was not tried: 14 to 22 are known to work. "
+                  "-DLLVM_DIR=/usr/lib/llvm-22/lib/cmake/llvm names another.")
+endif()
 add_library(tmajit_llvm INTERFACE)
 add_library(tmajit::llvm ALIAS tmajit_llvm)
 target_include_directories(tmajit_llvm SYSTEM INTERFACE $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>)

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,9 +32,8 @@ class ByteWriter {
  private:
   template <class Number>
   void number(Number value) {
-    char bytes[sizeof value];
-    llvm::support::endian::write<Number, llvm::support::little>(bytes, value);
-    bytes_.append(bytes, sizeof bytes);
+    const llvm::support::little_t<Number> ordered(value);
+    bytes_.append(reinterpret_cast<const char*>(&ordered), sizeof ordered);
   }
 
   std::string bytes_;
@@ -63,7 +63,9 @@ class ByteReader {
   template <class Number>
   Number number() {
     const auto bytes = raw(sizeof(Number));
-    return bytes.empty() ? 0 : llvm::support::endian::read<Number, llvm::support::little, 1>(bytes.data());
+    llvm::support::little_t<Number> ordered(0);
+    if (!bytes.empty()) std::memcpy(&ordered, bytes.data(), sizeof ordered);
+    return ordered;
   }
 
   std::string_view rest_;

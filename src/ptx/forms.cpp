@@ -70,7 +70,7 @@ const WordClass word_classes[] = {
 
 bool is_shape(llvm::StringRef word) {
   static const llvm::Regex shape("^m[0-9]+n[0-9]+(k[0-9]+)?$");
-  return word.startswith("m") && shape.match(word);
+  return !word.empty() && word.front() == 'm' && shape.match(word);
 }
 
 /// A word of an instruction.
