@@ -6,6 +6,7 @@
 #include <tmajit/codegen.hpp>
 
 #include <algorithm>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
@@ -59,6 +60,18 @@ Flags flags_of(const SourceParts& parts, bool computes) {
   flags.set("reads_tile_index", parts.reads.tile_index);
   flags.set("locates", parts.reads.g || parts.reads.t);
   return flags;
+}
+
+/// The constants of <math.h> that an expression reads, which NVRTC does not know and nvcc does.
+std::string constants_of(std::string_view expression) {
+  constexpr std::pair<std::string_view, std::string_view> constants[] = {{"INFINITY", "0x7f800000"},
+                                                                         {"NAN", "0x7fffffff"}};
+  std::string out;
+  for (const auto& [name, bits] : constants) {
+    if (reads(expression, name))
+      out += fmt::format("\n#ifndef {0}\n#define {0} __int_as_float({1})\n#endif", name, bits);
+  }
+  return out.empty() ? out : out + '\n';
 }
 
 /// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …), of which it has
@@ -136,6 +149,7 @@ Source source(const KernelPlan& plan) {
   text += "// Made by tmajit " TMAJIT_VERSION_STRING "; compiles as it is with nvcc -arch=sm_90a.\n";
   text += expander.headers();
   text += facts_section(parts.facts);
+  text += constants_of(fmt::format("{} {}", expression, plan.then()));
   if (!expression.empty()) text += evaluate_function(parts, expression);
   if (family.info().does(ReduceProblem::operation)) text += behind_function(!plan.then().empty());
   text += expander.kernel_headers();

@@ -182,6 +182,13 @@ class ExpressionParser {
       steps_.push_back({.kind = Kind::neighbour, .source = 1});
       return true;
     }
+    if (name == "INFINITY" || name == "NAN") {
+      using Limits = std::numeric_limits<float>;
+      at_ += name.size();
+      steps_.push_back(
+          {.kind = Kind::number, .number = name == "NAN" ? Limits::quiet_NaN() : Limits::infinity()});
+      return true;
+    }
     if (const std::size_t type = cast_of(name); type < casts.size()) {
       at_ += name.size();
       return takes('(') && converted(depth, type, true) && takes(')');

@@ -142,3 +142,18 @@ TEMPLATE_TEST_CASE("pads of narrow elements in tiles inside the source, at its e
     check_pad<TestType>(15'001, 24'571, before);
   }
 }
+
+TEST_CASE("expressions know INFINITY and NAN, of elements and of a reduction's result") {
+  const float infinity = std::numeric_limits<float>::infinity();
+  Held<float> from({5}, {-1, 2, 0, -3, 7});
+  Held<float> to({5}, std::vector<float>(5));
+  map(runtime(), to.tensor, "x > 0 ? x : -INFINITY", {from.tensor});
+  CHECK(to.read() == std::vector<float>{-infinity, 2, -infinity, -infinity, 7});
+  map(runtime(), to.tensor, "x < 0 ? NAN : 1", {from.tensor});
+  CHECK(std::isnan(to.read()[0]));
+  CHECK(to.values[1] == 1);
+  Held<float> most(Shape{}, {0});
+  reduce(runtime(), most.tensor, {.op = ReductionOp::max, .axes = {0}, .then = "x > 5 ? INFINITY : x"},
+         {from.tensor});
+  CHECK(most.read()[0] == infinity);
+}

@@ -5,6 +5,7 @@
 #include "seed.hpp"
 
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ TEST_CASE("expressions have the types and values of C++") {
     CHECK(value_of("expf(x)", {wide}) ==
           Scalar(static_cast<float>(std::exp(static_cast<double>(static_cast<float>(wide))))));
     CHECK(value_of("exp(x)", {wide}) == Scalar(std::exp(wide)));
+    CHECK(value_of("x > 0 ? x : -INFINITY", {a}) ==
+          Scalar(a > 0 ? a : -std::numeric_limits<float>::infinity()));
+    CHECK(value_of("fmaxf(x, NAN)", {a}) == Scalar(a));
     CHECK(value_of("x0 > x1 ? x0 : 1.5f", {a, b}) == Scalar(a > b ? a : 1.5F));
     CHECK(value_of("x0 + 1 <= x1 == 0 ? -1 : 2.0", {a, b}) == Scalar(a + 1 <= b ? 2.0 : -1.0));
     // A negative number is above an unsigned one.
