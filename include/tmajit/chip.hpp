@@ -10,30 +10,30 @@ TMAJIT_BEGIN
 /// What the parts of a kernel cost on a chip: the constants of the cost model (docs/model.md), which
 /// tools/bench/movement/fit.py fits to measurements.
 struct Costs {
-  double launch_us = 0.9;         ///< of a kernel node in a graph: what no other launch hides
-  double of_peak = 0.9285;        ///< the part of the driver's copy's speed that kernels reach at best
-  double cached = 1.515;          ///< how much faster it is where both sides fit the L2 cache, less 1
-  double read_beside = 0.1319;    ///< of a byte of a sector that is read beside a piece, in bytes
-  double written_beside = 2.621;  ///< of one that is written, likewise
-  double read_run = 16.41;        ///< of a piece that is read, in bytes
-  double written_run = 5.806;     ///< of one that is written, likewise
-  double cached_bytes = 24e6;     ///< of both sides, up to which the L2 cache keeps them all ...
-  double uncached_bytes = 64e6;   ///< ... and from which on it keeps nothing
-  double crowding = 0.05121;      ///< of each doubling of the bytes in flight beyond ..., a part of the time
-  double crowded_bytes = 65536;   ///< ... so many an SM: DRAM turns pages too often
-  double starving = 0.2;          ///< of each halving of the bytes in flight below ..., likewise
-  double starved_bytes = 32768;   ///< ... so many an SM: the memory waits
-  double instructions_per_us = 220e3;  ///< of threads, that an SM issues
+  double launch_us = 0.9;         ///< microseconds that a kernel node of a graph takes beyond its work
+  double of_peak = 0.9285;        ///< fraction of the driver's copy's speed that kernels reach at best
+  double cached = 1.515;          ///< memory speed gained where both sides fit the L2 cache, as a fraction
+  double read_beside = 0.1319;    ///< bytes that each byte counts which is read in a sector beside a piece
+  double written_beside = 2.621;  ///< bytes that each byte counts which is written beside a piece
+  double read_run = 16.41;        ///< bytes that each piece counts which is read
+  double written_run = 5.806;     ///< bytes that each piece counts which is written
+  double cached_bytes = 24e6;     ///< bytes of both sides up to which the L2 cache keeps all
+  double uncached_bytes = 64e6;   ///< bytes of both sides from which on it keeps nothing
+  double crowding = 0.05121;      ///< memory time added by each doubling beyond crowded_bytes, as a fraction
+  double crowded_bytes = 65536;   ///< bytes in flight of an SM beyond which DRAM turns pages too often
+  double starving = 0.2;          ///< memory time added by each halving below starved_bytes, as a fraction
+  double starved_bytes = 32768;   ///< bytes in flight of an SM below which the memory waits
+  double instructions_per_us = 220e3;  ///< instructions of threads that an SM issues in a microsecond
   double occupancy = 6.048;            ///< warps of an SM that issue half as fast as all that fit
-  double line = 2;            ///< of a line of memory that a warp's access meets, in instructions of a thread
-  double thread = 10.36;      ///< of a thread's start and end, likewise
-  double latency_us = 1.493;  ///< of a CTA: from its start to its end, without ...
-  double round_us = 0.2052;   ///< ... each wait of a thread for loads,
-  double pass_us = 0.2287;    ///< ... each vector that it takes from shared memory,
-  double engine_us = 0.04623;      ///< ... and what the copy engine adds
-  double unloaded = 0.6;           ///< the part of these that a CTA takes where nothing else loads the memory
-  double sm_bytes_per_us = 72400;  ///< that an SM moves, reads and writes together
-  double last_wave = 0.08;         ///< the part of the last wave's empty places that costs time
+  double line = 2;             ///< instructions that each line of memory counts which a warp's access meets
+  double thread = 10.36;       ///< instructions that each thread counts for its start and end
+  double latency_us = 1.493;   ///< microseconds of a CTA from its start to its end, without the next three
+  double round_us = 0.2052;    ///< microseconds of each wait of a thread for loads
+  double pass_us = 0.2287;     ///< microseconds of each vector that a thread takes from shared memory
+  double engine_us = 0.04623;  ///< microseconds that loads by the copy engine add
+  double unloaded = 0.6;       ///< fraction of these four that stays where nothing else loads the memory
+  double sm_bytes_per_us = 72400;  ///< bytes that an SM reads and writes in a microsecond
+  double last_wave = 0.08;         ///< fraction of the last wave's empty places that costs time
   friend bool operator==(const Costs&, const Costs&) = default;
 };
 

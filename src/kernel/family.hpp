@@ -91,7 +91,7 @@ struct Footprint {
   std::uint32_t rounds = 1;       ///< times that a thread waits for loads
   std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
   double instructions = 0;        ///< of all threads of all CTAs together
-  double lines = 0;               ///< lines of memory that warps' accesses meet one after the other, likewise
+  double lines = 0;               ///< lines of memory that accesses of all warps meet one after the other
 };
 
 /// Tiles that the nest has.

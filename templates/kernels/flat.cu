@@ -169,9 +169,9 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
     constexpr u32 together = sizeof(ImageWord<i>) / bytes;
     const params::FlatSource& source = plan.source[i];
     u32 first = threadIdx.x;
-    const u32 near = take(source.near, first);
+    const u32 x_lane = take(source.x_lanes, first);
     const u32 y = take(source.lanes, first) * along;
-    first = first * source.near.divisor + near;
+    first = first * source.x_lanes.divisor + x_lane;
     if (first >= source.groups || y >= tile.rows) return;
     const u32 groups = (least(tile.columns, plan.x_extent - tile.x + halo) + group - 1) / group;
     const Offset row = tile.row[y].source[i];

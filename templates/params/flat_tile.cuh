@@ -19,11 +19,11 @@ struct FlatDigit {
 
 struct FlatSource {
   Address<const u8> first;
-  u32 image;      // byte offset of its image in shared memory
-  u32 pitch;      // words from row to row of the image
-  Divider lanes;  // threads side by side along y
-  u32 groups;     // groups of x that the CTA loads at once
-  Divider near;   // threads side by side along x, each with a group, before the next along y
+  u32 image;        // byte offset of its image in shared memory
+  u32 pitch;        // words from row to row of the image
+  Divider lanes;    // threads side by side along y
+  u32 groups;       // groups of x that the CTA loads at once
+  Divider x_lanes;  // groups that threads load side by side along x, before the next along y
   u32 unused;
 };
 
@@ -65,7 +65,7 @@ template <>
 struct FlatTileLayout<0> {};
 static_assert(sizeof(FlatTileLayout<8>) > 0);  // for 1 to 8 sources
 static_assert(sizeof(FlatSource) == 48 && TMAJIT_OFFSET(FlatSource, lanes) == 16);
-static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28 && TMAJIT_OFFSET(FlatSource, near) == 32);
+static_assert(TMAJIT_OFFSET(FlatSource, groups) == 28 && TMAJIT_OFFSET(FlatSource, x_lanes) == 32);
 //@ end
 
 }  // namespace tmajit::params

@@ -119,8 +119,8 @@ params::FlatTile<sources> tile_of(const FlatLayout& layout, const Problem& probl
     tile.source[s].image = source.image;
     tile.source[s].pitch = source.pitch;
     tile.source[s].lanes = divider(lanes);
-    tile.source[s].near = divider(source.near);
-    tile.source[s].groups = layout.threads / lanes / source.near * source.near;
+    tile.source[s].x_lanes = divider(source.x_lanes);
+    tile.source[s].groups = layout.threads / lanes / source.x_lanes * source.x_lanes;
   }
   tile.padding = problem.padding();
   tile.x_digits = layout.x_dimensions;

@@ -266,7 +266,8 @@ void FlatPlanner::choose_lanes(FlatLayout& layout, std::uint32_t s) const {
   const std::uint32_t last = nest_.rank - 1;
   if (source.along != 1 || std::abs(nest_.operand[s + 1].strides[last]) != 1) return;
   const auto row = static_cast<std::uint32_t>(std::min<std::uint64_t>(nest_.shape[last], layout.threads));
-  source.near = std::clamp(row % layout.group == 0 ? row / layout.group : row, 1U, layout.threads / layout.y);
+  source.x_lanes =
+      std::clamp(row % layout.group == 0 ? row / layout.group : row, 1U, layout.threads / layout.y);
 }
 
 /// Lines of memory that a load of the first warp meets.
@@ -285,8 +286,8 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
   std::uint32_t found = 0;
   const std::uint32_t along_y = source.along > 0 ? layout.y / source.along : layout.word_lanes();
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-    const std::uint64_t fast = lane / source.near % along_y;
-    const std::uint64_t slow = lane / source.near / along_y * source.near + lane % source.near;
+    const std::uint64_t fast = lane / source.x_lanes % along_y;
+    const std::uint64_t slow = lane / source.x_lanes / along_y * source.x_lanes + lane % source.x_lanes;
     const std::uint64_t x = source.along > 0 ? slow * layout.group : fast * layout.in_word;
     const std::uint64_t y = source.along > 0 ? fast * source.along : slow;
     const std::int64_t at = offset(0, layout.x_dimensions, x) + offset(layout.x_dimensions, layout.rank, y);

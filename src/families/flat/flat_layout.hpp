@@ -32,11 +32,11 @@ struct FlatTuning {
 /// How a `flat` kernel reads a source.
 struct FlatSource {
   std::uint32_t element_bytes = 1;
-  std::uint32_t along = 0;  ///< elements of one load along y; 0: the threads that store load along x
-  std::uint32_t near = 1;   ///< threads side by side along x that load a group each, before the next along y
-  double lines = 1;         ///< of 128 bytes that a load of a warp meets
-  std::uint32_t image = 0;  ///< byte offset of its image in shared memory
-  std::uint32_t pitch = 0;  ///< words from row to row of the image
+  std::uint32_t along = 0;    ///< elements of one load along y; 0: the threads that store load along x
+  std::uint32_t x_lanes = 1;  ///< groups that threads load side by side along x, before the next along y
+  double lines = 1;           ///< of 128 bytes that a load of a warp meets
+  std::uint32_t image = 0;    ///< byte offset of its image in shared memory
+  std::uint32_t pitch = 0;    ///< words from row to row of the image
 
   [[nodiscard]] std::uint32_t word_bytes() const noexcept { return element_bytes < 4 ? 4 : element_bytes; }
 };
