@@ -153,6 +153,7 @@ class Flat final : public FlatBase {
     const FlatPlanner planner(problem);
     if (!planner.takes()) return;
     const bool small = is_small(problem) && (layout_of(problem) != Layout::any || is_tiny(problem));
+    const bool computes = !problem.expression().empty();
     for (const FlatTuning& tuning : tunings) {
       const auto layout = planner.layout(tuning);
       if (!layout) continue;
@@ -162,7 +163,7 @@ class Flat final : public FlatBase {
                               .order = static_cast<std::uint32_t>(layout->order),
                               .joined = layout->joined ? 1U : 0U};
       add_once(candidates, candidate(facts_of_layout(*layout, problem), choice, problem.nest, *layout),
-               !small && !repeats(problem));
+               !small && (computes || !repeats_row(problem)));
     }
   }
 

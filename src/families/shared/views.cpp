@@ -118,14 +118,6 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
   });
 }
 
-bool repeats(const Problem& problem) noexcept {
-  if (!problem.expression().empty()) return false;
-  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) {
-    if (problem.nest.operand[1].strides[d] == 0 && problem.nest.shape[d] > 1) return true;
-  }
-  return false;
-}
-
 bool goes_by_elements(const Problem& problem) noexcept {
   if (!is_tiny(problem) || !problem.reads_bits() || problem.sources() != 1 || problem.joined != 1)
     return false;

@@ -74,10 +74,8 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
   return problem.nest.elements() <= most_tiny_elements;
 }
 
-/// Whether a source whose bits are moved is repeated along a dimension: some kernels then load less.
-[[nodiscard]] bool repeats(const Problem& problem) noexcept;
-
-/// Whether it is moved so: bits, of a source whose elements lie apart along the destination's rows.
+/// Whether threads read the elements of a small problem one by one: the source's lie apart along the
+/// destination's rows.
 [[nodiscard]] bool goes_by_elements(const Problem& problem) noexcept;
 
 /// Whether kernels can do it whose threads load elements one by one and store words of the destination: its
