@@ -1,5 +1,7 @@
 #include "reference/expression.hpp"
 
+#include "reference/expression_functions.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -14,66 +16,6 @@
 
 namespace reference {
 namespace {
-
-/// One of CUDA's mathematical functions of floating point, and the error that CUDA's guide gives it, with
-/// that of the host's own.
-struct Function {
-  std::string_view name;
-  std::size_t arguments;
-  double (*compute)(double a, double b);
-  bool in_f32 = false;  ///< returns float for any argument; otherwise float only if all arguments are float
-  double units = 0;     ///< in the last place of the result
-  double per_argument = 0;  ///< further units for each 1 of the argument's size
-  double absolute = 0;
-};
-
-double exponential(double a, double /*b*/) {
-  return std::exp(a);
-}
-double logarithm(double a, double /*b*/) {
-  return std::log(a);
-}
-double root(double a, double /*b*/) {
-  return std::sqrt(a);
-}
-double reciprocal_root(double a, double /*b*/) {
-  return 1 / std::sqrt(a);
-}
-double hyperbolic_tangent(double a, double /*b*/) {
-  return std::tanh(a);
-}
-double magnitude(double a, double /*b*/) {
-  return std::fabs(a);
-}
-double greater(double a, double b) {
-  return std::fmax(a, b);
-}
-double lesser(double a, double b) {
-  return std::fmin(a, b);
-}
-double quotient(double a, double b) {
-  return a / b;
-}
-
-constexpr std::array functions{Function{"exp", 1, exponential, false, 3},
-                               Function{"expf", 1, exponential, true, 3},
-                               Function{"__expf", 1, exponential, true, 3, 1.2},
-                               Function{"log", 1, logarithm, false, 3},
-                               Function{"logf", 1, logarithm, true, 3},
-                               Function{"__logf", 1, logarithm, true, 4, 0, 0x1p-21},
-                               Function{"sqrt", 1, root},
-                               Function{"sqrtf", 1, root, true},
-                               Function{"rsqrt", 1, reciprocal_root, false, 3},
-                               Function{"rsqrtf", 1, reciprocal_root, true, 3},
-                               Function{"tanh", 1, hyperbolic_tangent, false, 3},
-                               Function{"tanhf", 1, hyperbolic_tangent, true, 3},
-                               Function{"fabs", 1, magnitude},
-                               Function{"fabsf", 1, magnitude, true},
-                               Function{"fmax", 2, greater},
-                               Function{"fmaxf", 2, greater, true},
-                               Function{"fmin", 2, lesser},
-                               Function{"fminf", 2, lesser, true},
-                               Function{"__fdividef", 2, quotient, true, 3}};
 
 /// What comparisons compute; those of two characters first, so that they are found before those of one.
 constexpr std::array<std::string_view, 6> relations{"==", "!=", "<=", ">=", "<", ">"};
