@@ -7,8 +7,8 @@
 
 TMAJIT_BEGIN
 
-/// What the parts of a kernel cost on a chip: the constants of the cost model (docs/model.md), which
-/// tools/bench/movement/fit.py fits to measurements.
+/// The constants of the cost model for one chip (docs/model.md). tools/bench/movement/fit.py fits them to
+/// measurements.
 struct Costs {
   double launch_us = 0.9;         ///< microseconds that a kernel node of a graph takes beyond its work
   double of_peak = 0.9285;        ///< fraction of the driver's copy's speed that kernels reach at best

@@ -28,7 +28,7 @@ struct OperationReference {
   std::uint64_t (*reads)(const tmajit::Move& move, const Part& part) = nullptr;
 };
 
-/// Of an operation that computes all its elements.
+/// The `understands` of an operation whose reference computes every move.
 [[nodiscard]] inline bool computes(const tmajit::Move& /*move*/) {
   return true;
 }

@@ -17,7 +17,8 @@
 namespace reference {
 namespace {
 
-/// What comparisons compute; those of two characters first, so that they are found before those of one.
+/// The relations that expressions compare by. Those of two characters come first, to be found before those
+/// of one.
 constexpr std::array<std::string_view, 6> relations{"==", "!=", "<=", ">=", "<", ">"};
 constexpr std::size_t equalities = 2;
 
@@ -68,7 +69,7 @@ class ExpressionParser {
     steps_.push_back({.kind = Kind::select});
     return true;
   }
-  /// Of the first `count` relations, equalities; else of all others.
+  /// A comparison by one of the first `count` relations if those are the equalities, else by one of the rest.
   bool comparison(int depth, std::size_t count) {
     const std::size_t first = count == equalities ? 0 : equalities;
     const auto operand = [&] { return first == 0 ? comparison(depth, relations.size()) : sum(depth); };
@@ -433,7 +434,7 @@ Computed Expression::evaluate(std::span<const Computed> x, std::span<const std::
 }
 
 bool Expression::is_exact() const {
-  // Of each value what it is if it is a number, and whether it is a product that rounds.
+  // A value on the stack: its number, if it is a constant, and whether it is a product that rounds.
   struct Part {
     double number = 0;
     bool rounds = false;

@@ -29,7 +29,7 @@ std::pair<std::int64_t, std::int64_t> reach(const BufferView& tensor) {
   return {low, high};
 }
 
-/// What all cases of an operation have.
+/// Properties that occurred among the cases of one operation.
 struct Met {
   std::set<std::uint32_t> ranks;
   std::set<ElementType> types;

@@ -37,7 +37,7 @@ using MakeMemory =
 /// The addresses of tensors, which a plan takes anew.
 [[nodiscard]] std::vector<tmajit::DevicePtr> addresses_of(const std::vector<tmajit::Tensor>& tensors);
 
-/// What cases ran by.
+/// The kernels that cases ran.
 struct KernelsMet {
   std::map<std::string, std::uint64_t> counts;  ///< by a plan's kernels
   std::set<std::string> keys;                   ///< of kernels

@@ -95,7 +95,7 @@ TEST_CASE(
   CHECK(error_of("x * 2 + 1", {1.3F}) == 0);
   CHECK(error_of("0.25f * x0 - 0.5f * x1", {1.3F, 0.7F}) == 0);
   CHECK(error_of("x0 * x1 + 1", {std::int32_t{7}, std::int32_t{9}}) == 0);
-  // What f32 computes is not held against f64 because another source is f64.
+  // Steps in f32 have the error of f32, even where another source is f64.
   CHECK(error_of("2 * x0 + 3.1f * x0 + x1", {1.3F, 0.7}) > 1e-8);
   CHECK(error_of("2 * x0 + 3.1 * x0 + x1", {1.3, 0.7}) < 1e-14);
   reference::Random random(tests::seed(20261125));

@@ -9,9 +9,9 @@ using namespace tmajit;
 
 namespace {
 
-/// Of one rank and element type, in two buffers; some tensors are empty. Anything: padded rows, odd
-/// addresses, elements apart, rows backwards, repeated rows; or what tensor maps describe; or thousands of a
-/// few elements; or one huge among many small ones.
+/// Draws tensors of one rank and element type in two buffers; some are empty. A case has one of these: padded
+/// rows, odd addresses, elements apart, rows backwards or repeated; tensors that tensor maps describe;
+/// thousands of tensors with a few elements each; one huge tensor among many small ones.
 void random(CaseDraw& draw) {
   Random& random = draw.pattern;
   const bool is_mixed = one_in(random, 3);

@@ -18,7 +18,7 @@ using bench::Case, bench::CaseBuilder, bench::GiB;
 
 namespace {
 
-/// Of coordinates alone, in integers.
+/// An expression that reads coordinates alone and computes in integers.
 std::string fill_expression(CaseDraw& draw, std::size_t rank) {
   std::string text = std::to_string(between(draw.pattern, 0, 9)) + " - 4";
   for (std::size_t d = 0; d < rank; ++d) {
@@ -90,7 +90,7 @@ void measured(CaseBuilder& list) {
   using enum ElementType;
   add_map(list, "cast", "2.5a", 1, bf16, e4m3, GiB / 2).quick = true;
   add_map(list, "cast", "normalise", 1, u8, f32, GiB / 4);
-  // What families without inputs write.
+  // Families without inputs write a constant.
   for (const FamilyInfo& family : families()) {
     if (!family.computes || family.most_inputs > 0) continue;
     for (const ElementType type : {f32, bf16, u8})
@@ -98,7 +98,7 @@ void measured(CaseBuilder& list) {
   }
 }
 
-/// What a map computes, and of what.
+/// An expression, the number of its inputs, their type and the result's.
 struct Computation {
   const char* expression;
   std::size_t inputs;

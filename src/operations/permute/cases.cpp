@@ -97,7 +97,7 @@ const std::vector<Permutation>& table() {
   return rows;
 }
 
-/// Of the driver's copy, for transposes and permutes of 1 GiB.
+/// The fraction of the driver's copy's speed that a permutation of 1 GiB must reach.
 double least_ratio_of_permute(ElementType type) {
   switch (size_of(type)) {
     case 1: return 0.85;

@@ -24,8 +24,8 @@ constexpr std::array fronts{DrawnFront{"", 1},
                             DrawnFront{"x0 + x1 + x2", 3},
                             DrawnFront{"x0 + x1 + x2 + x3 + x4 + x5 + x6 + x7", 8}};
 
-/// Of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps before it becomes
-/// floating point.
+/// Draws reductions of small whole numbers. Their sums are exact in any order, unless an unsigned sum wraps
+/// before it becomes floating point.
 void random(CaseDraw& draw) {
   Random& random = draw.pattern;
   const DrawnFront front = one_of(random, fronts);

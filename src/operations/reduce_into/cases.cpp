@@ -56,7 +56,7 @@ void random(CaseDraw& draw) {
     const TensorView to = mapped_view(draw, shape);
     const TensorView from = mapped_view(draw, shape);
     const bool in_vectors = shape.back() * size_of(draw.type) % 16 == 0 && shape.back() > 1;
-    // What is dense in one of them alone may have rows that no map takes.
+    // Dimensions that are dense in only one of the two may have rows that no tensor map takes.
     if (!is_mapped(to) || !is_mapped(from) || (!std::ranges::equal(to.strides, from.strides) && !in_vectors))
       continue;
     draw.destination(to);

@@ -21,7 +21,7 @@ constexpr std::array fronts{DrawnFront{"", 1},        DrawnFront{"", 1},
                             DrawnFront{"", 1},        DrawnFront{"x * x", 1},
                             DrawnFront{"x0 * x1", 2}, DrawnFront{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
 
-/// Of small whole numbers, whose results do not depend on the order in which they are combined.
+/// Draws scans of small whole numbers: their results do not depend on the order in which they are combined.
 void random(CaseDraw& draw) {
   Random& random = draw.pattern;
   const DrawnFront front = one_of(random, fronts);
@@ -63,7 +63,7 @@ void measured(CaseBuilder& list) {
   sum(ElementType::f32, {n(16384), n(16384)}, 0);
 }
 
-/// Of random shapes, ranks 1 to 4 and 2^16 to 2^27 elements, along random axes.
+/// Draws a sum along a random axis of a random shape: rank 1 to 4, 2^16 to 2^27 elements.
 Case drawn(bench::CaseDrawer& draw) {
   using enum ElementType;
   constexpr std::array types{std::pair{f32, f32}, std::pair{bf16, bf16}, std::pair{f64, f64},

@@ -71,7 +71,7 @@ class ScanError {
     whole_ = whole_ && magnitude == std::floor(magnitude);
     if (op == ScanOp::product) largest_ *= std::max(magnitude, 1.0);
   }
-  /// Of a result that is stored in that type.
+  /// How far a result of `result`'s type may lie from the exact one.
   [[nodiscard]] double error(ScanOp op, const Scalar& result) const {
     const bool in_f32 = std::holds_alternative<float>(result);
     if (!in_f32 && !std::holds_alternative<double>(result)) return 0;

@@ -38,7 +38,7 @@ enum class Peers : std::uint8_t {
   all
 };
 
-/// A tile of the caller's choice. What is zero or empty is the kernel family's default.
+/// A tile of the caller's choice. Fields that are zero or empty stand for the kernel family's defaults.
 struct Tile {
   std::vector<std::uint32_t> box{};
   std::uint32_t stages = 0;
@@ -72,7 +72,7 @@ struct Case {
   Peers peers = Peers::all;
   bool quick = false;  ///< measured by --quick, too
   bool odd = false;    ///< extents that 16 bytes do not divide
-  /// What must be reached: a ratio to the GB/s of the driver's copy of as many bytes, counted in sectors.
+  /// The fraction that must be reached of the GB/s of the driver's copy of as many bytes, counted in sectors.
   std::optional<double> least_ratio = std::nullopt;
   /// The same for small moves: microseconds beyond the driver's copy.
   std::optional<double> most_extra_us = std::nullopt;
@@ -89,7 +89,7 @@ struct Case {
   }
   /// "peers: (8191,8209)->(1,0) f32", unique in a list.
   [[nodiscard]] std::string label() const;
-  /// What the library computes; empty for a copy of bits and a plain cast.
+  /// The expression that the library computes; empty for a copy of bits and a plain cast.
   [[nodiscard]] std::string library_expression() const { return std::string(arguments.text("expression")); }
 };
 

@@ -26,7 +26,7 @@ class Front {
 class SumError {
  public:
   void add(const Computed& value);
-  /// Of floating point always more than 0: the order of additions decides which zero a sum is.
+  /// More than 0 for every floating-point sum: the order of additions decides which zero a sum is.
   [[nodiscard]] double error() const;
   /// How many values have been added.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }

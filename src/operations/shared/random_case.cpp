@@ -44,7 +44,7 @@ Operation operation_in(const RandomCase& drawn, Buffers& buffers) {
   return operation_of(drawn, addresses);
 }
 
-/// Of the first tensor in a buffer.
+/// The element type of the first tensor in a buffer.
 ElementType type_in(const RandomCase& drawn, std::size_t buffer) {
   for (const auto* views : {&drawn.sources, &drawn.destinations}) {
     const auto found = std::ranges::find(*views, buffer, &BufferView::buffer);
@@ -146,7 +146,7 @@ Expected expected(const RandomCase& drawn, Buffers before) {
 
 std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found) {
   if (expected.buffers == found) return {};
-  // What is right as it is found becomes what is expected.
+  // Elements that are near enough count as expected; the rest must be equal byte by byte.
   Buffers wanted = expected.buffers;
   const std::vector<Move> moves = operation_in(drawn, found).moves;
   const std::vector<Move> right = operation_in(drawn, wanted).moves;

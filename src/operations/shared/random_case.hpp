@@ -20,7 +20,7 @@ struct BufferView {
   std::uint64_t offset = 0;  ///< bytes from the buffer's beginning to the element with all indices 0
 };
 
-/// What a case's buffers hold before.
+/// The values in a case's buffers before the operation.
 enum class Contents : std::uint8_t {
   bits,     ///< any
   numbers,  ///< finite ones, of the type of a tensor in the buffer
@@ -52,7 +52,7 @@ struct RandomCase {
                                     std::vector<tmajit::TensorView> destinations,
                                     std::vector<tmajit::TensorView> sources, std::uint64_t shift = 0);
 
-/// What its buffers hold, the gaps too.
+/// The bytes of a case's buffers, gaps included.
 using Buffers = std::vector<std::vector<std::byte>>;
 [[nodiscard]] Buffers random_buffers(const RandomCase& drawn, std::uint64_t seed);
 
@@ -60,7 +60,7 @@ using Buffers = std::vector<std::vector<std::byte>>;
 [[nodiscard]] tmajit::Operation operation_of(const RandomCase& drawn,
                                              std::span<const tmajit::DevicePtr> buffers);
 
-/// What buffers hold after the operation, by its reference.
+/// The bytes of the buffers after the operation, by its reference.
 struct Expected {
   Buffers buffers;
   std::vector<std::vector<double>> allowed;  ///< allowed_errors() of each move
@@ -102,9 +102,9 @@ class CaseDraw {
   [[nodiscard]] tmajit::ElementType same_size_type();
   /// An extent near `about`, which the pattern chose: small ones are what they are.
   [[nodiscard]] std::uint64_t extent(std::uint64_t about);
-  /// Of rank 0 to 8, extents 0 and 1 too.
+  /// A shape of rank 0 to 8; extents may be 0 or 1.
   [[nodiscard]] Shape shape();
-  /// Of those ranks, without extents of 0; the later a dimension, the longer it may be.
+  /// A shape of one of those ranks, without extents of 0; later dimensions may be longer.
   [[nodiscard]] Shape tensor_shape(std::uint64_t least_rank, std::uint64_t most_rank);
   /// A shape that repeats to `shape`: some extents 1, some leading dimensions missing; but `keep`.
   [[nodiscard]] Shape repeatable(Shape shape, std::size_t keep = tmajit::max_view_rank);

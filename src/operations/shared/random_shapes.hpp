@@ -48,8 +48,8 @@ class UniqueCases {
   std::vector<Case> cases_;
 };
 
-/// Draws cases of the benchmark. What they write has up to 256 Mi elements where `shape()` says nothing else,
-/// and what they read no more than twice that.
+/// Draws cases of the benchmark. A case writes up to 256 Mi elements where `shape()` says nothing else, and
+/// reads at most twice as many.
 class CaseDrawer {
  public:
   CaseDrawer(std::uint64_t seed, bool is_tiny) : random(seed), tiny(is_tiny) {}
@@ -60,11 +60,11 @@ class CaseDrawer {
   tmajit::ElementType type = tmajit::ElementType::f32;
 
   [[nodiscard]] std::uint64_t most() const { return tiny ? 4096 : 256 * MiB; }
-  /// Of so many elements or, if tiny, 64 to 4096.
+  /// A shape of `least` to `most_elements` elements or, if tiny, of 64 to 4096.
   [[nodiscard]] Shape shape(std::size_t rank, std::uint64_t least, std::uint64_t most_elements) {
     return tiny ? random_shape(random, rank, 64, 4096) : random_shape(random, rank, least, most_elements);
   }
-  /// Of rank 1 to 5, with 8 to 256 Mi elements.
+  /// A shape of rank 1 to 5 with 8 to 256 Mi elements.
   [[nodiscard]] Shape shape() { return shape(random.between(1, 5), 8 * MiB, 256 * MiB); }
   /// One of `rank` axes or more, in their order.
   [[nodiscard]] std::vector<std::uint32_t> some_axes(std::size_t rank);
