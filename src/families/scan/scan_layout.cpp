@@ -17,9 +17,8 @@ constexpr std::uint32_t warp = 32;
 constexpr std::uint32_t usual_threads = 256;
 constexpr std::uint32_t input_registers = 32;  // of a thread that owns columns: its vectors
 constexpr std::uint32_t most_at_once = 32;     // rows that a thread that walks columns alone loads at once
-constexpr std::uint64_t alone_per_sm =
-    512;  // threads that walk columns alone: of fewer, vectors are narrower
-constexpr std::uint64_t least_alone_per_sm = 64;  // columns: of fewer that are long, threads share each
+constexpr std::uint64_t alone_per_sm = 512;    // threads that walk columns alone: fewer take narrower vectors
+constexpr std::uint64_t least_alone_per_sm = 64;  // long columns: where they are fewer, threads share each
 constexpr std::uint32_t packed_turns = 4;         // vectors of a thread of short rows, at most
 constexpr std::uint64_t least_rows = 4;           // of a tile of several: fewer leave much of it empty
 constexpr std::uint32_t row_registers = 56;     // of a thread: its vectors of a row, and what is before each
@@ -28,11 +27,10 @@ constexpr std::uint32_t column_state = 32;      // bytes of a thread's states of
 constexpr std::uint32_t least_line = 128;       // bytes side by side that threads of one phase take
 constexpr std::uint64_t threads_per_sm = 1024;  // that own columns: a problem of fewer has several a column
 constexpr std::uint32_t most_log2_unit = 5;     // a lane looks back at one tile of a unit
-constexpr std::uint64_t ahead_per_sm = 32 << 10;  // bytes that the L2 cache holds for tiles to come
-constexpr std::uint64_t most_ahead = 16 << 20;    // bytes of a tile of each row, which it holds at once
-constexpr std::uint64_t least_for_ahead = 32
-                                          << 20;  // bytes of the sources: fewer lie in the L2 cache as it is
-constexpr std::uint64_t split_ctas_per_sm = 8;    // columns that make more tiles side by side are not split
+constexpr std::uint64_t ahead_per_sm = 32 << 10;     // bytes that the L2 cache holds for tiles to come
+constexpr std::uint64_t most_ahead = 16 << 20;       // bytes of a tile of each row, which it holds at once
+constexpr std::uint64_t least_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the L2 cache
+constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
 
 class Planner {
  public:
@@ -279,6 +277,7 @@ class Planner {
                     find_ring(layout_.owners * vector);
   }
 
+  /// A thread walks its columns by itself, some rows at a time.
   void plan_alone() {
     const std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
@@ -291,7 +290,7 @@ class Planner {
 
   // ---- looking back ----
 
-  /// While tiles wait for those before them, the memory is to bring what later CTAs load.
+  /// How far ahead a tile prefetches: the memory then works while tiles wait for those before them.
   void choose_ahead() {
     std::uint64_t bytes = 0;  // of a tile of each row
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
