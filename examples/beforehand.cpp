@@ -39,7 +39,7 @@ static void beforehand(example::Session& session) {
   }
   const std::vector<Operation> wanted = operations(output.address(), input.address());
   for (std::size_t n = 0; n < wanted.size(); ++n) {
-    const MovePlan move = plan(runtime, wanted[n]);
+    const Plan move = plan(runtime, wanted[n]);
     for (const Kernel& kernel : move.kernels()) {
       std::printf("%s: from %s\n", kernel.artifact().entry.c_str(), name(kernel.level()));
       if (kernel.level() != CacheLevel::disk) throw example::Mismatch("a kernel was not made beforehand");

@@ -60,7 +60,7 @@ void permute_keys(example::Session& session) {
   const std::array projections{session.upload(layers[0]), session.upload(layers[1])};
   const Buffer keys = session.poisoned(dense.span_bytes());
 
-  const MovePlan lay_out = plan(session.runtime(), scaled(keys.address(), projections[0].address()));
+  const Plan lay_out = plan(session.runtime(), scaled(keys.address(), projections[0].address()));
   std::printf("%s", lay_out.explain().text().c_str());
   lay_out();
   example::expect_equal(session.download<std::uint16_t>(keys), expected(layers[0]));

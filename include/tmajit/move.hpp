@@ -55,7 +55,7 @@ struct MoveExplanation {
 
 /// A move whose kernels are chosen, compiled and, where the runtime has a device, loaded. Cheap to copy;
 /// const use is thread-safe. It keeps its runtime alive.
-class TMAJIT_API MovePlan {
+class TMAJIT_API Plan {
  public:
   /// Enqueues the move between the tensors it was planned for. Works inside graph capture.
   /// Throws Error{unavailable} without a device.
@@ -74,15 +74,15 @@ class TMAJIT_API MovePlan {
   [[nodiscard]] MoveExplanation explain() const;
 
   // Copied, never moved: a handle is always valid.
-  MovePlan(const MovePlan&) = default;
-  MovePlan& operator=(const MovePlan&) = default;
-  ~MovePlan() = default;
+  Plan(const Plan&) = default;
+  Plan& operator=(const Plan&) = default;
+  ~Plan() = default;
 
   struct State;  ///< inside the library
 
  private:
-  friend MovePlan plan(const Runtime& runtime, const Operation& operation, std::string_view family);
-  MovePlan(const Runtime& runtime, std::shared_ptr<const State> state);
+  friend Plan plan(const Runtime& runtime, const Operation& operation, std::string_view family);
+  Plan(const Runtime& runtime, std::shared_ptr<const State> state);
   Runtime runtime_;
   std::shared_ptr<const State> state_;
 };
@@ -90,7 +90,7 @@ class TMAJIT_API MovePlan {
 /// The whole way of an operation: plan() for the runtime's chip and tuned choices, kernels from memory, disk
 /// or the compiler, loaded if there is a device. With a `family` only kernels of that one are considered.
 /// Throws what plan() throws; CompileError for a wrong expression.
-[[nodiscard]] TMAJIT_API MovePlan plan(const Runtime& runtime, const Operation& operation,
+[[nodiscard]] TMAJIT_API Plan plan(const Runtime& runtime, const Operation& operation,
                                        std::string_view family = {});
 
 /// A runtime's choices for moves: those that are shipped, and over them those of the file `tuning.json` in
@@ -104,6 +104,6 @@ TMAJIT_API bool remember(const Runtime& runtime, const TunedChoice& choice);
 /// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
 /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
 /// without a GPU; on the simulator times mean nothing.
-TMAJIT_API TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions& options = {});
+TMAJIT_API TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& options = {});
 
 TMAJIT_END

@@ -107,7 +107,7 @@ MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
   return step;
 }
 
-MoveExplanation MovePlan::explain() const {
+MoveExplanation Plan::explain() const {
   MoveExplanation explanation;
   const State& state = current(*state_);
   explanation.planning_us = state.planning_us;

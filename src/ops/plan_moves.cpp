@@ -26,16 +26,16 @@ bool names_its_tensors(const Operation& operation) {
 
 }  // namespace
 
-std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation operation,
+std::shared_ptr<Plan::State> make_steps(const Runtime& runtime, Operation operation,
                                             std::string_view family) {
   using Clock = std::chrono::steady_clock;
   if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
-  std::vector<KernelPlan> plans = plan(operation, options);
+  std::vector<KernelPlan> plans = plan_kernels(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
-  auto made = std::make_shared<MovePlan::State>();
+  auto made = std::make_shared<Plan::State>();
   made->operation = std::move(operation);
   made->reaches = reaches_of(made->operation);
   made->family = family;
@@ -45,9 +45,9 @@ std::shared_ptr<MovePlan::State> make_steps(const Runtime& runtime, Operation op
   return made;
 }
 
-std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operation operation,
+std::shared_ptr<const Plan::State> make_plan(const Runtime& runtime, Operation operation,
                                                  std::string_view family) {
-  std::shared_ptr<MovePlan::State> made = make_steps(runtime, std::move(operation), family);
+  std::shared_ptr<Plan::State> made = make_steps(runtime, std::move(operation), family);
   if (made->operation.one_launch) return made;
   made->attempts = Attempts::make(runtime, *made);
   if (runtime.device() && !made->attempts) {
@@ -57,8 +57,8 @@ std::shared_ptr<const MovePlan::State> make_plan(const Runtime& runtime, Operati
   return made;
 }
 
-const MovePlan::State& current(const MovePlan::State& plan) noexcept {
-  const MovePlan::State* const better = plan.attempts ? plan.attempts->better() : nullptr;
+const Plan::State& current(const Plan::State& plan) noexcept {
+  const Plan::State* const better = plan.attempts ? plan.attempts->better() : nullptr;
   return better != nullptr ? *better : plan;
 }
 
@@ -66,7 +66,7 @@ namespace {
 
 /// The launches for addresses that may overlap, are aligned or interleave as none before, or of a plan whose
 /// choice is being improved.
-[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const MovePlan::State& plan,
+[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const Plan::State& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
   if (plan.operation.one_launch) {
     return plan.batches.launch(runtime, moved_to(addresses, plan.operation), stream);
@@ -91,43 +91,43 @@ std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
 
 }  // namespace
 
-void launch(const Runtime& runtime, const MovePlan::State& plan, const TensorAddresses& addresses,
+void launch(const Runtime& runtime, const Plan::State& plan, const TensorAddresses& addresses,
             Stream stream) {
   const PlacedLaunches* const known = plan.launches.find(addresses);
   if (known != nullptr) return (*known)(addresses, stream);
   launch_checked(runtime, plan, addresses, stream);
 }
 
-MovePlan::MovePlan(const Runtime& runtime, std::shared_ptr<const State> state)
+Plan::Plan(const Runtime& runtime, std::shared_ptr<const State> state)
     : runtime_(runtime), state_(std::move(state)) {}
 
-MovePlan plan(const Runtime& runtime, const Operation& operation, std::string_view family) {
+Plan plan(const Runtime& runtime, const Operation& operation, std::string_view family) {
   return {runtime, make_plan(runtime, operation, family)};
 }
 
-void MovePlan::operator()(Stream stream) const {
+void Plan::operator()(Stream stream) const {
   const PlacedLaunches* const launches = state_->as_planned.load(std::memory_order_acquire);
   if (launches != nullptr) return launches->as_planned(stream);
   const Operation& operation = state_->operation;
   launch(runtime_, *state_, {addresses_of(operation.destinations), addresses_of(operation.sources)}, stream);
 }
 
-void MovePlan::operator()(List<DevicePtr> destinations, List<DevicePtr> sources, Stream stream) const {
+void Plan::operator()(List<DevicePtr> destinations, List<DevicePtr> sources, Stream stream) const {
   launch(runtime_, *state_, {destinations, sources}, stream);
 }
 
-std::uint64_t MovePlan::bytes_moved() const noexcept {
+std::uint64_t Plan::bytes_moved() const noexcept {
   std::uint64_t bytes = 0;
   for (const KernelPlan& plan : current(*state_).plans) bytes += plan.bytes_moved();
   return bytes;
 }
-std::span<const Kernel> MovePlan::kernels() const noexcept {
+std::span<const Kernel> Plan::kernels() const noexcept {
   return current(*state_).kernels;
 }
-std::span<const KernelPlan> MovePlan::plans() const noexcept {
+std::span<const KernelPlan> Plan::plans() const noexcept {
   return current(*state_).plans;
 }
-const Operation& MovePlan::operation() const noexcept {
+const Operation& Plan::operation() const noexcept {
   return state_->operation;
 }
 

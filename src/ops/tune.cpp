@@ -19,7 +19,7 @@ const Move& largest(const Operation& operation) {
 
 }  // namespace
 
-TuneReport tune(const Runtime& runtime, const MovePlan& plan, const TuneOptions& options) {
+TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& options) {
   if (!runtime.device() || runtime.device()->info().ordinal < 0) {
     throw Error(ErrorCode::unavailable, "tuning measures on a GPU, and this runtime has none");
   }

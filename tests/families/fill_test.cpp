@@ -22,7 +22,7 @@ Tensor dense(ElementType type, std::initializer_list<std::uint64_t> shape) {
 }
 
 KernelPlan only_plan(const Tensor& destination, std::string_view expression) {
-  auto plans = plan(operation::map(destination, expression, {}));
+  auto plans = plan_kernels(operation::map(destination, expression, {}));
   REQUIRE(plans.size() == 1);
   return plans.front();
 }
@@ -49,11 +49,11 @@ TEST_CASE("a fill that reads no coordinates walks its destination as one row") {
 TEST_CASE("fills are for no sources, and nothing else is") {
   const Tensor to = dense(ElementType::f32, {64});
   const std::array sources{dense(ElementType::f32, {64})};
-  CHECK_THROWS_WITH(plan(operation::map(to, "x", sources), {.family = "fill"}),
+  CHECK_THROWS_WITH(plan_kernels(operation::map(to, "x", sources), {.family = "fill"}),
                     ContainsSubstring("kernels of the family fill cannot do this"));
-  CHECK_THROWS_WITH(plan(operation::map(to, "1", {}), {.family = "general"}),
+  CHECK_THROWS_WITH(plan_kernels(operation::map(to, "1", {}), {.family = "general"}),
                     ContainsSubstring("kernels of the family general cannot do this"));
-  CHECK(plan(operation::map(dense(ElementType::f32, {0}), "1", {})).empty());
+  CHECK(plan_kernels(operation::map(dense(ElementType::f32, {0}), "1", {})).empty());
 }
 
 TEST_CASE("a fill's source holds what it uses") {

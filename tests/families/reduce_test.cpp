@@ -32,7 +32,7 @@ Tensor to(ElementType type, const std::vector<std::uint64_t>& shape) {
 }
 
 KernelPlan only_plan(const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
-  auto plans = plan(operation::reduce(destination, what, sources));
+  auto plans = plan_kernels(operation::reduce(destination, what, sources));
   REQUIRE(plans.size() == 1);
   return plans.front();
 }
@@ -49,7 +49,7 @@ reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std
 /// Its one plan, for tensors that lie as an allocation does.
 KernelPlan only_plan(const reference::RandomCase& reduction) {
   auto plans =
-      plan(reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
+      plan_kernels(reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
   REQUIRE(plans.size() == 1);
   return plans.front();
 }
@@ -64,10 +64,10 @@ TEST_CASE("a reduction is done by its own family, and reads each byte once") {
   CHECK_THAT(plan.why(), ContainsSubstring("What is reduced lies side by side"));
   const KernelPlan columns = only_plan(to(f32, {1024}), {.axes = {0}}, {dense(f32, {512, 1024})});
   CHECK_THAT(columns.why(), ContainsSubstring("What is kept lies side by side"));
-  CHECK_THROWS_WITH(tmajit::plan(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
+  CHECK_THROWS_WITH(tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
                                  {.family = "general"}),
                     ContainsSubstring("kernels of the family general cannot do this"));
-  CHECK_THROWS_WITH(tmajit::plan(operation::copy(to(f32, {512}), dense(f32, {512})), {.family = "reduce"}),
+  CHECK_THROWS_WITH(tmajit::plan_kernels(operation::copy(to(f32, {512}), dense(f32, {512})), {.family = "reduce"}),
                     ContainsSubstring("kernels of the family reduce cannot do this"));
 }
 
@@ -126,7 +126,7 @@ TEST_CASE("the parts of a nest that are reduced merge, and so do those that are 
 
 TEST_CASE("a reduction without axes is of all, and sums of nothing are 0") {
   const auto planned = [](const Tensor& destination, const Reduction& what, const Tensor& source) {
-    return plan(operation::reduce(destination, what, {source}));
+    return plan_kernels(operation::reduce(destination, what, {source}));
   };
   CHECK(planned(to(f32, {}), {}, dense(f32, {4, 5})).front().family().does("reduce"));
   for (const ReductionOp op : {ReductionOp::sum, ReductionOp::any, ReductionOp::all}) {
@@ -140,7 +140,7 @@ TEST_CASE("a reduction without axes is of all, and sums of nothing are 0") {
 TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
   const auto wrong = [](const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
     try {
-      (void)plan(operation::reduce(destination, what, sources));
+      (void)plan_kernels(operation::reduce(destination, what, sources));
     } catch (const Error& error) {
       return std::string(error.what());
     }
@@ -162,7 +162,7 @@ TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
              ContainsSubstring("the destination"));
   CHECK(parse_reduction("arg_max") == ReductionOp::arg_max);
   CHECK_THROWS_WITH(parse_reduction("argmax"), ContainsSubstring("arg_max"));
-  CHECK(plan(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense(f32, {0, 5})})).empty());
+  CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense(f32, {0, 5})})).empty());
 }
 
 TEST_CASE("a mistake in what becomes of the result is the user's") {

@@ -101,7 +101,7 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
 
     const Move move{{to, out.address() + out_first * bytes}, {{from, in.address() + in_first * bytes}}};
     CAPTURE(n, bytes, canonical(std::array{to, from}).text());
-    const MovePlan plan = tmajit::plan(runtime, Operation::of({move}));
+    const Plan plan = tmajit::plan(runtime, Operation::of({move}));
     const MoveExplanation explanation = plan.explain();
     ++kernels[explanation.steps.front().kernel];
     CAPTURE(explanation.steps.front().choice);

@@ -84,7 +84,7 @@ TEST_CASE("a graph runs what it captured after plan and runtime are gone", "[gpu
   CUgraphExec exec = nullptr;
   {
     const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-    const MovePlan plan =
+    const Plan plan =
         tmajit::plan(runtime, operation::permute(matrix.destination(), matrix.source(), turned));
     exec = captured(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] { plan(stream); });
   }

@@ -67,7 +67,7 @@ TEST_CASE("one plan reduces on several streams at once, and in graphs beside the
   const CurrentContext context(*device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   std::vector<Sums> sums;
-  std::vector<MovePlan> plans;
+  std::vector<Plan> plans;
   std::vector<Stream> streams;
   for (std::uint64_t i = 0; i < 6; ++i) {
     sums.emplace_back(device, i + 1);

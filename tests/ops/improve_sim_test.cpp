@@ -35,7 +35,7 @@ TEST_CASE("every call of a trial equals the reference, and nothing is reported")
     const reference::Expected right = expected(move, before);
     try {
       tests::OwnMemory memory(device, move);
-      const MovePlan plan = tmajit::plan(runtime, reference::operation_of(move, memory.addresses()));
+      const Plan plan = tmajit::plan(runtime, reference::operation_of(move, memory.addresses()));
       const std::string usual = plan.plans().empty() ? "" : plan.plans()[0].choice().text();
       for (int call = 0; call < 24; ++call) {
         memory.write(before);

@@ -68,7 +68,7 @@ struct Desk {
 
 TEST_CASE("the fastest of the candidates is kept, and each call launches once") {
   const Desk desk(times({100, 50, 80}));
-  const MovePlan untried =
+  const Plan untried =
       plan(Runtime({.device = desk.device, .cache_directory = std::nullopt}), desk.operation());
   desk.device->takes = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
   for (int i = 1; i <= 12; ++i) {
@@ -99,7 +99,7 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
   CHECK(allocations() == before);
 
   // As jitc tune's choices are: plans take it, and it is carried to other runtimes.
-  const MovePlan improved = plan(desk.runtime, desk.operation());
+  const Plan improved = plan(desk.runtime, desk.operation());
   CHECK(improved.plans()[0].tuned());
   CHECK(improved.plans()[0].choice() == found[0].choice);
   const Runtime next({.device = desk.device, .cache_directory = std::nullopt});
@@ -200,7 +200,7 @@ TEST_CASE("a choice that is added meanwhile stays") {
   other.calls(60);
   TunedChoice own = other.found().at(0);
   own.microseconds = 7;
-  const MovePlan held = plan(desk.runtime, desk.operation());
+  const Plan held = plan(desk.runtime, desk.operation());
   tuning(desk.runtime).add(own);
   for (int i = 0; i < 60; ++i) held();
   CHECK(desk.found() == std::vector{own});
@@ -215,7 +215,7 @@ TEST_CASE("while a stream is captured its launches are the usual kernel, and not
   CHECK(desk.device->timers_started == 0);
   CHECK(desk.device->loaded() == 1);
   // Other streams go on meanwhile; and when all is known, a captured launch changes nothing yet.
-  const MovePlan held = plan(desk.runtime, desk.operation());
+  const Plan held = plan(desk.runtime, desk.operation());
   desk.calls(60);
   REQUIRE(desk.found().size() == 1);
   held(some_stream);
@@ -262,7 +262,7 @@ TEST_CASE("where no other candidate can be had, calls go on as they were") {
   desk.device->on_load = [](int number) {
     if (number > 0) throw Error(ErrorCode::device_failed, "full");
   };
-  const MovePlan held = plan(desk.runtime, desk.operation());
+  const Plan held = plan(desk.runtime, desk.operation());
   const CapturedLog log;
   desk.calls(20);
   for (int i = 0; i < 20; ++i) held();
@@ -293,7 +293,7 @@ TEST_CASE("an error of the usual kernel is the caller's") {
 
 TEST_CASE("a plan that is held improves, and says what it launches") {
   const Desk desk(times({100, 50, 80}));
-  const MovePlan held = plan(desk.runtime, desk.operation());
+  const Plan held = plan(desk.runtime, desk.operation());
   const KernelChoice usual = held.plans()[0].choice();
   const std::span<const Kernel> kernels = held.kernels();
   for (int i = 0; i < 12; ++i) held();
@@ -326,7 +326,7 @@ TEST_CASE("shapes of one class help each other, however large each is") {
   REQUIRE(desk.found().size() == 1);
   CHECK(desk.device->launched().size() == static_cast<std::size_t>(calls));
   for (const std::uint64_t rows : {2048U, 2560U, 3000U}) {
-    const MovePlan improved = plan(
+    const Plan improved = plan(
         desk.runtime, operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, here),
                                          Tensor::contiguous(ElementType::f32, {2048, rows}, there), {1, 0}));
     CHECK(improved.plans()[0].choice() == desk.found()[0].choice);
@@ -337,7 +337,7 @@ TEST_CASE("threads try a class together, and each of their calls launches once")
   const Desk desk(times({100, 50, 80}));
   constexpr int threads = 8;
   constexpr int calls = 200;
-  const MovePlan held = plan(desk.runtime, desk.operation());
+  const Plan held = plan(desk.runtime, desk.operation());
   {
     std::vector<std::jthread> running;
     for (int t = 0; t < threads; ++t) {
@@ -357,7 +357,7 @@ TEST_CASE("a runtime that goes in the midst of a trial leaves nothing") {
   const auto device = std::make_shared<ScriptedDevice>(times({100, 50, 80}));
   device->is_behind = true;
   for (const int calls : {2, 3, 5, 9, 12}) {
-    std::optional<MovePlan> held;
+    std::optional<Plan> held;
     {
       const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three});
       const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, here);

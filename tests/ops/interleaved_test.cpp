@@ -162,7 +162,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
     // What the planner takes, and one of the others.
     const Candidate& other = candidates[between(random, 0, candidates.size() - 1)];
-    const KernelPlan chosen = plan(operation).front();
+    const KernelPlan chosen = plan_kernels(operation).front();
     for (const Candidate* const candidate : {&chosen.state().candidate, &other}) {
       INFO(tests::choice_text(*candidate));
       ++counts[std::string(name(parts)) + ": " + std::string(candidate->family->name())];
@@ -197,7 +197,7 @@ TEST_CASE("a plan for tensors that lie apart moves within one buffer, and nothin
     tests::OwnMemory memory(runtime.device(), drawn);
     memory.write(before);
     try {
-      const MovePlan plan = tmajit::plan(runtime, reference::operation_of(apart, elsewhere.addresses()));
+      const Plan plan = tmajit::plan(runtime, reference::operation_of(apart, elsewhere.addresses()));
       const Operation here = reference::operation_of(drawn, memory.addresses());
       plan(tests::addresses_of(here.destinations), tests::addresses_of(here.sources));
       CHECK(difference(drawn, right, memory.read(before)) == "");
@@ -221,7 +221,7 @@ TEST_CASE("a kernel that loads what lies between a source's elements races where
   device->memory().fill(matrix.address(), std::byte{1}, matrix.bytes(), nullptr);
   device->memory().fill(other.address(), std::byte{1}, other.bytes(), nullptr);
   const auto plan_from = [&](DevicePtr address) {
-    return plan(operation::copy(columns(matrix.address()), columns(address))).front();
+    return plan_kernels(operation::copy(columns(matrix.address()), columns(address))).front();
   };
   const auto reports_of = [&](const KernelPlan& plan) {
     device->clear_reports();

@@ -42,7 +42,7 @@ class KeptElements {
     reference::compute(
         operation::permute({destination, host(expected) + before}, {source, host(given)}, axes).moves[0]);
 
-    const MovePlan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
+    const Plan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
                                                             {source, source_buffer.address()}, axes));
     turn();
     device_->streams().synchronize(nullptr);

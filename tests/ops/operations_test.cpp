@@ -239,7 +239,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
     Ints none({2, 0});
     Ints b({2, 2}, 10);
     Ints to({2, 3});
-    const MovePlan again =
+    const Plan again =
         plan(runtime(), operation::concat(to.tensor, Tensors{a.tensor, none.tensor, b.tensor}, 1));
     again();
     CHECK(to.read() == Values{0, 10, 11, 1, 12, 13});
@@ -265,7 +265,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
     Ints from({4});
     Ints a({1}, 100);
     Ints b({3}, 100);
-    const MovePlan again = plan(runtime(), operation::split(Tensors{a.tensor, b.tensor}, from.tensor, 0));
+    const Plan again = plan(runtime(), operation::split(Tensors{a.tensor, b.tensor}, from.tensor, 0));
     Ints other({4}, 50);
     again(std::array{a.buffer.address(), b.buffer.address()}, std::array{other.buffer.address()});
     CHECK(a.read() == Values{50});
@@ -274,7 +274,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
   SECTION("a slice has a source that it begins within") {
     Ints from({10});
     Ints to({3}, 100);
-    const MovePlan again = plan(runtime(), operation::slice(to.tensor, from.tensor, Slices{{-1, {}, -4}}));
+    const Plan again = plan(runtime(), operation::slice(to.tensor, from.tensor, Slices{{-1, {}, -4}}));
     again();
     CHECK(to.read() == Values{9, 5, 1});
     Ints other({10}, 20);
@@ -285,7 +285,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
     Ints from({4});
     Ints to({4}, 100);
     const Move move{.destination = to.tensor, .sources = {flipped(from.tensor, 0)}};
-    const MovePlan again = plan(runtime(), Operation::of({move}));
+    const Plan again = plan(runtime(), Operation::of({move}));
     again(std::array{to.buffer.address()}, std::array{from.buffer.address() + 12});
     CHECK(to.read() == Values{3, 2, 1, 0});
   }
@@ -306,7 +306,7 @@ TEST_CASE("a cast to the same type keeps every bit") {
 
 TEST_CASE("a runtime without a device plans and compiles; launches say what is missing") {
   Runtime without({.device = nullptr, .cache_directory = std::nullopt});
-  const MovePlan turn =
+  const Plan turn =
       plan(without, operation::permute(dense({64, 32}, here), dense({32, 64}, there), Axes{1, 0}));
   REQUIRE(turn.plans().size() == 1);
   REQUIRE(turn.kernels().size() == 1);
@@ -325,7 +325,7 @@ TEST_CASE("a runtime without a device plans and compiles; launches say what is m
   CHECK(code_of([&] { turn(std::array{elsewhere}, std::array{there}); }) == ErrorCode::unavailable);
   CHECK(code_of([&] { static_cast<void>(tune(without, turn)); }) == ErrorCode::unavailable);
   // Where nothing is moved there is nothing to launch.
-  const MovePlan nothing = plan(without, operation::copy(dense({0, 4}, here), dense({0, 4}, there)));
+  const Plan nothing = plan(without, operation::copy(dense({0, 4}, here), dense({0, 4}, there)));
   CHECK(nothing.plans().empty());
   CHECK_NOTHROW(nothing());
 }

@@ -107,7 +107,7 @@ std::vector<std::string> reported(const tests::Edit& edit) {
 TEST_CASE("ragged: a plan of copy_ragged is one kernel") {
   const Runtime runtime = simulated(0);
   const PlacedBatch placed(runtime, random_batch(1, 4000), 1);
-  const MovePlan planned = plan(runtime, placed.operation);
+  const Plan planned = plan(runtime, placed.operation);
   CHECK(planned.plans().size() == 1);
   CHECK(planned.explain().steps.size() == 1);
 }

@@ -142,7 +142,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     }
     const Operation operation = Operation::of(moves);
     if (refusal(operation)) continue;
-    const std::vector<KernelPlan> plans = plan(operation);
+    const std::vector<KernelPlan> plans = plan_kernels(operation);
     const auto reaches = reaches_of(operation);
     const auto launches = PlacedLaunches::make(operation, reaches, plans, kernels_of(plans, device));
 
@@ -162,7 +162,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     const TensorAddresses addresses{destinations, sources};
     const Operation moved = moved_to(addresses, operation);
     if (refusal(moved)) continue;
-    const std::vector<KernelPlan> there = plan(moved);
+    const std::vector<KernelPlan> there = plan_kernels(moved);
     // The kernel is another one only where a source now interleaves with the destination and did not.
     bool interleaves = false;
     for (std::size_t i = 0; i < there.size(); ++i) {
@@ -221,7 +221,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     INFO(why.value_or(""));
     CHECK_FALSE(why.has_value());
     if (placement == Placement::as_planned) continue;
-    for (const auto& of_move : interleaves_in(plan(moved_to(addresses, operation)))) {
+    for (const auto& of_move : interleaves_in(plan_kernels(moved_to(addresses, operation)))) {
       CHECK(std::ranges::count(of_move, true) == 0);
     }
   }
@@ -232,7 +232,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
 TEST_CASE("a plan on other addresses plans, compiles and allocates nothing") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const MovePlan plan = tmajit::plan(runtime, transposition());
+  const Plan plan = tmajit::plan(runtime, transposition());
   CHECK(device->loads == 1);
   device->on_launch = nullptr;
   const DevicePtr to = at + 4096;
@@ -247,7 +247,7 @@ TEST_CASE("a plan on other addresses plans, compiles and allocates nothing") {
 TEST_CASE("addresses of another alignment get their kernel once") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const MovePlan plan = tmajit::plan(runtime, transposition());
+  const Plan plan = tmajit::plan(runtime, transposition());
   device->on_launch = nullptr;
   const DevicePtr to = at + 4;
   const DevicePtr from = at + far;
@@ -278,7 +278,7 @@ TEST_CASE("a plan keeps launches of so many classes of alignment, and no more") 
 TEST_CASE("an image that does not keep its kernel's plan takes little") {
   const auto device = std::make_shared<FakeDevice>();
   const Operation operation = transposition();
-  const std::vector<KernelPlan> plans = plan(operation);
+  const std::vector<KernelPlan> plans = plan_kernels(operation);
   const std::vector<Kernel> kernels = kernels_of(plans, device);
   const auto reaches = reaches_of(operation);
   const std::size_t before = heap_bytes();
@@ -291,7 +291,7 @@ TEST_CASE("an image that does not keep its kernel's plan takes little") {
 TEST_CASE("addresses that cannot be are refused, and nothing is launched") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const MovePlan plan = tmajit::plan(runtime, transposition());
+  const Plan plan = tmajit::plan(runtime, transposition());
   const auto refuse = [&](DevicePtr to, DevicePtr from, const std::string& because) {
     CHECK_THAT(error_of([&] { plan({&to, 1}, {&from, 1}); }), ContainsSubstring(because));
   };
@@ -311,9 +311,9 @@ TEST_CASE("a map in place stays one on other addresses, however it was planned")
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const std::array sources{matrix(64, 64, at + far)};
-  const MovePlan apart = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", sources));
+  const Plan apart = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", sources));
   const std::array same{matrix(64, 64, at)};
-  const MovePlan in_place = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", same));
+  const Plan in_place = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", same));
   device->on_launch = nullptr;
   const DevicePtr other = at + 2 * far;
   CHECK_NOTHROW(apart({&other, 1}, {&other, 1}));
@@ -334,8 +334,8 @@ TEST_CASE("a plan comes to another kernel where its tensors interleave, once, an
                                       std::vector<std::int64_t>{201, 1}),
                   address};
   };
-  const MovePlan apart = tmajit::plan(runtime, operation::copy(columns(at), columns(at + far)));
-  const MovePlan beside = tmajit::plan(runtime, operation::copy(columns(at), columns(at + 64)));
+  const Plan apart = tmajit::plan(runtime, operation::copy(columns(at), columns(at + far)));
+  const Plan beside = tmajit::plan(runtime, operation::copy(columns(at), columns(at + 64)));
   CHECK(apart.plans()[0].key() != beside.plans()[0].key());
   device->on_launch = nullptr;
   const int loads = device->loads;
@@ -356,7 +356,7 @@ TEST_CASE("a plan outlives its runtime, and a runtime that was moved from is one
   const auto device = std::make_shared<FakeDevice>();
   std::optional<Runtime> runtime(std::in_place,
                                  RuntimeOptions{.device = device, .cache_directory = std::nullopt});
-  const MovePlan plan = tmajit::plan(*runtime, transposition());
+  const Plan plan = tmajit::plan(*runtime, transposition());
   const Runtime moved = std::move(*runtime);
   CHECK_NOTHROW(tmajit::plan(*runtime, transposition()));  // NOLINT(bugprone-use-after-move): a handle
   runtime.reset();
@@ -375,7 +375,7 @@ TEST_CASE("an operation of moves alone is one of their tensors") {
   operation.moves.push_back({matrix(8, 8, at + 4 * far), {matrix(8, 8, at + 5 * far)}});
   operation.destinations.clear();
   operation.sources.clear();
-  const MovePlan plan = tmajit::plan(runtime, operation);
+  const Plan plan = tmajit::plan(runtime, operation);
   device->on_launch = nullptr;
   CHECK_NOTHROW(plan());
   const std::array to{at + 6 * far, at + 7 * far};
@@ -393,7 +393,7 @@ TEST_CASE("an operation that moves nothing names no tensors") {
 TEST_CASE("a plan of nothing does nothing, wherever it is") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  const MovePlan plan = tmajit::plan(runtime, operation::copy(matrix(0, 4, 0), matrix(0, 4, 0)));
+  const Plan plan = tmajit::plan(runtime, operation::copy(matrix(0, 4, 0), matrix(0, 4, 0)));
   const DevicePtr somewhere = at;
   CHECK_NOTHROW(plan());
   CHECK_NOTHROW(plan({&somewhere, 1}, {&somewhere, 1}));

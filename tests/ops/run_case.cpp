@@ -93,7 +93,7 @@ std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   return addresses;
 }
 
-void KernelsMet::add(const MovePlan& plan) {
+void KernelsMet::add(const Plan& plan) {
   for (const MoveStep& step : plan.explain().steps) ++counts[step.kernel];
   for (const Kernel& kernel : plan.kernels()) keys.insert(kernel.key().hex());
 }
@@ -109,7 +109,7 @@ std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory
   const Buffers before = random_buffers(drawn, seed);
   const Expected right = expected(drawn, before);
   const auto memory = make_memory(drawn, 0);
-  const MovePlan plan = tmajit::plan(runtime, reference::operation_of(drawn, memory->addresses()));
+  const Plan plan = tmajit::plan(runtime, reference::operation_of(drawn, memory->addresses()));
   met.add(plan);
   memory->write(before);
   plan(memory->stream());

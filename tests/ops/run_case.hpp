@@ -41,7 +41,7 @@ using MakeMemory =
 struct KernelsMet {
   std::map<std::string, std::uint64_t> counts;  ///< by a plan's kernels
   std::set<std::string> keys;                   ///< of kernels
-  void add(const tmajit::MovePlan& plan);
+  void add(const tmajit::Plan& plan);
   [[nodiscard]] std::string text() const;
 };
 

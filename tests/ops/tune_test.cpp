@@ -59,7 +59,7 @@ struct Tuned {
     const Operation operation =
         operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, 0x7f00'0000'0000),
                            Tensor::contiguous(ElementType::f32, {2048, 2048}, 0x7e00'0000'0000), {1, 0});
-    const MovePlan before = plan(runtime, operation);
+    const Plan before = plan(runtime, operation);
     device->by_events = 0;
     report = tune(runtime, before);
     after.emplace(plan(runtime, operation));
@@ -67,7 +67,7 @@ struct Tuned {
   std::shared_ptr<ScriptedGpu> device;
   Runtime runtime;
   TuneReport report;
-  std::optional<MovePlan> after;
+  std::optional<Plan> after;
 };
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
   double sum = 0;
   std::string unmeasured;
   for (const Measured& one : cases) {
-    const std::string choice = plan(one.operation).front().choice().text();
+    const std::string choice = plan_kernels(one.operation).front().choice().text();
     if (!one.us.contains(choice)) {
       unmeasured += one.name + ": " + choice + '\n';
       continue;

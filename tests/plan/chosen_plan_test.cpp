@@ -27,7 +27,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
                .shape_class = shape_class(move, untuned),
                .choice = candidate.choice(),
                .microseconds = 1});
-    const KernelPlan chosen = plan(Operation::of({move}), tuned).at(0);
+    const KernelPlan chosen = plan_kernels(Operation::of({move}), tuned).at(0);
     INFO(candidate.choice().text());
     CHECK(chosen.key() == candidate.key());
     CHECK(chosen.tuned());
@@ -37,7 +37,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
   }
   // Of another chip, or with a choice that no candidate has.
   tuned.chip.name = "NVIDIA H100";
-  CHECK(plan(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
+  CHECK(plan_kernels(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
   tuned.chip.name = untuned.chip.name;
   KernelChoice none = candidates.front().choice();
   tests::number_of(none, "threads") = 32 * 31;
@@ -45,8 +45,8 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
              .shape_class = shape_class(move, untuned),
              .choice = none,
              .microseconds = 1});
-  CHECK(plan(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
-  CHECK_FALSE(plan(Operation::of({move}), tuned).at(0).tuned());
+  CHECK(plan_kernels(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
+  CHECK_FALSE(plan_kernels(Operation::of({move}), tuned).at(0).tuned());
 }
 
 TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow from their extents") {
@@ -65,7 +65,7 @@ TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow
                    .shape_class = shape_class(measured, untuned),
                    .choice = candidate.choice(),
                    .microseconds = 1});
-        const KernelPlan chosen = plan(Operation::of({other}), {.tuning = &table}).at(0);
+        const KernelPlan chosen = plan_kernels(Operation::of({other}), {.tuning = &table}).at(0);
         ++flat;
         if (!chosen.tuned()) continue;
         CHECK(chosen.family().name == "flat");
@@ -111,11 +111,11 @@ TEST_CASE("a choice of one permutation is not taken for another of the same exte
                .shape_class = shape_class(measured, untuned),
                .choice = taken.choice(),
                .microseconds = 1});
-    CHECK(plan(Operation::of({measured}), {.tuning = &table}).at(0).tuned());
+    CHECK(plan_kernels(Operation::of({measured}), {.tuning = &table}).at(0).tuned());
     for (const Move& other : others) {
       if (&other == &measured) continue;
       INFO(shape_class(measured, untuned).text() << " and " << shape_class(other, untuned).text());
-      CHECK_FALSE(plan(Operation::of({other}), {.tuning = &table}).at(0).tuned());
+      CHECK_FALSE(plan_kernels(Operation::of({other}), {.tuning = &table}).at(0).tuned());
     }
   };
   check(apart(ElementType::bf16, shape, {2, 0, 1, 3}), {apart(ElementType::bf16, shape, {3, 1, 0, 2})});
@@ -179,7 +179,7 @@ TEST_CASE("moves that fill the chip many times over go as those of half or twice
              .shape_class = known,
              .choice = candidates.back().choice(),
              .microseconds = 1});
-  CHECK(plan(Operation::of({measured}), options).at(0).key() == candidates.back().key());
+  CHECK(plan_kernels(Operation::of({measured}), options).at(0).key() == candidates.back().key());
   // Small moves do not.
   const Move small = tests::permutation(ElementType::f32, {1024, 1024}, {1, 0});
   ShapeClass near = shape_class(small, options);
@@ -188,20 +188,20 @@ TEST_CASE("moves that fill the chip many times over go as those of half or twice
              .shape_class = near,
              .choice = plan_candidates(small).back().choice(),
              .microseconds = 1});
-  CHECK_FALSE(plan(Operation::of({small}), options).at(0).tuned());
+  CHECK_FALSE(plan_kernels(Operation::of({small}), options).at(0).tuned());
 }
 
 TEST_CASE("only kernels of the family that was asked for") {
   const Move move = tests::permutation(ElementType::f32, {4096, 4096}, {1, 0});
   for (const std::string_view family : {"transpose", "direct_transpose", "flat"}) {
     const PlanOptions options{.family = family};
-    CHECK(plan(Operation::of({move}), options).at(0).family().name == family);
+    CHECK(plan_kernels(Operation::of({move}), options).at(0).family().name == family);
     for (const KernelPlan& candidate : plan_candidates(move, options))
       CHECK(candidate.family().name == family);
   }
   const auto code_of = [&](std::string_view family) {
     try {
-      static_cast<void>(plan(Operation::of({move}), {.family = family}));
+      static_cast<void>(plan_kernels(Operation::of({move}), {.family = family}));
     } catch (const Error& error) {
       return error.code();
     }

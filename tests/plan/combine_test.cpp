@@ -30,7 +30,7 @@ TensorView dense(ElementType type, const Dims& shape) {
 
 std::string type_of_map(CombineOp op, ElementType type) {
   const TensorView view = dense(type, {64, 64});
-  const KernelPlan made = plan(operation::reduce_into(to(view), op, from(view))).at(0);
+  const KernelPlan made = plan_kernels(operation::reduce_into(to(view), op, from(view))).at(0);
   for (const Parameter& parameter : made.parameters()) {
     if (parameter.map) return std::string(name(parameter.map->type));
   }
@@ -45,7 +45,7 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
     for (const ElementType type : all_element_types) {
       CAPTURE(name(op), name(type));
       const TensorView view = dense(type, {64, 64});
-      const auto planned = [&] { return plan(operation::reduce_into(to(view), op, from(view))); };
+      const auto planned = [&] { return plan_kernels(operation::reduce_into(to(view), op, from(view))); };
       if (const auto as = combined_as(op, type)) {
         CHECK(size_of(*as) == size_of(type));
         REQUIRE(planned().size() == 1);
@@ -60,7 +60,7 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
   CHECK_THAT(
       refusal([] {
         const TensorView view = dense(ElementType::f64, {8});
-        return plan(operation::reduce_into(to(view), CombineOp::add, from(view)));
+        return plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view)));
       }),
       ContainsSubstring("add of f64") && ContainsSubstring("legal: u32, i32, u64, i64, f16, bf16, f32"));
   CHECK_THROWS_AS(parse_combine("mean"), Error);
@@ -68,7 +68,7 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
 
 TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are one") {
   const auto shape = [](const TensorView& view) {
-    return plan(operation::reduce_into(to(view), CombineOp::add, from(view))).at(0).shape();
+    return plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view))).at(0).shape();
   };
   CHECK(shape(dense(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
   // What is long is cut into rows that a box holds.
@@ -76,7 +76,7 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
   CHECK(shape(dense(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
   CHECK(shape(dense(ElementType::f32, {1, 1})).tile.size() == 1);
   CHECK(shape(TensorView::strided(ElementType::f32, {13, 7, 37}, {400, 40, 1})).tile.size() == 3);
-  CHECK(plan(operation::reduce_into(to(dense(ElementType::f32, {0, 4})), CombineOp::add,
+  CHECK(plan_kernels(operation::reduce_into(to(dense(ElementType::f32, {0, 4})), CombineOp::add,
                                     from(dense(ElementType::f32, {0, 4}))))
             .empty());
 }
@@ -88,12 +88,12 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
               operation::reduce_into(to(view), CombineOp::add, from(dense(ElementType::i32, {64, 64}))));
         }) == Rules{"combine.same-type of the source: type"});
   CHECK(broken_rules([&] {
-          return plan(operation::reduce_into(to(view), CombineOp::add, to(view)));
+          return plan_kernels(operation::reduce_into(to(view), CombineOp::add, to(view)));
         }).size() == 1);
 
   // No tensor map describes rows of 63 elements one behind the other, repeated ones, or an odd address.
   const auto says = [](const Tensor& destination, const Tensor& source) {
-    CHECK_THAT(refusal([&] { return plan(operation::reduce_into(destination, CombineOp::add, source)); }),
+    CHECK_THAT(refusal([&] { return plan_kernels(operation::reduce_into(destination, CombineOp::add, source)); }),
                ContainsSubstring("the copy engine cannot combine these"));
   };
   const auto odd = TensorView::strided(ElementType::u32, {64, 62}, {63, 1});

@@ -148,7 +148,7 @@ TEST_CASE("known moves get the kernels that they always got") {
     REQUIRE(moves[i].name == known[i].name);
     CHECK(tests::choice_text(chosen(moves[i].move).chosen) == known[i].choice);
     CHECK(class_of(moves[i].move) == known[i].shape_class);
-    const std::vector<KernelPlan> plans = plan(Operation::of({moves[i].move}));
+    const std::vector<KernelPlan> plans = plan_kernels(Operation::of({moves[i].move}));
     REQUIRE(plans.size() == 1);
     CHECK(plans[0].choice().text() == known[i].choice);
     CHECK_FALSE(plans[0].tuned());

@@ -89,8 +89,8 @@ TEST_CASE("equal kernels have equal keys and sources, wherever they lie in memor
       CHECK(here[i] == there[i]);
       CHECK(key_of(here[i], from) == key_of(there[i], to));
     }
-    const KernelPlan first = plan(Operation::of({move})).at(0);
-    const KernelPlan second = plan(Operation::of({elsewhere(move)})).at(0);
+    const KernelPlan first = plan_kernels(Operation::of({move})).at(0);
+    const KernelPlan second = plan_kernels(Operation::of({elsewhere(move)})).at(0);
     CHECK(source(first).text == source(second).text);
     CHECK(source(first).entry == "tmajit_" + std::string(first.family().name));
   }

@@ -23,11 +23,11 @@ constexpr auto f32 = ElementType::f32;
 constexpr std::uint32_t none = max_view_rank;  // no dimension
 
 Rules rules(const Move& move) {
-  return tests::broken_rules([&] { return plan(Operation::of({move})); });
+  return tests::broken_rules([&] { return plan_kernels(Operation::of({move})); });
 }
 
 std::string refusal(const Move& move) {
-  return tests::refusal([&] { return plan(Operation::of({move})); });
+  return tests::refusal([&] { return plan_kernels(Operation::of({move})); });
 }
 
 /// A copy to a dense destination of the source's shape.

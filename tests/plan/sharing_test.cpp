@@ -27,7 +27,7 @@ class Kernels {
   /// By the choices that are shipped, or by the cost model alone.
   explicit Kernels(bool tuned = true) : tuned_(tuned) {}
   void meet(const Operation& operation) {
-    for (const KernelPlan& plan : plan(operation, {.tuning = tuned_ ? &tuning_ : nullptr})) {
+    for (const KernelPlan& plan : plan_kernels(operation, {.tuning = tuned_ ? &tuning_ : nullptr})) {
       const auto [known, is_new] = first_.emplace(plan.key(), plan);
       // One key is one source, whatever the tile: else processes would compile for each other's caches in
       // vain.

@@ -68,7 +68,7 @@ TEST_CASE("each shipped choice is taken for what it was measured for") {
         const auto choice = table.find(shipped.chip, shape_class);
         if (!choice) continue;
         INFO(shape_class.text() << ": " << choice->choice.text());
-        const KernelPlan chosen = plan(Operation::of({move}), options).at(0);
+        const KernelPlan chosen = plan_kernels(Operation::of({move}), options).at(0);
         CHECK(chosen.tuned());
         CHECK(nearest(std::vector{chosen.choice()}, choice->choice).has_value());
         taken.insert(shape_class);

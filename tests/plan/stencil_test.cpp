@@ -28,7 +28,7 @@ Tensor from(const std::vector<std::uint64_t>& shape, DevicePtr shift = 0) {
 
 KernelPlan planned(const std::vector<std::uint64_t>& shape, const char* expression,
                    const Stencil& stencil = {}, DevicePtr shift = 0) {
-  return plan(operation::stencil(to(shape), expression, {from(shape, shift)}, stencil)).at(0);
+  return plan_kernels(operation::stencil(to(shape), expression, {from(shape, shift)}, stencil)).at(0);
 }
 
 bool has_map(const KernelPlan& plan) {
@@ -80,8 +80,8 @@ TEST_CASE("stencils: what is refused") {
 
   // In place, which a map may be.
   const Tensor both = to(shape);
-  CHECK(broken_rules([&] { return plan(operation::map(both, "x + 1", {both})); }).empty());
-  CHECK(broken_rules([&] { return plan(operation::stencil(both, "x(1)", {both})); }).size() == 1);
+  CHECK(broken_rules([&] { return plan_kernels(operation::map(both, "x + 1", {both})); }).empty());
+  CHECK(broken_rules([&] { return plan_kernels(operation::stencil(both, "x(1)", {both})); }).size() == 1);
   CHECK(tests::refusal([] {
           return planned({64, 64, 64}, "x(64, 64, 64) + x(-64, -64, -64)");
         }).find("have no room in the 232448 bytes of shared memory") != std::string::npos);
@@ -101,7 +101,7 @@ TEST_CASE("stencils: the copy engine loads what tensor maps describe, threads th
 TEST_CASE("stencils: kernels are of the family stencil alone, and no other plan is") {
   CHECK(planned({64, 64}, five_points).family().name == "stencil");
   CHECK_THROWS_AS(
-      plan(operation::stencil(to({64, 64}), five_points, {from({64, 64})}), {.family = "general"}), Error);
-  CHECK_THROWS_AS(plan(operation::map(to({64, 64}), "x + 1", {from({64, 64})}), {.family = "stencil"}),
+      plan_kernels(operation::stencil(to({64, 64}), five_points, {from({64, 64})}), {.family = "general"}), Error);
+  CHECK_THROWS_AS(plan_kernels(operation::map(to({64, 64}), "x + 1", {from({64, 64})}), {.family = "stencil"}),
                   Error);
 }

@@ -34,7 +34,7 @@ Tensor from(const Shape& shape, DevicePtr shift = 0) {
 const Windows around{.filter = {3, 3}, .before = {1, 1}, .after = {1, 1}};
 
 KernelPlan planned(const Tensor& destination, const Tensor& source, const Windows& windows) {
-  return plan(operation::im2col(destination, source, windows)).at(0);
+  return plan_kernels(operation::im2col(destination, source, windows)).at(0);
 }
 bool by_engine(const KernelPlan& plan) {
   return plan.choice().number("stages") > 0;
@@ -84,7 +84,7 @@ TEST_CASE("windows: what is refused") {
 
   // A move that somebody has put together.
   const auto rules = [&](Move move) {
-    return broken_rules([&] { return plan(Operation::of({std::move(move)})); });
+    return broken_rules([&] { return plan_kernels(Operation::of({std::move(move)})); });
   };
   const Move legal = operation::im2col(to(rows), from(images), around).moves.front();
   CHECK(rules(legal).empty());
@@ -127,14 +127,14 @@ TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the
 
 TEST_CASE("windows: kernels are of the family im2col alone, and no other plan is") {
   const Operation operation = operation::im2col(to({160, 144}), from({2, 8, 10, 16}), around);
-  CHECK(plan(operation).at(0).family().name == "im2col");
-  CHECK_THROWS_AS(plan(operation, {.family = "general"}), Error);
-  CHECK_THROWS_AS(plan(operation::copy(to({8, 8}), from({8, 8})), {.family = "im2col"}), Error);
+  CHECK(plan_kernels(operation).at(0).family().name == "im2col");
+  CHECK_THROWS_AS(plan_kernels(operation, {.family = "general"}), Error);
+  CHECK_THROWS_AS(plan_kernels(operation::copy(to({8, 8}), from({8, 8})), {.family = "im2col"}), Error);
   // One kernel serves windows of any size.
-  CHECK(plan(operation).at(0).key() ==
+  CHECK(plan_kernels(operation).at(0).key() ==
         planned(to({3 * 20 * 20, 4 * 64}), from({3, 21, 21, 64}), {.filter = {2, 2}}).key());
-  CHECK(plan(operation).at(0).bytes_read() == 2 * 8 * 10 * 16 * 2);
-  CHECK(plan(operation::im2col(to({0, 144}), from({0, 8, 10, 16}), around)).empty());
+  CHECK(plan_kernels(operation).at(0).bytes_read() == 2 * 8 * 10 * 16 * 2);
+  CHECK(plan_kernels(operation::im2col(to({0, 144}), from({0, 8, 10, 16}), around)).empty());
 }
 
 namespace {
@@ -174,12 +174,12 @@ TEST_CASE("convolutions: what is refused") {
 
   Move wrong = convolved({2, 6, 8, 32}, images, filter).moves.front();
   wrong.sources[1] = f32_at({32, 3, 5, 16}, from_address);
-  CHECK(broken_rules([&] { return plan(Operation::of({wrong})); }) ==
+  CHECK(broken_rules([&] { return plan_kernels(Operation::of({wrong})); }) ==
         Rules{"view.shape of windows: shape of the filter, to the destination"});
 }
 
 TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
-  const auto tile = [](const Operation& operation) { return plan(operation).at(0).choice(); };
+  const auto tile = [](const Operation& operation) { return plan_kernels(operation).at(0).choice(); };
   const KernelChoice large = tile(convolved({64, 56, 56, 256}, {64, 56, 56, 64}, {256, 3, 3, 64}, around));
   CHECK(large.family == "convolution");
   CHECK(large.number("windows") == 128);
@@ -188,7 +188,7 @@ TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
   CHECK(tile(convolved({64, 56, 56, 64}, {64, 56, 56, 64}, {64, 3, 3, 64}, around)).number("outputs") == 64);
   CHECK(tile(convolved({1, 8, 8, 20}, {1, 8, 8, 4}, {20, 1, 1, 4})).number("outputs") == 32);
   CHECK(tile(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3})).number("stages") == 0);
-  CHECK_THROWS_AS(plan(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}), Error);
+  CHECK_THROWS_AS(plan_kernels(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}), Error);
 }
 
 TEST_CASE("random windows are mostly such as the engine loads, and some are not") {
@@ -200,7 +200,7 @@ TEST_CASE("random windows are mostly such as the engine loads, and some are not"
     int by_engine = 0;
     for (std::uint64_t n = 0; n < 200; ++n) {
       const auto drawn = reference::random_case(operation, seed + n, 0, {.most_elements = 20'000});
-      const auto plans = plan(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
+      const auto plans = plan_kernels(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
       by_engine += plans.front().choice().number("stages") > 0 ? 1 : 0;
     }
     CHECK(by_engine > 50);

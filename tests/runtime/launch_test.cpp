@@ -459,7 +459,7 @@ TEST_CASE("found: memory of no device is refused") {
 TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches are refused") {
   Bench bench;
   const TensorView view = dense(ElementType::f32, {64, 64});
-  std::vector<KernelPlan> plans = plan(operation::copy({view, out_at}, {view, in_at}));
+  std::vector<KernelPlan> plans = plan_kernels(operation::copy({view, out_at}, {view, in_at}));
   REQUIRE(plans.size() == 1);
   KernelPlan moved_plan = plans[0];
   const KernelPlan taken_plan = std::move(moved_plan);

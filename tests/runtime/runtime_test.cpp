@@ -213,7 +213,7 @@ TEST_CASE("found: an empty cache directory and chips without SMs are refused") {
   const Tensor to{TensorView::contiguous(ElementType::f32, {64}), 0x10000};
   const Tensor from{to.view, 0x20000};
   const Chip none{.sm_count = 0};
-  CHECK(error_of([&] { return plan(operation::copy(to, from), {.chip = none}); }).code() ==
+  CHECK(error_of([&] { return plan_kernels(operation::copy(to, from), {.chip = none}); }).code() ==
         ErrorCode::invalid_argument);
   CHECK(error_of([&] { return plan_ragged({to}, {from}, 0, none); }).code() == ErrorCode::invalid_argument);
   const auto tiles = [&] {

@@ -29,7 +29,7 @@ Tensor dense(ElementType type, const std::vector<std::uint64_t>& shape, DevicePt
 
 /// The first kernel planned for a scan of `shape`, from and to tensors at multiples of 256 bytes.
 KernelPlan planned(const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
-  return plan(operation::scan(dense(type, shape, 0x7000'0000'0000), what, {dense(type, shape)})).front();
+  return plan_kernels(operation::scan(dense(type, shape, 0x7000'0000'0000), what, {dense(type, shape)})).front();
 }
 
 /// A scan without gaps, `shift` elements after where memory begins.
@@ -48,7 +48,7 @@ reference::RandomCase dense_scan(const Scan& what, ElementType from, ElementType
 
 std::string refusal(const Tensor& destination, const Scan& what, std::vector<Tensor> sources) {
   try {
-    (void)plan(operation::scan(destination, what, sources));
+    (void)plan_kernels(operation::scan(destination, what, sources));
   } catch (const Error& error) {
     return error.what();
   }
@@ -137,8 +137,8 @@ TEST_CASE("exclusive scans begin with the identity of the operation in the expre
 }
 
 TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
-  CHECK(plan(operation::scan(dense(f32, {4, 0}), {.axis = 1}, {dense(f32, {4, 0}, 0x20000000)})).empty());
-  CHECK(plan(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)})).empty());
+  CHECK(plan_kernels(operation::scan(dense(f32, {4, 0}), {.axis = 1}, {dense(f32, {4, 0}, 0x20000000)})).empty());
+  CHECK(plan_kernels(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)})).empty());
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
   CHECK(tests::run_candidates(runtime, dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
 }

@@ -91,7 +91,7 @@ void Placement::check(Stream stream) const {
 std::vector<KernelPlan> kernel_plans(const Placement& at, const Chip& chip) {
   const Operation operation = at.operation();
   const Case& what = at.what();
-  if (what.family.empty()) return plan(operation, {.chip = chip});
+  if (what.family.empty()) return plan_kernels(operation, {.chip = chip});
   return {plan_tiles({.family = what.family,
                       .destination = operation.destinations[0],
                       .sources = operation.sources,

@@ -51,7 +51,7 @@ class Sequence {
 
  private:
   struct Planned {
-    tmajit::MovePlan plan;
+    tmajit::Plan plan;
     std::shared_ptr<Placement> at;
   };
   struct Prepared {

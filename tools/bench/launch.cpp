@@ -146,13 +146,13 @@ void measure_move(const Options& options, Machine& machine, Report& report) {
   Buffers at(machine, c);
   const tmajit::Tensor destination = tensors(c.destinations, at.first.destination).front();
   const tmajit::Tensor source = tensors(c.sources, at.first.source).front();
-  const tmajit::MovePlan move =
+  const tmajit::Plan move =
       tmajit::plan(machine.runtime, operation_of(c, at.first.destination, at.first.source));
   const tmajit::PreparedLaunch prepared = move.kernels().front().prepare(move.plans().front());
   race_host(options, machine, report, "transpose, one tile",
             {{"PreparedLaunch", [&] { prepared(machine.stream); }},
-             {"MovePlan", [&] { move(machine.stream); }},
-             {"MovePlan, other addresses",
+             {"Plan", [&] { move(machine.stream); }},
+             {"Plan, other addresses",
               [&] {
                 const auto [to, from] = at.next();
                 move({&to, 1}, {&from, 1}, machine.stream);

@@ -47,11 +47,11 @@ void every_operation(Runtime& runtime) {
 }
 
 void every_launch(Runtime& runtime) {
-  const MovePlan move = plan(runtime, operation::permute(at(1 << 20), at(2 << 20), {1, 0}));
+  const Plan move = plan(runtime, operation::permute(at(1 << 20), at(2 << 20), {1, 0}));
   expect(move.bytes_moved() == 2 * 64 * 64 * 4 && move.operation().moves.size() == 1,
-         "a MovePlan's operation");
-  expect(move.kernels().size() == 1 && move.plans().size() == 1, "a MovePlan's kernels");
-  expect(!move.explain().text().empty(), "MovePlan::explain()");
+         "a Plan's operation");
+  expect(move.kernels().size() == 1 && move.plans().size() == 1, "a Plan's kernels");
+  expect(!move.explain().text().empty(), "Plan::explain()");
   const KernelPlan& kernel_plan = move.plans()[0];
   const Kernel& kernel = move.kernels()[0];
   expect(explain(kernel_plan, kernel).kernel == kernel_plan.family().name, "explain()");
@@ -69,7 +69,7 @@ void every_launch(Runtime& runtime) {
 
 void compile_and_cache() {
   const Scratch folder;
-  const Source source = tmajit::source(plan(operation::permute(at(1 << 20), at(2 << 20), {1, 0})).at(0));
+  const Source source = tmajit::source(plan_kernels(operation::permute(at(1 << 20), at(2 << 20), {1, 0})).at(0));
   const Artifact artifact = compile(source);
   expect(artifact.cubin.size() > 4 && artifact.cubin[1] == std::byte{'E'}, "a cubin is an ELF file");
   expect(artifact.resources.registers > 0, "ptxas reports registers");
@@ -100,7 +100,7 @@ void run_without_a_device() {
   Runtime first({.cache_directory = folder.path, .chip = chip});
   expect(first.chip() == chip && !first.device(), "chip() and device()");
   const KernelPlan plan =
-      tmajit::plan(operation::permute(at(1 << 20), at(2 << 20), {1, 0}), {.chip = chip}).at(0);
+      tmajit::plan_kernels(operation::permute(at(1 << 20), at(2 << 20), {1, 0}), {.chip = chip}).at(0);
   expect(first.kernel(plan).level() == CacheLevel::compiled, "a kernel is compiled");
 
   Runtime second({.cache_directory = folder.path, .chip = chip});

@@ -62,18 +62,18 @@ void plan_moves() {
       Operation::of({{.destination = to, .sources = {from}}}),
       operation::reduce_into(to, parse_combine("add"), from),
   };
-  for (const Operation& operation : operations) expect(!plan(operation).empty(), "an operation is planned");
+  for (const Operation& operation : operations) expect(!plan_kernels(operation).empty(), "an operation is planned");
 
-  ask_of_everything(plan(operations[1]).at(0));
+  ask_of_everything(plan_kernels(operations[1]).at(0));
   expect(!plan_ragged({to}, {from}).table.empty(), "plan_ragged()");
   expect(window_counts({.filter = {3, 3}}, {8, 10}) == std::vector<std::uint64_t>{6, 8}, "window_counts()");
-  expect(plan(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
+  expect(plan_kernels(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
   expect(
       combined_as(CombineOp::bit_or, ElementType::f64) == ElementType::u64 && name(CombineOp::bit_or) == "or",
       "a combination");
   expect(plan_candidates(operations[1].moves.at(0)).size() > 1, "plan_candidates()");
-  expect_error(ErrorCode::illegal_spec, [&to] { static_cast<void>(plan(operation::copy(to, to))); });
-  expect(plan(operations[0], {.chip = chip_of({.name = "NVIDIA H100", .sm_count = 114})}).size() == 1,
+  expect_error(ErrorCode::illegal_spec, [&to] { static_cast<void>(plan_kernels(operation::copy(to, to))); });
+  expect(plan_kernels(operations[0], {.chip = chip_of({.name = "NVIDIA H100", .sm_count = 114})}).size() == 1,
          "chip_of()");
 }
 
@@ -96,7 +96,7 @@ void plan_tiles_of_ones_own() {
 
 void keep_choices() {
   const KernelPlan plan =
-      tmajit::plan(operation::copy(matrix(64, 128, 1 << 20), matrix(64, 128, 2 << 20))).at(0);
+      tmajit::plan_kernels(operation::copy(matrix(64, 128, 1 << 20), matrix(64, 128, 2 << 20))).at(0);
   const TunedChoice choice{.chip = "NVIDIA H200",
                            .shape_class = {.family = "rows", .rank = 1},
                            .choice = plan.choice(),

@@ -53,7 +53,7 @@ Tensor matrix(const Dims& extents, DevicePtr address) {
 }
 
 void move(Runtime& runtime, Matrices& matrices) {
-  const MovePlan plan =
+  const Plan plan =
       tmajit::plan(runtime, operation::permute(matrix(transposed, matrices.output.address()),
                                                matrix(shape, matrices.input.address()), {1, 0}));
   plan();

@@ -38,7 +38,7 @@ Settled settle_by_calls(const bench::Machine& machine, const tmajit::Operation& 
   Settled settled{.by = "improved"};
   const tmajit::Runtime runtime(
       {.device = machine.device, .cache_directory = machine.cache_directory, .improve = improve});
-  const tmajit::MovePlan move = plan(runtime, operation);
+  const tmajit::Plan move = plan(runtime, operation);
   const double predicted = move.plans().front().predicted_us();
   if (predicted < improve.least_us) {
     settled.why_not = fmt::format("predicted to take {:.1f} us: those of fewer than {:g} are left alone",

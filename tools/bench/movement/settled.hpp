@@ -13,7 +13,7 @@ namespace movement {
 /// A move whose kernel was chosen by measuring, as a program would have it.
 struct Settled {
   std::string by;                             ///< "tuned", "improved"
-  std::optional<tmajit::MovePlan> move = {};  ///< none where nothing could be measured
+  std::optional<tmajit::Plan> move = {};  ///< none where nothing could be measured
   std::string why_not = {};                   ///< then
   std::uint32_t calls = 0;                    ///< of the move until its choice was made; 0: it made none
 };

@@ -40,7 +40,7 @@ Cost measure(const bench::Case& c, const std::shared_ptr<tmajit::Device>& device
   tmajit::Runtime runtime = fresh_runtime(device);
   const auto start = Clock::now();
   const auto plan_again = [&] { return tmajit::plan(runtime, bench::operation_of(c)); };
-  const tmajit::MovePlan plan = plan_again();
+  const tmajit::Plan plan = plan_again();
   cost.cold_ms = milliseconds_since(start);
   const auto again = Clock::now();
   for (int i = 0; i < hot_plans; ++i) (void)plan_again();
