@@ -41,7 +41,7 @@ static void beforehand(example::Session& session) {
   for (std::size_t n = 0; n < wanted.size(); ++n) {
     const Plan move = plan(runtime, wanted[n]);
     for (const Kernel& kernel : move.kernels()) {
-      std::printf("%s: from %s\n", kernel.artifact().entry.c_str(), name(kernel.level()));
+      std::printf("%s: from %s\n", kernel.artifact().entry.c_str(), name(kernel.level()).data());
       if (kernel.level() != CacheLevel::disk) throw example::Mismatch("a kernel was not made beforehand");
     }
     move();

@@ -17,7 +17,7 @@ static int embed(const std::shared_ptr<Device>& gpu) {
   TileRequest request{
       .family = "map", .destination = matrix, .sources = {matrix}, .expression = "x / (1 + expf(-x))"};
   const Kernel silu = runtime.kernel(plan_tiles(request));
-  std::printf("%u registers, from %s\n", silu.resources().registers, name(silu.level()));
+  std::printf("%u registers, from %s\n", silu.resources().registers, name(silu.level()).data());
   if (!gpu) return EXIT_SUCCESS;
 
   std::vector<float> x(matrix.elements());

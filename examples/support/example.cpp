@@ -120,7 +120,7 @@ void describe(const tmajit::Kernel& kernel, std::uint64_t dynamic_shared_bytes) 
   if (kernel.level() == tmajit::CacheLevel::compiled) {
     std::printf("compiled in %.1f ms\n", kernel.times().compile);
   } else {
-    std::printf("from %s in %.3f ms\n", tmajit::name(kernel.level()), kernel.times().fetch);
+    std::printf("from %s in %.3f ms\n", tmajit::name(kernel.level()).data(), kernel.times().fetch);
   }
 }
 

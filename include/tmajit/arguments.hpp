@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/dims.hpp>
+#include <tmajit/names.hpp>
 #include <tmajit/tensor.hpp>
 #include <tmajit/version.hpp>
 
@@ -29,6 +30,8 @@ enum class ArgumentType : std::uint8_t {
 };
 /// "number", "slices".
 [[nodiscard]] TMAJIT_API std::string_view name(ArgumentType type) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API ArgumentType parse<ArgumentType>(std::string_view name);
 
 /// One argument of an operation, described once: command-line options, JSON, the documentation's table and
 /// bindings are made from it.

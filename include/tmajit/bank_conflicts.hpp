@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/box_layout.hpp>
+#include <tmajit/names.hpp>
 
 #include <array>
 #include <cstdint>
@@ -51,7 +52,8 @@ inline constexpr std::array all_access_patterns{AccessPattern::row, AccessPatter
 /// "row", "column", "matrix", "matrix-transposed".
 [[nodiscard]] TMAJIT_API std::string_view name(AccessPattern) noexcept;
 /// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
-[[nodiscard]] TMAJIT_API AccessPattern parse_access_pattern(std::string_view);
+template <>
+[[nodiscard]] TMAJIT_API AccessPattern parse<AccessPattern>(std::string_view name);
 
 /// Instructions in which `pattern` goes over the tile with `width` bytes a lane. 0 if it cannot: a lane
 /// touches whole elements; a matrix has 8 rows of 16 bytes, and transposed ones have elements of 2 bytes.

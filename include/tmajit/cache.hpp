@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/compile.hpp>
+#include <tmajit/names.hpp>
 
 #include <array>
 #include <atomic>
@@ -28,7 +29,9 @@ struct CacheKey {
 
 /// Where a kernel came from.
 enum class CacheLevel { memory, disk, compiled };
-[[nodiscard]] TMAJIT_API const char* name(CacheLevel) noexcept;
+[[nodiscard]] TMAJIT_API std::string_view name(CacheLevel level) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API CacheLevel parse<CacheLevel>(std::string_view name);
 
 /// A folder of compiled kernels that any number of processes of one user share. Entries are published
 /// atomically and verified when they are read. A cache that cannot be read or written never fails a compile:

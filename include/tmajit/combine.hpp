@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/element_type.hpp>
+#include <tmajit/names.hpp>
 
 #include <array>
 #include <cstdint>
@@ -27,7 +28,8 @@ inline constexpr std::array all_combine_ops{CombineOp::add,    CombineOp::min,  
 /// "add", "min", "max", "inc", "dec", "and", "or", "xor".
 [[nodiscard]] TMAJIT_API std::string_view name(CombineOp op) noexcept;
 /// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
-[[nodiscard]] TMAJIT_API CombineOp parse_combine(std::string_view text);
+template <>
+[[nodiscard]] TMAJIT_API CombineOp parse<CombineOp>(std::string_view name);
 
 /// The type of the tensor map through which the engine combines elements of `type` so: the type itself, or
 /// one of the same bits for which that is the same (i64 is added as u64, and bits of any elements of four or

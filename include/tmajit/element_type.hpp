@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/names.hpp>
 #include <tmajit/version.hpp>
 
 #include <array>
@@ -79,6 +80,7 @@ inline constexpr std::array all_element_types{
 
 /// The type that `name` spells. NumPy's spellings ("float32", "int8") are taken too.
 /// Throws Error{invalid_argument} that lists the legal names.
-[[nodiscard]] TMAJIT_API ElementType parse_element_type(std::string_view name);
+template <>
+[[nodiscard]] TMAJIT_API ElementType parse<ElementType>(std::string_view name);
 
 TMAJIT_END

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <tmajit/names.hpp>
 #include <tmajit/version.hpp>
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -23,7 +25,9 @@ enum class ErrorCode {
 };
 
 /// The name of `code` as it is written in JSON: "illegal_spec".
-TMAJIT_API const char* name(ErrorCode code) noexcept;
+[[nodiscard]] TMAJIT_API std::string_view name(ErrorCode code) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API ErrorCode parse<ErrorCode>(std::string_view name);
 
 /// The one exception tmajit throws. `what()` is a full sentence: what was wrong, where, and what would be
 /// legal or what to do about it.

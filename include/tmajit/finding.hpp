@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/names.hpp>
 #include <tmajit/version.hpp>
 
 #include <cstdint>
@@ -17,7 +18,9 @@ enum class Severity : std::uint8_t {
 };
 
 /// The severity as it is written: "mistake".
-[[nodiscard]] TMAJIT_API const char* name(Severity severity) noexcept;
+[[nodiscard]] TMAJIT_API std::string_view name(Severity severity) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API Severity parse<Severity>(std::string_view name);
 
 /// A rule that a kernel can break, as the simulated device (sim.hpp) and lint (lint.hpp) know it.
 struct Rule {

@@ -85,6 +85,8 @@ struct KernelShape {
   std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
 };
 
+struct KernelPlanState;
+
 /// What to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the
 /// parameters it takes and the launch. Made without a compiler, a driver or a device; two plans with equal
 /// keys share a kernel. Cheap to copy; const use is thread-safe.
@@ -125,16 +127,15 @@ class TMAJIT_API KernelPlan {
   /// Whether a measurement chose this kernel, not the model.
   [[nodiscard]] bool tuned() const noexcept;
 
-  struct State;
-  explicit KernelPlan(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
   // Copied, never moved: a handle is always valid.
   KernelPlan(const KernelPlan&) = default;
   KernelPlan& operator=(const KernelPlan&) = default;
   ~KernelPlan() = default;
-  [[nodiscard]] const State& state() const noexcept { return *state_; }  ///< inside the library
 
  private:
-  std::shared_ptr<const State> state_;
+  friend struct Inside;
+  explicit KernelPlan(std::shared_ptr<const KernelPlanState> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<const KernelPlanState> state_;
 };
 
 TMAJIT_END

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/names.hpp>
 #include <tmajit/version.hpp>
 
 #include <cstdint>
@@ -19,7 +20,9 @@ using LogCallback = std::function<void(LogLevel level, std::string_view message)
 /// start. Without a level it is the one that `$TMAJIT_LOG` names ("trace" … "off") or, without that, `warn`.
 TMAJIT_API void set_logger(LogCallback callback, std::optional<LogLevel> least = std::nullopt);
 
-/// "trace", "debug", "info", "warn", "err", "off"; nothing for another name.
-[[nodiscard]] TMAJIT_API std::optional<LogLevel> parse_log_level(std::string_view name) noexcept;
+/// "trace", "debug", "info", "warn", "err", "off".
+[[nodiscard]] TMAJIT_API std::string_view name(LogLevel level) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API LogLevel parse<LogLevel>(std::string_view name);
 
 TMAJIT_END

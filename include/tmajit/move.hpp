@@ -53,6 +53,8 @@ struct MoveExplanation {
   [[nodiscard]] TMAJIT_API std::string text() const;
 };
 
+struct PlanState;
+
 /// A move whose kernels are chosen, compiled and, where the runtime has a device, loaded. Cheap to copy;
 /// const use is thread-safe. It keeps its runtime alive.
 class TMAJIT_API Plan {
@@ -78,20 +80,18 @@ class TMAJIT_API Plan {
   Plan& operator=(const Plan&) = default;
   ~Plan() = default;
 
-  struct State;  ///< inside the library
-
  private:
-  friend Plan plan(const Runtime& runtime, const Operation& operation, std::string_view family);
-  Plan(const Runtime& runtime, std::shared_ptr<const State> state);
+  friend struct Inside;
+  Plan(const Runtime& runtime, std::shared_ptr<const PlanState> state);
   Runtime runtime_;
-  std::shared_ptr<const State> state_;
+  std::shared_ptr<const PlanState> state_;
 };
 
 /// The whole way of an operation: plan() for the runtime's chip and tuned choices, kernels from memory, disk
 /// or the compiler, loaded if there is a device. With a `family` only kernels of that one are considered.
 /// Throws what plan() throws; CompileError for a wrong expression.
 [[nodiscard]] TMAJIT_API Plan plan(const Runtime& runtime, const Operation& operation,
-                                       std::string_view family = {});
+                                   std::string_view family = {});
 
 /// A runtime's choices for moves: those that are shipped, and over them those of the file `tuning.json` in
 /// its cache directory, which is read when they are first asked for. A file that is broken is logged and left

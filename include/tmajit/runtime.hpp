@@ -100,6 +100,8 @@ class TMAJIT_API PreparedLaunch {
   std::unique_ptr<State> state_;
 };
 
+struct KernelState;
+
 /// A compiled kernel, loaded where the runtime has a device. Cheap to copy; thread-safe.
 class TMAJIT_API Kernel {
  public:
@@ -128,19 +130,18 @@ class TMAJIT_API Kernel {
   /// driver knows that the kernel takes more or fewer.
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream = nullptr) const;
 
-  struct State;
-  explicit Kernel(std::shared_ptr<const State> state) noexcept : state_(std::move(state)) {}
   // Copied, never moved: a handle is always valid.
   Kernel(const Kernel&) = default;
   Kernel& operator=(const Kernel&) = default;
   ~Kernel() = default;
-  [[nodiscard]] const std::shared_ptr<const State>& state() const noexcept {
-    return state_;
-  }  ///< inside the library
 
  private:
-  std::shared_ptr<const State> state_;
+  friend struct Inside;
+  explicit Kernel(std::shared_ptr<const KernelState> state) noexcept : state_(std::move(state)) {}
+  std::shared_ptr<const KernelState> state_;
 };
+
+struct RuntimeState;
 
 /// Ties generator, compiler, cache and device together. A handle: copies are the same runtime, which lives as
 /// long as one of them or a plan made by it. Kernels and prepared launches keep what they need by themselves.
@@ -169,11 +170,9 @@ class TMAJIT_API Runtime {
   [[nodiscard]] const Chip& chip() const noexcept;
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;
 
-  struct State;
-  [[nodiscard]] State& state() const noexcept;  ///< inside the library
-
  private:
-  std::shared_ptr<State> state_;
+  friend struct Inside;
+  std::shared_ptr<RuntimeState> state_;
 };
 
 TMAJIT_END

@@ -3,6 +3,7 @@
 // Of the library tmajit::sim, as finding.hpp and lint.hpp are.
 #include <tmajit/device.hpp>
 #include <tmajit/finding.hpp>
+#include <tmajit/names.hpp>
 
 #include <array>
 #include <cstdint>
@@ -36,6 +37,9 @@ struct SimOptions {
   /// When the copy engine does what it was asked: as late as the PTX ISA allows, at once, or at moments drawn
   /// from `seed`. `late` shows most mistakes.
   enum class Mode : std::uint8_t { late, early, random };
+  [[nodiscard]] TMAJIT_API std::string_view name(SimOptions::Mode mode) noexcept;
+  template <>
+  [[nodiscard]] TMAJIT_API SimOptions::Mode parse<SimOptions::Mode>(std::string_view name);
   Mode mode = Mode::late;
   std::uint64_t seed = 1;
   /// Looks for accesses that nothing orders, whatever order they ran in (rules race.*).

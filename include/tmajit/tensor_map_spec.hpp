@@ -1,5 +1,6 @@
 #pragma once
 
+#include <tmajit/names.hpp>
 #include <tmajit/tensor_view.hpp>
 
 #include <array>
@@ -28,11 +29,16 @@ enum class OobFill : std::uint8_t { zero, nan };
 [[nodiscard]] TMAJIT_API std::string_view name(L2Promotion) noexcept;
 [[nodiscard]] TMAJIT_API std::string_view name(OobFill) noexcept;
 /// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
-[[nodiscard]] TMAJIT_API MapMode parse_map_mode(std::string_view);
-[[nodiscard]] TMAJIT_API Swizzle parse_swizzle(std::string_view);
-[[nodiscard]] TMAJIT_API Interleave parse_interleave(std::string_view);
-[[nodiscard]] TMAJIT_API L2Promotion parse_l2_promotion(std::string_view);
-[[nodiscard]] TMAJIT_API OobFill parse_oob_fill(std::string_view);
+template <>
+[[nodiscard]] TMAJIT_API MapMode parse<MapMode>(std::string_view name);
+template <>
+[[nodiscard]] TMAJIT_API Swizzle parse<Swizzle>(std::string_view name);
+template <>
+[[nodiscard]] TMAJIT_API Interleave parse<Interleave>(std::string_view name);
+template <>
+[[nodiscard]] TMAJIT_API L2Promotion parse<L2Promotion>(std::string_view name);
+template <>
+[[nodiscard]] TMAJIT_API OobFill parse<OobFill>(std::string_view name);
 
 /// Bytes of a row of the swizzle pattern: 32, 64 or 128; 0 for none.
 [[nodiscard]] constexpr std::uint32_t span_bytes(Swizzle swizzle) noexcept {

@@ -60,8 +60,12 @@ std::string CacheKey::hex() const {
   return llvm::toHex(digest, /*LowerCase=*/true);
 }
 
-const char* name(CacheLevel level) noexcept {
+std::string_view name(CacheLevel level) noexcept {
   return levels.of(level);
+}
+template <>
+CacheLevel parse<CacheLevel>(std::string_view text) {
+  return levels.parse(text);
 }
 
 TMAJIT_END

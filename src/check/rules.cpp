@@ -1,5 +1,6 @@
 #include "check/rules.hpp"
 
+#include "spec/enum_names.hpp"
 #include "spec/suggestion.hpp"
 
 #include <vector>
@@ -7,6 +8,11 @@
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
+namespace {
+
+constexpr EnumNames<Severity, 3> severities{"severity", {"advice", "omission", "mistake"}};
+
+}  // namespace
 
 std::span<const Rule> check_rules() noexcept {
   return check::rules;
@@ -16,13 +22,12 @@ const Rule* find_rule(std::string_view id) noexcept {
   return check::find(id);
 }
 
-const char* name(Severity severity) noexcept {
-  switch (severity) {
-    case Severity::advice: return "advice";
-    case Severity::omission: return "omission";
-    case Severity::mistake: break;
-  }
-  return "mistake";
+std::string_view name(Severity severity) noexcept {
+  return severities.of(severity);
+}
+template <>
+Severity parse<Severity>(std::string_view text) {
+  return severities.parse(text);
 }
 
 namespace check {

@@ -2,6 +2,7 @@
 #include "codegen/include_expander.hpp"
 #include "codegen/templates.hpp"
 #include "kernel/plan_state.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/codegen.hpp>
 
@@ -105,7 +106,7 @@ std::string behind_function(bool is_given) {
 }
 
 /// The kernel's entry: its parameters, and the call of what its template defines.
-std::string entry_point(const KernelPlan::State& state, const SourceParts& parts, std::string_view entry) {
+std::string entry_point(const KernelPlanState& state, const SourceParts& parts, std::string_view entry) {
   std::string bounds = fmt::format("{}", parts.most_threads > 0 ? parts.most_threads : state.shape.block[0]);
   if (parts.least_ctas > 0) bounds += fmt::format(", {}", parts.least_ctas);
   std::string out = fmt::format(
@@ -124,7 +125,7 @@ std::string entry_point(const KernelPlan::State& state, const SourceParts& parts
 }  // namespace
 
 Source source(const KernelPlan& plan) {
-  const KernelPlan::State& state = plan.state();
+  const KernelPlanState& state = *Inside::state(plan);
   const Family& family = *state.candidate.family;
   const std::string_view expression = plan.expression();
   const SourceParts parts = family.source(state.candidate, expression);

@@ -1,4 +1,5 @@
 #include "kernel/plan_state.hpp"
+#include "spec/inside.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +19,7 @@ std::string key_of(const Candidate& candidate, std::string_view expression, std:
 }  // namespace
 
 KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Prediction& prediction, bool tuned) {
-  auto state = std::make_shared<KernelPlan::State>();
+  auto state = std::make_shared<KernelPlanState>();
   const Family& family = *candidate.family;
   const Footprint footprint = family.footprint(candidate, problem);
   state->shape.block = {footprint.threads, 1, 1};
@@ -30,7 +31,7 @@ KernelPlan make_kernel_plan(Candidate candidate, Problem problem, const Predicti
   state->problem = std::move(problem);
   state->prediction = prediction;
   state->tuned = tuned;
-  return KernelPlan(std::move(state));
+  return Inside::make<KernelPlan>(std::move(state));
 }
 
 const FamilyInfo& KernelPlan::family() const noexcept {

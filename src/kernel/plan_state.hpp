@@ -8,7 +8,7 @@
 TMAJIT_BEGIN
 
 /// All that a KernelPlan holds. Never changes once it is made.
-struct KernelPlan::State {
+struct KernelPlanState {
   Candidate candidate;
   Problem problem;
   ParameterBlock parameters;  ///< maps not encoded

@@ -97,7 +97,7 @@ void read_optional(const JsonNode& node, std::string_view key, const Parse& pars
 }
 
 [[nodiscard]] inline ElementType read_type(const JsonNode& node) {
-  return read_name(node, [](const std::string& text) { return parse_element_type(text); });
+  return read_name(node, [](const std::string& text) { return parse<ElementType>(text); });
 }
 
 /// One number a dimension, of which there are `least_entries` to as many as a view has.

@@ -164,10 +164,10 @@ class ParameterReader {
     read_like_box("shape", map.shape, u64_limit);
     read_like_box("strides", map.strides, u64_limit);
     read_like_box("element_strides", map.element_strides, u32_limit);
-    read_optional(node, "interleave", parse_interleave, map.interleave);
-    read_optional(node, "swizzle", parse_swizzle, map.swizzle);
-    read_optional(node, "l2_promotion", parse_l2_promotion, map.l2_promotion);
-    read_optional(node, "oob_fill", parse_oob_fill, map.oob_fill);
+    read_optional(node, "interleave", parse<Interleave>, map.interleave);
+    read_optional(node, "swizzle", parse<Swizzle>, map.swizzle);
+    read_optional(node, "l2_promotion", parse<L2Promotion>, map.l2_promotion);
+    read_optional(node, "oob_fill", parse<OobFill>, map.oob_fill);
     return map;
   }
 

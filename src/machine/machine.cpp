@@ -2,6 +2,7 @@
 #include "machine/process.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
+#include "spec/enum_names.hpp"
 #include "spec/refuse.hpp"
 
 #include <tmajit/cache.hpp>
@@ -24,13 +25,10 @@
 TMAJIT_BEGIN
 namespace {
 
+constexpr EnumNames<Health, 3> healths{"health", {"ok", "warning", "missing"}};
+
 /// How each is shown, in the order of the enumerators.
-struct Shown {
-  const char* name;
-  Style style;
-};
-constexpr std::array<Shown, 3> shown_as{
-    {{"ok", Style::good}, {"warning", Style::warn}, {"missing", Style::bad}}};
+constexpr std::array styles{Style::good, Style::warn, Style::bad};  // by Health
 
 constexpr std::uint64_t little_space = std::uint64_t{256} << 20U;
 
@@ -227,6 +225,14 @@ MachineCheck check_space(const DiskCache& cache) {
 
 }  // namespace
 
+std::string_view name(Health health) noexcept {
+  return healths.of(health);
+}
+template <>
+Health parse<Health>(std::string_view text) {
+  return healths.parse(text);
+}
+
 MachineReport examine_machine(const std::filesystem::path& cache_directory) {
   MachineReport machine;
   auto& checks = machine.checks;
@@ -252,9 +258,9 @@ MachineReport examine_machine(const std::filesystem::path& cache_directory) {
 std::string machine_text(const MachineReport& machine, bool colour) {
   std::string text;
   for (const auto& check : machine.checks) {
-    const auto& [name, style] = shown_as.at(static_cast<std::size_t>(check.health));
-    text += fmt::format("{} {:<16} {}\n", styled(fmt::format("{:<8}", name), style, colour), check.subject,
-                        check.found);
+    const Style style = styles.at(static_cast<std::size_t>(check.health));
+    text += fmt::format("{} {:<16} {}\n", styled(fmt::format("{:<8}", name(check.health)), style, colour),
+                        check.subject, check.found);
     if (!check.remedy.empty()) text += fmt::format("{:<26}→ {}\n", "", check.remedy);
   }
   return text;
@@ -263,8 +269,7 @@ std::string machine_text(const MachineReport& machine, bool colour) {
 std::string machine_json(const MachineReport& machine) {
   Json list = Json::array();
   for (const auto& check : machine.checks) {
-    const auto* const status = shown_as.at(static_cast<std::size_t>(check.health)).name;
-    Json one{{"subject", check.subject}, {"status", status}, {"found", check.found}};
+    Json one{{"subject", check.subject}, {"status", name(check.health)}, {"found", check.found}};
     if (!check.remedy.empty()) one["remedy"] = check.remedy;
     if (!check.details.empty()) one["details"] = Json::parse(check.details);
     list.push_back(std::move(one));

@@ -1,4 +1,5 @@
 #include "operations/shared/make.hpp"
+#include "spec/enum_names.hpp"
 #include "spec/suggestion.hpp"
 
 #include <tmajit/arguments.hpp>
@@ -14,6 +15,9 @@
 
 TMAJIT_BEGIN
 namespace {
+
+constexpr EnumNames<ArgumentType, 9> type_names{
+    "argument type", {"number", "text", "choice", "axis", "axes", "extents", "numbers", "slices", "widths"}};
 
 using Texts = std::vector<std::string_view>;
 
@@ -147,9 +151,11 @@ const T* typed(const Arguments& arguments, std::string_view name) {
 }  // namespace
 
 std::string_view name(ArgumentType type) noexcept {
-  constexpr std::array<std::string_view, 9> names{"number",  "text",    "choice", "axis",  "axes",
-                                                  "extents", "numbers", "slices", "widths"};
-  return names[static_cast<std::size_t>(type)];
+  return type_names.of(type);
+}
+template <>
+ArgumentType parse<ArgumentType>(std::string_view text) {
+  return type_names.parse(text);
 }
 
 Arguments::Arguments(std::initializer_list<std::pair<std::string_view, ArgumentValue>> given) {

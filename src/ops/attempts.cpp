@@ -10,7 +10,7 @@
 
 TMAJIT_BEGIN
 
-std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const Plan::State& plan) {
+std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const PlanState& plan) {
   const Improve& improve = options_of(runtime).improve;
   if (improve.candidates < 2 || !runtime.device() || !plan.family.empty() || plan.plans.size() != 1 ||
       plan.plans.front().predicted_us() < improve.least_us) {
@@ -28,7 +28,7 @@ std::shared_ptr<const Attempts> Attempts::make(const Runtime& runtime, const Pla
   return std::shared_ptr<const Attempts>(new Attempts(plan, std::move(trial), candidates));
 }
 
-Attempts::Attempts(const Plan::State& plan, std::shared_ptr<Trial> trial,
+Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
                    const std::vector<KernelPlan>& candidates)
     : plan_(plan),
       trial_(std::move(trial)),
@@ -124,7 +124,7 @@ void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) c
 
 void Attempts::adopt(const Runtime& runtime) const {
   if (adopted_.exchange(true)) return;
-  const auto take = [this](const Plan::State& now) {
+  const auto take = [this](const PlanState& now) {
     plan_.as_planned =
         &plan_.launches.add(PlacedLaunches::make(plan_.operation, plan_.reaches, now.plans, now.kernels));
   };

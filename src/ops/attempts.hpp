@@ -16,16 +16,13 @@ TMAJIT_BEGIN
 class Attempts {
  public:
   /// Null for a plan that takes no part. The plan must outlive what is returned.
-  [[nodiscard]] static std::shared_ptr<const Attempts> make(const Runtime& runtime,
-                                                            const Plan::State& plan);
+  [[nodiscard]] static std::shared_ptr<const Attempts> make(const Runtime& runtime, const PlanState& plan);
 
   /// Launches one candidate on addresses that lie as planned; false, and nothing is launched, if they may
   /// not.
   [[nodiscard]] bool launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const;
   /// The plan that calls are made by now; null until the trial is settled.
-  [[nodiscard]] const Plan::State* better() const noexcept {
-    return better_.load(std::memory_order_acquire);
-  }
+  [[nodiscard]] const PlanState* better() const noexcept { return better_.load(std::memory_order_acquire); }
 
  private:
   struct Chosen {
@@ -33,8 +30,7 @@ class Attempts {
     Trial::Run* run = nullptr;  ///< null for a kernel's first launch, which is not timed: it loads the code
     std::size_t candidate = 0;
   };
-  Attempts(const Plan::State& plan, std::shared_ptr<Trial> trial,
-           const std::vector<KernelPlan>& candidates);
+  Attempts(const PlanState& plan, std::shared_ptr<Trial> trial, const std::vector<KernelPlan>& candidates);
 
   [[nodiscard]] bool launch_timed(const Runtime& runtime, const TensorAddresses& addresses,
                                   Stream stream) const;
@@ -43,7 +39,7 @@ class Attempts {
   /// Gives the plan the launches of what was found, once.
   void adopt(const Runtime& runtime) const;
 
-  const Plan::State& plan_;
+  const PlanState& plan_;
   std::shared_ptr<Trial> trial_;
   LaunchesByAlignment usual_;
   std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates, where they can do this
@@ -51,8 +47,8 @@ class Attempts {
   std::uint64_t shape_;                           ///< its number in the trial
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< likewise; those that were made
   mutable std::atomic<bool> adopted_{false};
-  mutable std::shared_ptr<const Plan::State> kept_;  ///< `better_`
-  mutable std::atomic<const Plan::State*> better_{nullptr};
+  mutable std::shared_ptr<const PlanState> kept_;  ///< `better_`
+  mutable std::atomic<const PlanState*> better_{nullptr};
 };
 
 TMAJIT_END

@@ -1,5 +1,6 @@
 #include "ops/move_plan.hpp"
 #include "plan/candidates.hpp"
+#include "spec/inside.hpp"
 #include "spec/limits.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ Dimensions dimensions_where(const TensorView& view, Condition holds) {
 }
 
 /// What led from the views of a move to the loop nest of its kernel, a sentence each.
-std::vector<std::string> rewrites(const Move& move, const KernelPlan::State& planned) {
+std::vector<std::string> rewrites(const Move& move, const KernelPlanState& planned) {
   const TensorView& to = move.destination.view;
   const CanonicalNest& nest = planned.candidate.nest;
   std::vector<std::string> out;
@@ -109,12 +110,12 @@ MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
 
 MoveExplanation Plan::explain() const {
   MoveExplanation explanation;
-  const State& state = current(*state_);
+  const PlanState& state = current(*state_);
   explanation.planning_us = state.planning_us;
   const PlanOptions options = plan_options(runtime_, state.family);
   if (state.operation.one_launch) {
     explanation.steps.push_back(tmajit::explain(state.plans.front(), state.kernels.front()));
-    explanation.steps.front().canonical = state.plans.front().state().candidate.nest.text();
+    explanation.steps.front().canonical = Inside::state(state.plans.front())->candidate.nest.text();
     return explanation;
   }
   std::size_t next = 0;
@@ -122,10 +123,10 @@ MoveExplanation Plan::explain() const {
     if (move.destination.view.elements() == 0) continue;
     if (next == 0) explanation.shape_class = shape_class(move, options).text();
     const KernelPlan& plan = state.plans[next];
-    const CanonicalNest& nest = plan.state().candidate.nest;
+    const CanonicalNest& nest = Inside::state(plan)->candidate.nest;
     MoveStep& step = explanation.steps.emplace_back(tmajit::explain(plan, state.kernels[next++]));
     step.canonical = nest.text();
-    step.rewrites = rewrites(move, plan.state());
+    step.rewrites = rewrites(move, *Inside::state(plan));
     step.shape.assign(nest.shape.begin(), nest.shape.begin() + nest.rank);
     for (const KernelPlan& other : plan_candidates(move, options)) {
       if (other.key() != plan.key()) {

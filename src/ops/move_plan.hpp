@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 class Attempts;
 
 /// All that a plan holds but the runtime, whose tables hold plans. What every launch reads comes first.
-struct Plan::State {
+struct PlanState {
   mutable LaunchesByAlignment launches = {};  ///< none without a device
   /// Those of them for where it was planned; null until they are there.
   mutable std::atomic<const PlacedLaunches*> as_planned{nullptr};
@@ -30,16 +30,15 @@ struct Plan::State {
 };
 
 /// Throws what plan() throws.
-[[nodiscard]] std::shared_ptr<const Plan::State> make_plan(const Runtime& runtime, Operation operation,
-                                                               std::string_view family);
+[[nodiscard]] std::shared_ptr<const PlanState> make_plan(const Runtime& runtime, Operation operation,
+                                                         std::string_view family);
 /// The same without launches, for Attempts and for other memory.
-[[nodiscard]] std::shared_ptr<Plan::State> make_steps(const Runtime& runtime, Operation operation,
-                                                          std::string_view family);
+[[nodiscard]] std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operation,
+                                                    std::string_view family);
 /// The plan that calls of a plan are made by now: another where its choice has improved.
-[[nodiscard]] const Plan::State& current(const Plan::State& plan) noexcept;
+[[nodiscard]] const PlanState& current(const PlanState& plan) noexcept;
 /// Enqueues a plan of this runtime on addresses, which may be none of the class that it was made for.
-void launch(const Runtime& runtime, const Plan::State& plan, const TensorAddresses& addresses,
-            Stream stream);
+void launch(const Runtime& runtime, const PlanState& plan, const TensorAddresses& addresses, Stream stream);
 
 /// What plans of a runtime are made by.
 [[nodiscard]] PlanOptions plan_options(const Runtime& runtime, std::string_view family = {});

@@ -1,5 +1,6 @@
 #include "ops/placed_launches.hpp"
 
+#include "spec/inside.hpp"
 #include "spec/overlap.hpp"
 
 #include <tmajit/error.hpp>
@@ -77,7 +78,7 @@ std::vector<TensorReach> reaches_of(const Operation& operation) {
 
 /// One launch, before its image is written.
 struct PlacedLaunches::Step {
-  std::shared_ptr<const Kernel::State> kernel;
+  std::shared_ptr<const KernelState> kernel;
   const KernelPlan* plan;
   std::array<LaunchImage::Part, max_operands> parts;
   MoveTensors tensors;
@@ -95,7 +96,7 @@ std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
   for (std::size_t i = 0; i < operation.moves.size() && steps.size() < plans.size(); ++i) {
     if (operation.moves[i].destination.view.elements() == 0) continue;
     const std::size_t next = steps.size();
-    Step& step = steps.emplace_back(Step{kernels[next].state(), &plans[next], {}, tensors[i]});
+    Step& step = steps.emplace_back(Step{Inside::state(kernels[next]), &plans[next], {}, tensors[i]});
     require_plan(*step.kernel, *step.plan);
     const std::uint32_t operands = step.plan->state().problem.nest.operands;
     for (std::uint32_t k = 0; k < operands; ++k) step.parts[k] = {tensors[i][k], base[tensors[i][k]]};

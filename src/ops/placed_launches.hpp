@@ -141,7 +141,7 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
   std::uint32_t tensors_;
   std::uint32_t written_;  ///< destinations
   std::uint32_t steps_;
-  std::vector<std::shared_ptr<const Kernel::State>> kernels_;
+  std::vector<std::shared_ptr<const KernelState>> kernels_;
   std::vector<ApartPair> apart_;
 };
 

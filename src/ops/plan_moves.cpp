@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "ops/attempts.hpp"
+#include "spec/inside.hpp"
 
 #include <chrono>
 #include <utility>
@@ -26,8 +27,7 @@ bool names_its_tensors(const Operation& operation) {
 
 }  // namespace
 
-std::shared_ptr<Plan::State> make_steps(const Runtime& runtime, Operation operation,
-                                            std::string_view family) {
+std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operation, std::string_view family) {
   using Clock = std::chrono::steady_clock;
   if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
@@ -35,7 +35,7 @@ std::shared_ptr<Plan::State> make_steps(const Runtime& runtime, Operation operat
   std::vector<KernelPlan> plans = plan_kernels(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
-  auto made = std::make_shared<Plan::State>();
+  auto made = std::make_shared<PlanState>();
   made->operation = std::move(operation);
   made->reaches = reaches_of(made->operation);
   made->family = family;
@@ -45,9 +45,9 @@ std::shared_ptr<Plan::State> make_steps(const Runtime& runtime, Operation operat
   return made;
 }
 
-std::shared_ptr<const Plan::State> make_plan(const Runtime& runtime, Operation operation,
-                                                 std::string_view family) {
-  std::shared_ptr<Plan::State> made = make_steps(runtime, std::move(operation), family);
+std::shared_ptr<const PlanState> make_plan(const Runtime& runtime, Operation operation,
+                                           std::string_view family) {
+  std::shared_ptr<PlanState> made = make_steps(runtime, std::move(operation), family);
   if (made->operation.one_launch) return made;
   made->attempts = Attempts::make(runtime, *made);
   if (runtime.device() && !made->attempts) {
@@ -57,8 +57,8 @@ std::shared_ptr<const Plan::State> make_plan(const Runtime& runtime, Operation o
   return made;
 }
 
-const Plan::State& current(const Plan::State& plan) noexcept {
-  const Plan::State* const better = plan.attempts ? plan.attempts->better() : nullptr;
+const PlanState& current(const PlanState& plan) noexcept {
+  const PlanState* const better = plan.attempts ? plan.attempts->better() : nullptr;
   return better != nullptr ? *better : plan;
 }
 
@@ -66,7 +66,7 @@ namespace {
 
 /// The launches for addresses that may overlap, are aligned or interleave as none before, or of a plan whose
 /// choice is being improved.
-[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const Plan::State& plan,
+[[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const PlanState& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
   if (plan.operation.one_launch) {
     return plan.batches.launch(runtime, moved_to(addresses, plan.operation), stream);
@@ -76,7 +76,7 @@ namespace {
   check_operation(moved.moves);
   const PlacedLaunches* const known = plan.launches.find_legal(addresses);
   if (known != nullptr) return (*known)(addresses, stream);
-  if (!runtime.device() && !plan.kernels.empty()) require_device(*plan.kernels.front().state());
+  if (!runtime.device() && !plan.kernels.empty()) require_device(*Inside::state(plan.kernels.front()));
   const auto made = make_steps(runtime, std::move(moved), plan.family);
   auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);
   if (plan.launches.full()) return (*launches)(addresses, stream);
@@ -91,18 +91,17 @@ std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
 
 }  // namespace
 
-void launch(const Runtime& runtime, const Plan::State& plan, const TensorAddresses& addresses,
-            Stream stream) {
+void launch(const Runtime& runtime, const PlanState& plan, const TensorAddresses& addresses, Stream stream) {
   const PlacedLaunches* const known = plan.launches.find(addresses);
   if (known != nullptr) return (*known)(addresses, stream);
   launch_checked(runtime, plan, addresses, stream);
 }
 
-Plan::Plan(const Runtime& runtime, std::shared_ptr<const State> state)
+Plan::Plan(const Runtime& runtime, std::shared_ptr<const PlanState> state)
     : runtime_(runtime), state_(std::move(state)) {}
 
 Plan plan(const Runtime& runtime, const Operation& operation, std::string_view family) {
-  return {runtime, make_plan(runtime, operation, family)};
+  return Inside::make<Plan>(runtime, make_plan(runtime, operation, family));
 }
 
 void Plan::operator()(Stream stream) const {

@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 /// nothing is locked. A plan that was not used for long makes room for another.
 class PlanTable {
  public:
-  using Plan = std::shared_ptr<const Plan::State>;
+  using Plan = std::shared_ptr<const PlanState>;
   static constexpr std::size_t most_plans = 256;
 
   /// Null if it is not there.

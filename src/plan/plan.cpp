@@ -5,6 +5,7 @@
 #include "plan/candidates.hpp"
 #include "plan/cost_model.hpp"
 #include "spec/chip_rules.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/plan.hpp>
 #include <tmajit/ragged.hpp>
@@ -120,7 +121,7 @@ std::vector<KernelPlan> plan_candidates(const Move& move, const PlanOptions& opt
   if (problem.nest.empty()) return plans;
   plans.push_back(plan_problem(problem, options));
   for (Candidate& candidate : candidates_for(problem, options.family)) {
-    if (candidate == plans.front().state().candidate) continue;
+    if (candidate == Inside::state(plans.front())->candidate) continue;
     const Prediction predicted = predict(candidate, problem, options.chip);
     plans.push_back(make_kernel_plan(std::move(candidate), problem, predicted));
   }

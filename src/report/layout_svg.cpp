@@ -181,7 +181,7 @@ class Picture {
 
   void legend() {
     y_ += 18;
-    const std::string_view heading = view_.colour == ColourBy::row ? "row" : "column";
+    const std::string_view heading = tmajit::name(view_.colour);
     const double left = grid_left + 62;
     double x = left;
     text(grid_left, y_ + 11.5, "", heading);

@@ -1,5 +1,6 @@
 #include "report/layout_parts.hpp"
 #include "report/text.hpp"
+#include "spec/enum_names.hpp"
 
 #include <tmajit/error.hpp>
 
@@ -10,6 +11,8 @@
 
 TMAJIT_BEGIN
 namespace {
+
+constexpr EnumNames<ColourBy, 2> colours{"colour", {"column", "row"}};
 
 /// Columns in the 16 bytes that get one colour.
 std::uint32_t columns_a_unit(const BoxLayout& box) {
@@ -30,6 +33,14 @@ std::string range(std::uint32_t first, std::uint32_t last) {
 }
 
 }  // namespace
+
+std::string_view name(ColourBy colour) noexcept {
+  return colours.of(colour);
+}
+template <>
+ColourBy parse<ColourBy>(std::string_view text) {
+  return colours.parse(text);
+}
 
 std::uint32_t colour_of(const LayoutView& view, BoxElement e) {
   const auto number = view.colour == ColourBy::row ? e.row : e.column / columns_a_unit(view.box);

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-/// A kernel with all that it took to make it, loaded if there is a device: Kernel::State keeps less.
+/// A kernel with all that it took to make it, loaded if there is a device: KernelState keeps less.
 struct BuiltKernel {
   Artifact artifact;
   bool on_disk = false;  ///< the disk cache has the artifact

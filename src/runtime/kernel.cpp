@@ -12,20 +12,20 @@
 
 TMAJIT_BEGIN
 
-std::shared_ptr<const Kernel::State> kept_of(KernelOrigin origin, std::shared_ptr<const Builder> builder,
-                                             BuiltKernel built) {
+std::shared_ptr<const KernelState> kept_of(KernelOrigin origin, std::shared_ptr<const Builder> builder,
+                                           BuiltKernel built) {
   const Artifact& artifact = built.artifact;
-  auto kept = std::make_shared<Kernel::State>(Kernel::State{.origin = std::move(origin),
-                                                            .builder = std::move(builder),
-                                                            .entry = artifact.entry,
-                                                            .key = built.key,
-                                                            .level = built.level,
-                                                            .times = built.times,
-                                                            .resources = artifact.resources,
-                                                            .shared_bytes = built.shared_bytes,
-                                                            .artifact = nullptr,
-                                                            .device = std::move(built.device),
-                                                            .loaded = std::move(built.loaded)});
+  auto kept = std::make_shared<KernelState>(KernelState{.origin = std::move(origin),
+                                                        .builder = std::move(builder),
+                                                        .entry = artifact.entry,
+                                                        .key = built.key,
+                                                        .level = built.level,
+                                                        .times = built.times,
+                                                        .resources = artifact.resources,
+                                                        .shared_bytes = built.shared_bytes,
+                                                        .artifact = nullptr,
+                                                        .device = std::move(built.device),
+                                                        .loaded = std::move(built.loaded)});
   if (!built.on_disk) kept->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
   return kept;
 }

@@ -1,5 +1,7 @@
 #include "runtime/kernel_origin.hpp"
 
+#include "spec/inside.hpp"
+
 #include <llvm/ADT/StringRef.h>
 #include <llvm/Support/xxhash.h>
 
@@ -33,7 +35,8 @@ KernelRequest KernelOrigin::request() const noexcept {
 }
 
 bool KernelOrigin::is_of(const KernelPlan& plan) const noexcept {
-  return kept_->plan && (&kept_->plan->state() == &plan.state() || kept_->plan->key() == plan.key());
+  return kept_->plan &&
+         (Inside::state(*kept_->plan) == Inside::state(plan) || kept_->plan->key() == plan.key());
 }
 
 bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept {

@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 
 /// What a kernel keeps in memory: what its launches need, and what its artifact is had by when somebody asks.
 /// Never changes once it is made.
-struct Kernel::State {
+struct KernelState {
   KernelOrigin origin;
   std::shared_ptr<const Builder> builder;  ///< null only in tests
   std::string entry;
@@ -27,8 +27,8 @@ struct Kernel::State {
 };
 
 /// What is kept of a kernel that was built.
-[[nodiscard]] std::shared_ptr<const Kernel::State> kept_of(KernelOrigin origin,
-                                                           std::shared_ptr<const Builder> builder,
-                                                           BuiltKernel built);
+[[nodiscard]] std::shared_ptr<const KernelState> kept_of(KernelOrigin origin,
+                                                         std::shared_ptr<const Builder> builder,
+                                                         BuiltKernel built);
 
 TMAJIT_END

@@ -2,6 +2,7 @@
 
 #include "runtime/kernel_state.hpp"
 #include "runtime/single_flight.hpp"
+#include "spec/inside.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +21,9 @@ class KernelTable {
   /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
   [[nodiscard]] Kernel get(const KernelRequest& request) {
     const std::uint64_t hash = request.hash();
-    if (auto known = kernels_.find(hash, request)) return Kernel(std::move(known));
+    if (auto known = kernels_.find(hash, request)) return Inside::make<Kernel>(std::move(known));
     const KernelOrigin origin(request);
-    return Kernel(
+    return Inside::make<Kernel>(
         kernels_.get(hash, origin, [&] { return kept_of(origin, builder_, builder_->build(request)); }));
   }
 
@@ -30,7 +31,7 @@ class KernelTable {
   [[nodiscard]] std::size_t kept() { return kernels_.kept(); }
 
  private:
-  SingleFlight<KernelOrigin, Kernel::State> kernels_;
+  SingleFlight<KernelOrigin, KernelState> kernels_;
   std::shared_ptr<const Builder> builder_;  // kernels share it
 };
 

@@ -39,7 +39,7 @@ std::string described(const KernelArgument& argument) {
 /// One launch of one kernel, argument by argument.
 class Binding {
  public:
-  Binding(const OwnLaunch& launch, const Kernel::State& kernel) : launch_(launch), kernel_(kernel) {}
+  Binding(const OwnLaunch& launch, const KernelState& kernel) : launch_(launch), kernel_(kernel) {}
 
   ParameterBlock parameters() {
     require_room();
@@ -169,14 +169,14 @@ class Binding {
   }
 
   const OwnLaunch& launch_;
-  const Kernel::State& kernel_;
+  const KernelState& kernel_;
   std::size_t number_ = 0;
   ParameterBlock block_;
 };
 
 }  // namespace
 
-ParameterBlock bound(const OwnLaunch& launch, const Kernel::State& kernel) {
+ParameterBlock bound(const OwnLaunch& launch, const KernelState& kernel) {
   return Binding(launch, kernel).parameters();
 }
 

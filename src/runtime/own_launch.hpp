@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 
 /// The parameters of a launch of `kernel`, which is loaded. Throws as Kernel::prepare() does.
-[[nodiscard]] ParameterBlock bound(const OwnLaunch& launch, const Kernel::State& kernel);
+[[nodiscard]] ParameterBlock bound(const OwnLaunch& launch, const KernelState& kernel);
 /// Its tensors as operands.
 [[nodiscard]] std::vector<LaunchImage::Part> parts_of(const OwnLaunch& launch);
 /// The bytes of all its tensors' elements.

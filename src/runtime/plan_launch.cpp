@@ -1,5 +1,7 @@
 #include "runtime/plan_launch.hpp"
 
+#include "spec/inside.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -8,7 +10,7 @@
 
 TMAJIT_BEGIN
 
-void require_device(const Kernel::State& kernel) {
+void require_device(const KernelState& kernel) {
   if (kernel.loaded) return;
   const std::string why = why_no_gpu();
   throw Error(ErrorCode::unavailable,
@@ -16,7 +18,7 @@ void require_device(const Kernel::State& kernel) {
                           why.empty() ? "pass open_gpu() as RuntimeOptions::device" : why));
 }
 
-void require_shared_bytes(const Kernel::State& kernel, std::uint32_t bytes) {
+void require_shared_bytes(const KernelState& kernel, std::uint32_t bytes) {
   if (bytes <= kernel.shared_bytes) return;
   throw Error(
       ErrorCode::invalid_argument,
@@ -25,14 +27,14 @@ void require_shared_bytes(const Kernel::State& kernel, std::uint32_t bytes) {
                   kernel.entry, bytes, kernel.shared_bytes));
 }
 
-void require_parameter_count(const Kernel::State& kernel, std::size_t count) {
+void require_parameter_count(const KernelState& kernel, std::size_t count) {
   const std::optional<std::uint32_t> taken = kernel.loaded->parameter_count();
   if (!taken || *taken == count) return;
   throw Error(ErrorCode::invalid_argument,
               fmt::format("'{}' takes {} parameters, and the launch gives {}.", kernel.entry, *taken, count));
 }
 
-void require_plan(const Kernel::State& kernel, const KernelPlan& plan) {
+void require_plan(const KernelState& kernel, const KernelPlan& plan) {
   require_device(kernel);
   if (!kernel.origin.is_of(plan)) {
     throw Error(
@@ -42,7 +44,7 @@ void require_plan(const Kernel::State& kernel, const KernelPlan& plan) {
             "the runtime for the kernel of this plan.",
             plan.family().name, kernel.entry));
   }
-  const Problem& problem = plan.state().problem;
+  const Problem& problem = Inside::state(plan)->problem;
   const auto end = problem.address.begin() + problem.nest.operands;
   if (std::find(problem.address.begin(), end, DevicePtr{0}) != end) {
     throw Error(
@@ -54,13 +56,13 @@ void require_plan(const Kernel::State& kernel, const KernelPlan& plan) {
 }
 
 std::size_t image_bytes(const KernelPlan& plan) noexcept {
-  return LaunchImage::bytes_for(plan.state().parameters);
+  return LaunchImage::bytes_for(Inside::state(plan)->parameters);
 }
 
-LaunchImage& write_image(void* memory, const Kernel::State& kernel, const KernelPlan& plan,
+LaunchImage& write_image(void* memory, const KernelState& kernel, const KernelPlan& plan,
                          std::span<const LaunchImage::Part> operands) {
-  return LaunchImage::write(memory, plan.state().parameters, plan.launch_shape(),
-                            operands.first(plan.state().problem.nest.operands),
+  return LaunchImage::write(memory, Inside::state(plan)->parameters, plan.launch_shape(),
+                            operands.first(Inside::state(plan)->problem.nest.operands),
                             {*kernel.loaded, kernel.device->maps()});
 }
 

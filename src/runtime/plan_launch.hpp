@@ -10,21 +10,21 @@
 TMAJIT_BEGIN
 
 /// Throws Error{unavailable} if `kernel` is not loaded on a device.
-void require_device(const Kernel::State& kernel);
+void require_device(const KernelState& kernel);
 
 /// Throws Error{invalid_argument} if a launch asks for more dynamic shared memory than `kernel` was made for.
-void require_shared_bytes(const Kernel::State& kernel, std::uint32_t bytes);
+void require_shared_bytes(const KernelState& kernel, std::uint32_t bytes);
 /// Throws Error{invalid_argument} if the device knows that `kernel` takes more or fewer parameters.
-void require_parameter_count(const Kernel::State& kernel, std::size_t count);
+void require_parameter_count(const KernelState& kernel, std::size_t count);
 
 /// Throws Error{unavailable} without a device, Error{invalid_argument} for a plan of another kernel or one
 /// that was made without addresses.
-void require_plan(const Kernel::State& kernel, const KernelPlan& plan);
+void require_plan(const KernelState& kernel, const KernelPlan& plan);
 
 /// Bytes of the image of a plan's launch.
 [[nodiscard]] std::size_t image_bytes(const KernelPlan& plan) noexcept;
 /// Writes that image for a kernel that require_plan() takes. Operand i is part of `operands[i]`.
-LaunchImage& write_image(void* memory, const Kernel::State& kernel, const KernelPlan& plan,
+LaunchImage& write_image(void* memory, const KernelState& kernel, const KernelPlan& plan,
                          std::span<const LaunchImage::Part> operands);
 
 /// Operands that are tensors of their own, the destination number 0.

@@ -1,5 +1,6 @@
 #include "runtime/own_launch.hpp"
 #include "runtime/plan_launch.hpp"
+#include "spec/inside.hpp"
 #include "spec/refuse.hpp"
 
 #include <tmajit/error.hpp>
@@ -27,7 +28,7 @@ void require_state(const void* state) {
 struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunch::State> {
   /// `write(memory, parts)` writes the image of a launch of operands at `addresses`.
   template <class Write>
-  State(std::shared_ptr<const Kernel::State> its_kernel, std::span<const LaunchImage::Part> parts,
+  State(std::shared_ptr<const KernelState> its_kernel, std::span<const LaunchImage::Part> parts,
         std::uint64_t its_bytes_moved, const Write& write)
       : kernel(std::move(its_kernel)),
         operand_count(static_cast<std::uint32_t>(parts.size())),
@@ -39,7 +40,7 @@ struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunc
     return *reinterpret_cast<const LaunchImage*>(behind());
   }
 
-  std::shared_ptr<const Kernel::State> kernel;  // keeps the code loaded
+  std::shared_ptr<const KernelState> kernel;  // keeps the code loaded
   std::uint32_t operand_count;
   std::uint64_t bytes_moved;
   std::array<DevicePtr, max_operands> operands{};  ///< where they are
@@ -78,7 +79,7 @@ std::uint64_t PreparedLaunch::bytes_moved() const noexcept {
 PreparedLaunch Kernel::prepare(const KernelPlan& plan) const {
   require_plan(*state_, plan);
   const OperandParts all = parts_of(plan);
-  const auto parts = std::span(all).first(plan.state().problem.nest.operands);
+  const auto parts = std::span(all).first(Inside::state(plan)->problem.nest.operands);
   return PreparedLaunch(std::unique_ptr<PreparedLaunch::State>(new (BytesBehind{
       image_bytes(plan)}) PreparedLaunch::State(state_, parts, plan.bytes_moved(), [&](void* memory) {
     write_image(memory, *state_, plan, parts);

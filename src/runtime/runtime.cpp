@@ -1,6 +1,7 @@
 #include "kernel/plan_state.hpp"
 #include "runtime/companion.hpp"
 #include "runtime/kernel_table.hpp"
+#include "spec/inside.hpp"
 
 #include <atomic>
 #include <memory>
@@ -8,14 +9,14 @@
 
 TMAJIT_BEGIN
 
-struct Runtime::State {
-  explicit State(RuntimeOptions options)
+struct RuntimeState {
+  explicit RuntimeState(RuntimeOptions options)
       : kernels(std::move(options)),
         chip(kernels.builder().device() ? chip_of(kernels.builder().device()->info())
                                         : kernels.builder().options().chip) {}
-  ~State() { delete companion.load(std::memory_order_acquire); }
-  State(const State&) = delete;
-  State& operator=(const State&) = delete;
+  ~RuntimeState() { delete companion.load(std::memory_order_acquire); }
+  RuntimeState(const RuntimeState&) = delete;
+  RuntimeState& operator=(const RuntimeState&) = delete;
 
   KernelTable kernels;
   Chip chip;
@@ -23,7 +24,7 @@ struct Runtime::State {
 };
 
 Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*make)(const Runtime&)) {
-  std::atomic<Companion*>& companion = runtime.state().companion;
+  std::atomic<Companion*>& companion = Inside::state(runtime)->companion;
   Companion* known = companion.load(std::memory_order_acquire);
   if (known != nullptr) return *known;
   std::unique_ptr<Companion> made = make(runtime);
@@ -33,21 +34,17 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
 }
 
 const RuntimeOptions& options_of(const Runtime& runtime) {
-  return runtime.state().kernels.builder().options();
+  return Inside::state(runtime)->kernels.builder().options();
 }
 
-Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<State>(std::move(options))) {}
+Runtime::Runtime(RuntimeOptions options) : state_(std::make_shared<RuntimeState>(std::move(options))) {}
 
 Kernel Runtime::kernel(const KernelPlan& plan) const {
-  return state_->kernels.get({.plan = &plan, .shared_bytes = plan.state().most_shared_bytes});
+  return state_->kernels.get({.plan = &plan, .shared_bytes = Inside::state(plan)->most_shared_bytes});
 }
 
 Kernel Runtime::kernel(const Source& source, std::uint32_t shared_bytes) const {
   return state_->kernels.get({.custom = &source, .shared_bytes = shared_bytes});
-}
-
-Runtime::State& Runtime::state() const noexcept {
-  return *state_;
 }
 
 const Chip& Runtime::chip() const noexcept {

@@ -4,6 +4,7 @@
 #include "sim/flights.hpp"
 #include "sim/global_memory.hpp"
 #include "sim/launch.hpp"
+#include "spec/enum_names.hpp"
 #include "spec/refuse.hpp"
 
 #include <tmajit/error.hpp>
@@ -21,6 +22,20 @@
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
+namespace {
+
+constexpr EnumNames<SimOptions::Mode, 3> modes{"mode of the simulated device", {"late", "early", "random"}};
+
+}  // namespace
+
+std::string_view name(SimOptions::Mode mode) noexcept {
+  return modes.of(mode);
+}
+template <>
+SimOptions::Mode parse<SimOptions::Mode>(std::string_view text) {
+  return modes.parse(text);
+}
+
 namespace sim {
 namespace {
 

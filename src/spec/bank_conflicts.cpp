@@ -141,7 +141,8 @@ std::string_view name(AccessPattern pattern) noexcept {
   return patterns.of(pattern);
 }
 
-AccessPattern parse_access_pattern(std::string_view text) {
+template <>
+AccessPattern parse<AccessPattern>(std::string_view text) {
   return patterns.parse(text);
 }
 

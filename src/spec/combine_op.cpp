@@ -42,7 +42,8 @@ std::string_view name(CombineOp op) noexcept {
   return names.of(op);
 }
 
-CombineOp parse_combine(std::string_view text) {
+template <>
+CombineOp parse<CombineOp>(std::string_view text) {
   return names.parse(text);
 }
 

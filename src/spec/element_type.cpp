@@ -29,7 +29,8 @@ std::string_view name(ElementType type) noexcept {
   return names.of(type);
 }
 
-ElementType parse_element_type(std::string_view text) {
+template <>
+ElementType parse<ElementType>(std::string_view text) {
   for (const auto type : all_element_types) {
     if (name(type) == text) return type;
   }

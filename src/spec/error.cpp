@@ -25,8 +25,12 @@ std::string summary(const std::vector<Violation>& violations) {
 
 }  // namespace
 
-const char* name(ErrorCode code) noexcept {
+std::string_view name(ErrorCode code) noexcept {
   return names.of(code);
+}
+template <>
+ErrorCode parse<ErrorCode>(std::string_view text) {
+  return names.parse(text);
 }
 
 Error::Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

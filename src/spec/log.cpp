@@ -1,5 +1,6 @@
 #include "spec/log.hpp"
 
+#include "spec/enum_names.hpp"
 #include "spec/fork_guard.hpp"
 
 #include <algorithm>
@@ -18,11 +19,13 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array<std::string_view, 6> level_names{"trace", "debug", "info", "warn", "err", "off"};
+constexpr EnumNames<LogLevel, 6> level_names{"log level", {"trace", "debug", "info", "warn", "err", "off"}};
 
 LogLevel level_from_environment() {
   const char* wanted = std::getenv("TMAJIT_LOG");
-  return parse_log_level(wanted == nullptr ? "" : wanted).value_or(LogLevel::warn);
+  const auto& names = level_names.names;
+  const auto* const at = std::ranges::find(names, std::string_view(wanted == nullptr ? "" : wanted));
+  return at == names.end() ? LogLevel::warn : static_cast<LogLevel>(at - names.begin());
 }
 
 /// Colours and times on standard error.
@@ -98,10 +101,12 @@ void set_logger(LogCallback callback, std::optional<LogLevel> least) {
       {callback ? std::move(callback) : standard_error(), least.value_or(level_from_environment())});
 }
 
-std::optional<LogLevel> parse_log_level(std::string_view name) noexcept {
-  const auto* const at = std::ranges::find(level_names, name);
-  if (at == level_names.end()) return std::nullopt;
-  return static_cast<LogLevel>(at - level_names.begin());
+std::string_view name(LogLevel level) noexcept {
+  return level_names.of(level);
+}
+template <>
+LogLevel parse<LogLevel>(std::string_view text) {
+  return level_names.parse(text);
 }
 
 TMAJIT_END

@@ -15,7 +15,8 @@ std::string_view name(ReductionOp op) noexcept {
   return names.of(op);
 }
 
-ReductionOp parse_reduction(std::string_view text) {
+template <>
+ReductionOp parse<ReductionOp>(std::string_view text) {
   return names.parse(text);
 }
 
@@ -23,7 +24,8 @@ std::string_view name(ScanOp op) noexcept {
   return scan_names.of(op);
 }
 
-ScanOp parse_scan(std::string_view text) {
+template <>
+ScanOp parse<ScanOp>(std::string_view text) {
   return scan_names.parse(text);
 }
 

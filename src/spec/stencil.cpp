@@ -12,7 +12,8 @@ constexpr EnumNames<Boundary, 5> boundaries{"boundary", {"zero", "constant", "cl
 std::string_view name(Boundary boundary) noexcept {
   return boundaries.of(boundary);
 }
-Boundary parse_boundary(std::string_view text) {
+template <>
+Boundary parse<Boundary>(std::string_view text) {
   return boundaries.parse(text);
 }
 

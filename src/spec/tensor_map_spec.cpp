@@ -71,19 +71,24 @@ std::string_view name(OobFill fill) noexcept {
   return fills.of(fill);
 }
 
-MapMode parse_map_mode(std::string_view text) {
+template <>
+MapMode parse<MapMode>(std::string_view text) {
   return modes.parse(text);
 }
-Swizzle parse_swizzle(std::string_view text) {
+template <>
+Swizzle parse<Swizzle>(std::string_view text) {
   return swizzles.parse(text);
 }
-Interleave parse_interleave(std::string_view text) {
+template <>
+Interleave parse<Interleave>(std::string_view text) {
   return interleaves.parse(text);
 }
-L2Promotion parse_l2_promotion(std::string_view text) {
+template <>
+L2Promotion parse<L2Promotion>(std::string_view text) {
   return promotions.parse(text);
 }
-OobFill parse_oob_fill(std::string_view text) {
+template <>
+OobFill parse<OobFill>(std::string_view text) {
   return fills.parse(text);
 }
 

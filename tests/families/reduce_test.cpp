@@ -4,6 +4,7 @@
 #include "operations/reduce/reference.hpp"
 #include "ops/run_case.hpp"
 #include "reference/random_maps.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
@@ -48,8 +49,8 @@ reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std
 
 /// Its one plan, for tensors that lie as an allocation does.
 KernelPlan only_plan(const reference::RandomCase& reduction) {
-  auto plans =
-      plan_kernels(reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
+  auto plans = plan_kernels(
+      reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
   REQUIRE(plans.size() == 1);
   return plans.front();
 }
@@ -64,11 +65,13 @@ TEST_CASE("a reduction is done by its own family, and reads each byte once") {
   CHECK_THAT(plan.why(), ContainsSubstring("What is reduced lies side by side"));
   const KernelPlan columns = only_plan(to(f32, {1024}), {.axes = {0}}, {dense(f32, {512, 1024})});
   CHECK_THAT(columns.why(), ContainsSubstring("What is kept lies side by side"));
-  CHECK_THROWS_WITH(tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
-                                 {.family = "general"}),
-                    ContainsSubstring("kernels of the family general cannot do this"));
-  CHECK_THROWS_WITH(tmajit::plan_kernels(operation::copy(to(f32, {512}), dense(f32, {512})), {.family = "reduce"}),
-                    ContainsSubstring("kernels of the family reduce cannot do this"));
+  CHECK_THROWS_WITH(
+      tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
+                           {.family = "general"}),
+      ContainsSubstring("kernels of the family general cannot do this"));
+  CHECK_THROWS_WITH(
+      tmajit::plan_kernels(operation::copy(to(f32, {512}), dense(f32, {512})), {.family = "reduce"}),
+      ContainsSubstring("kernels of the family reduce cannot do this"));
 }
 
 TEST_CASE("sizes are numbers of a launch: reductions of one kind share the kernels of few turns") {
@@ -104,7 +107,7 @@ TEST_CASE("every launch of a kernel of reductions may have the same shared memor
     INFO("TMAJIT_SEED=" << seed << ": " << rows << "x" << columns << " over " << axis << ' ' << name(type));
     const auto move = operation::reduce(result, what, {dense(type, {rows, columns})}).moves.front();
     for (const KernelPlan& plan : plan_candidates(move, {})) {
-      const std::uint32_t most = plan.state().most_shared_bytes;
+      const std::uint32_t most = Inside::state(plan)->most_shared_bytes;
       CHECK(allowed.emplace(std::string(plan.key()), most).first->second == most);
       CHECK(plan.shape().dynamic_shared_bytes <= most);
     }
@@ -160,8 +163,8 @@ TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
   CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {}), ContainsSubstring("without a source"));
   CHECK_THAT(wrong(dense(f32, {4}), {.axes = {1}}, {dense(f32, {4, 5})}),
              ContainsSubstring("the destination"));
-  CHECK(parse_reduction("arg_max") == ReductionOp::arg_max);
-  CHECK_THROWS_WITH(parse_reduction("argmax"), ContainsSubstring("arg_max"));
+  CHECK(parse<ReductionOp>("arg_max") == ReductionOp::arg_max);
+  CHECK_THROWS_WITH(parse<ReductionOp>("argmax"), ContainsSubstring("arg_max"));
   CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense(f32, {0, 5})})).empty());
 }
 

@@ -149,7 +149,7 @@ void set_rank(Wish& wish, std::uint32_t rank) {
 
 void set_type(Wish& wish, const Violation& violation) {
   view_of(wish, violation.subject).type =
-      parse_element_type(violation.legal.substr(0, violation.legal.find_first_of(", ")));
+      parse<ElementType>(violation.legal.substr(0, violation.legal.find_first_of(", ")));
 }
 
 /// The request as the remedy says; false where it is another kind of request.
@@ -183,11 +183,11 @@ bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
   } else if (remedy.field == "rank") {
     set_rank(wish, small);
   } else if (remedy.field == "swizzle") {
-    tiles.swizzle = parse_swizzle(remedy.word);
+    tiles.swizzle = parse<Swizzle>(remedy.word);
   } else if (remedy.field == "interleave") {
-    tiles.interleave = parse_interleave(remedy.word);
+    tiles.interleave = parse<Interleave>(remedy.word);
   } else if (remedy.field == "oob-fill") {
-    tiles.oob_fill = parse_oob_fill(remedy.word);
+    tiles.oob_fill = parse<OobFill>(remedy.word);
   } else if (remedy.field == "strides" && remedy.index) {
     view.strides.at(*remedy.index) = static_cast<std::int64_t>(remedy.bytes ? one / size_of(view.type) : one);
   } else if (remedy.field == "strides") {

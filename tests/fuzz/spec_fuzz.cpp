@@ -134,11 +134,11 @@ void fuzz_requests(Input input) {
 }
 
 void fuzz_names(std::string_view text) {
-  try_to([&] { require(is_known(parse_element_type(text))); });
-  try_to([&] { require(name(parse_swizzle(text)) == text); });
-  try_to([&] { require(name(parse_interleave(text)) == text); });
-  try_to([&] { require(name(parse_l2_promotion(text)) == text); });
-  try_to([&] { require(name(parse_oob_fill(text)) == text); });
+  try_to([&] { require(is_known(parse<ElementType>(text))); });
+  try_to([&] { require(name(parse<Swizzle>(text)) == text); });
+  try_to([&] { require(name(parse<Interleave>(text)) == text); });
+  try_to([&] { require(name(parse<L2Promotion>(text)) == text); });
+  try_to([&] { require(name(parse<OobFill>(text)) == text); });
   try_to([&] { require(find_family(text).name == text); });
 }
 

@@ -4,6 +4,7 @@
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
 #include "seed.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/element_type.hpp>
 #include <tmajit/error.hpp>
@@ -163,7 +164,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
     // What the planner takes, and one of the others.
     const Candidate& other = candidates[between(random, 0, candidates.size() - 1)];
     const KernelPlan chosen = plan_kernels(operation).front();
-    for (const Candidate* const candidate : {&chosen.state().candidate, &other}) {
+    for (const Candidate* const candidate : {&Inside::state(chosen)->candidate, &other}) {
       INFO(tests::choice_text(*candidate));
       ++counts[std::string(name(parts)) + ": " + std::string(candidate->family->name())];
       try {

@@ -5,6 +5,7 @@
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 #include "runtime/fake_device.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -95,7 +96,7 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
 /// For each plan, which of its operands interleave with its destination.
 std::vector<std::array<bool, max_operands>> interleaves_in(const std::vector<KernelPlan>& plans) {
   std::vector<std::array<bool, max_operands>> all;
-  for (const KernelPlan& plan : plans) all.push_back(plan.state().problem.interleaved);
+  for (const KernelPlan& plan : plans) all.push_back(Inside::state(plan)->problem.interleaved);
   return all;
 }
 
@@ -166,9 +167,9 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     // The kernel is another one only where a source now interleaves with the destination and did not.
     bool interleaves = false;
     for (std::size_t i = 0; i < there.size(); ++i) {
-      const Problem& now = there[i].state().problem;
+      const Problem& now = Inside::state(there[i])->problem;
       for (std::uint32_t k = 1; k < now.nest.operands; ++k) {
-        interleaves = interleaves || (now.interleaved[k] && !plans[i].state().problem.interleaved[k]);
+        interleaves = interleaves || (now.interleaved[k] && !Inside::state(plans[i])->problem.interleaved[k]);
       }
     }
     CHECK(launches->suits(addresses, Placement::unsure) == !interleaves);

@@ -1,6 +1,7 @@
 // A kernel of one's own on the simulated device: bound, checked, launched, moved to other memory, timed,
 // linted.
 #include "own/scale_kernel.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/lint.hpp>
@@ -107,7 +108,7 @@ TEST_CASE("the same description is the same kernel, and lints clean with its map
                                                     .file = "scale.cu",
                                                     .entry = "scale<rows, float>",
                                                     .constants = {{"rows", static_cast<int>(rows)}}}));
-  CHECK(again.state() == bench.kernel.state());
+  CHECK(Inside::state(again) == Inside::state(bench.kernel));
   const OwnLaunch launch = bench.launch();
   const auto& map = std::get<MapArgument>(launch.arguments[0]);
   const LintResult lint =

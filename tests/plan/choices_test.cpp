@@ -38,7 +38,7 @@ std::vector<Measured> measured() {
   REQUIRE(file);
   std::vector<Measured> result;
   for (const nlohmann::json& one : nlohmann::json::parse(file)) {
-    const ElementType type = parse_element_type(one["type"].get<std::string>());
+    const ElementType type = parse<ElementType>(one["type"].get<std::string>());
     const auto shape = one["shape"].get<std::vector<std::int64_t>>();
     const auto axes = one["axes"].get<std::vector<std::int64_t>>();
     std::vector<std::int64_t> permuted;

@@ -41,7 +41,7 @@ std::string type_of_map(CombineOp op, ElementType type) {
 
 TEST_CASE("reduce_into: every operation of every type that the engine has, and no other") {
   for (const CombineOp op : all_combine_ops) {
-    CHECK(parse_combine(name(op)) == op);
+    CHECK(parse<CombineOp>(name(op)) == op);
     for (const ElementType type : all_element_types) {
       CAPTURE(name(op), name(type));
       const TensorView view = dense(type, {64, 64});
@@ -63,7 +63,7 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
         return plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view)));
       }),
       ContainsSubstring("add of f64") && ContainsSubstring("legal: u32, i32, u64, i64, f16, bf16, f32"));
-  CHECK_THROWS_AS(parse_combine("mean"), Error);
+  CHECK_THROWS_AS(parse<CombineOp>("mean"), Error);
 }
 
 TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are one") {
@@ -77,7 +77,7 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
   CHECK(shape(dense(ElementType::f32, {1, 1})).tile.size() == 1);
   CHECK(shape(TensorView::strided(ElementType::f32, {13, 7, 37}, {400, 40, 1})).tile.size() == 3);
   CHECK(plan_kernels(operation::reduce_into(to(dense(ElementType::f32, {0, 4})), CombineOp::add,
-                                    from(dense(ElementType::f32, {0, 4}))))
+                                            from(dense(ElementType::f32, {0, 4}))))
             .empty());
 }
 
@@ -93,8 +93,9 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
 
   // No tensor map describes rows of 63 elements one behind the other, repeated ones, or an odd address.
   const auto says = [](const Tensor& destination, const Tensor& source) {
-    CHECK_THAT(refusal([&] { return plan_kernels(operation::reduce_into(destination, CombineOp::add, source)); }),
-               ContainsSubstring("the copy engine cannot combine these"));
+    CHECK_THAT(
+        refusal([&] { return plan_kernels(operation::reduce_into(destination, CombineOp::add, source)); }),
+        ContainsSubstring("the copy engine cannot combine these"));
   };
   const auto odd = TensorView::strided(ElementType::u32, {64, 62}, {63, 1});
   says(to(odd), from(odd));

@@ -4,6 +4,7 @@
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
 #include "runtime/fake_device.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/tiles.hpp>
@@ -64,9 +65,9 @@ class Image {
 void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::vector<DevicePtr>& by) {
   INFO(plan.choice().text());
   REQUIRE(plan.key() == expected.key());
-  const ParameterBlock& there = expected.state().parameters;
+  const ParameterBlock& there = Inside::state(expected)->parameters;
   FakeDevice device;
-  Image image(plan.state().parameters, device, by.size());
+  Image image(Inside::state(plan)->parameters, device, by.size());
   const auto pointers = image.moved(by);
   REQUIRE(pointers.size() == there.entries().size());
   std::vector<bool> is_map(pointers.size());

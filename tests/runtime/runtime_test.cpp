@@ -1,6 +1,7 @@
 #include "error_of.hpp"
 #include "measurable.hpp"
 #include "runtime/fake_device.hpp"
+#include "spec/inside.hpp"
 #include "temporary_folder.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -51,9 +52,9 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
   CHECK(first.times().compile > 0);
   CHECK(first.artifact().entry == "tmajit_map");
   CHECK_FALSE(first.artifact().cubin.empty());
-  CHECK(runtime.kernel(sample()).state() == first.state());
+  CHECK(Inside::state(runtime.kernel(sample())) == Inside::state(first));
   // Elsewhere it is the same kernel.
-  CHECK(runtime.kernel(sample("x + 1", 0x700000, 0x800000)).state() == first.state());
+  CHECK(Inside::state(runtime.kernel(sample("x + 1", 0x700000, 0x800000))) == Inside::state(first));
   CHECK(runtime.kernel(sample("x + 2")).key() != first.key());
   CHECK(device->loads == 2);
 
@@ -68,11 +69,11 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
 TEST_CASE("threads that ask for one plan at once compile it once") {
   const auto device = std::make_shared<FakeDevice>();
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
-  std::vector<std::shared_ptr<const Kernel::State>> got(8);
+  std::vector<std::shared_ptr<const KernelState>> got(8);
   {
     std::vector<std::jthread> threads;
     for (auto& state : got) {
-      threads.emplace_back([&] { state = runtime.kernel(sample()).state(); });
+      threads.emplace_back([&] { state = Inside::state(runtime.kernel(sample())); });
     }
   }
   CHECK(std::ranges::count(got, got[0]) == 8);
@@ -117,7 +118,7 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   const Source source = custom_source(own_kernel, "fill");
   const Kernel kernel = runtime.kernel(source, 1024);
-  CHECK(runtime.kernel(source, 1024).state() == kernel.state());
+  CHECK(Inside::state(runtime.kernel(source, 1024)) == Inside::state(kernel));
   CHECK(device->allowed == std::vector<std::uint32_t>{1024});
 
   std::uint64_t out = 0x10000;

@@ -29,7 +29,8 @@ Tensor dense(ElementType type, const std::vector<std::uint64_t>& shape, DevicePt
 
 /// The first kernel planned for a scan of `shape`, from and to tensors at multiples of 256 bytes.
 KernelPlan planned(const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
-  return plan_kernels(operation::scan(dense(type, shape, 0x7000'0000'0000), what, {dense(type, shape)})).front();
+  return plan_kernels(operation::scan(dense(type, shape, 0x7000'0000'0000), what, {dense(type, shape)}))
+      .front();
 }
 
 /// A scan without gaps, `shift` elements after where memory begins.
@@ -137,8 +138,10 @@ TEST_CASE("exclusive scans begin with the identity of the operation in the expre
 }
 
 TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
-  CHECK(plan_kernels(operation::scan(dense(f32, {4, 0}), {.axis = 1}, {dense(f32, {4, 0}, 0x20000000)})).empty());
-  CHECK(plan_kernels(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)})).empty());
+  CHECK(plan_kernels(operation::scan(dense(f32, {4, 0}), {.axis = 1}, {dense(f32, {4, 0}, 0x20000000)}))
+            .empty());
+  CHECK(plan_kernels(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)}))
+            .empty());
   Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
   CHECK(tests::run_candidates(runtime, dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
 }
@@ -154,6 +157,6 @@ TEST_CASE("what is wrong with a scan is said, and what would be legal") {
   CHECK_THAT(refusal(to, {.axis = 1}, {from, from}), ContainsSubstring("such as \"x0 * x1\""));
   CHECK_THAT(refusal(to, {.axis = 1}, {}), ContainsSubstring("without a source"));
   CHECK_THAT(refusal(to, {.axis = 1}, {dense(f32, {3, 5}, 0x20000000)}), ContainsSubstring("source"));
-  CHECK(parse_scan("product") == ScanOp::product);
-  CHECK_THROWS_WITH(parse_scan("prod"), ContainsSubstring("product"));
+  CHECK(parse<ScanOp>("product") == ScanOp::product);
+  CHECK_THROWS_WITH(parse<ScanOp>("prod"), ContainsSubstring("product"));
 }

@@ -220,7 +220,7 @@ TEST_CASE("a pattern touches every byte of the tile once, and its sum is that of
 }
 
 TEST_CASE("names of access patterns go there and back") {
-  for (const auto pattern : all_access_patterns) CHECK(parse_access_pattern(name(pattern)) == pattern);
-  CHECK_THROWS_MATCHES(parse_access_pattern("diagonal"), Error,
+  for (const auto pattern : all_access_patterns) CHECK(parse<AccessPattern>(name(pattern)) == pattern);
+  CHECK_THROWS_MATCHES(parse<AccessPattern>("diagonal"), Error,
                        MessageMatches(ContainsSubstring("row, column, matrix, matrix-transposed")));
 }

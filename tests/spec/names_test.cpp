@@ -15,28 +15,28 @@ using Catch::Matchers::EndsWith;
 using Catch::Matchers::MessageMatches;
 
 TEST_CASE("every element type is parsed from its own name") {
-  for (const auto type : all_element_types) CHECK(parse_element_type(name(type)) == type);
+  for (const auto type : all_element_types) CHECK(parse<ElementType>(name(type)) == type);
 }
 
 TEST_CASE("NumPy's and ml_dtypes' names are taken, too") {
-  CHECK(parse_element_type("float32") == ElementType::f32);
-  CHECK(parse_element_type("int8") == ElementType::i8);
-  CHECK(parse_element_type("uint64") == ElementType::u64);
-  CHECK(parse_element_type("bfloat16") == ElementType::bf16);
-  CHECK(parse_element_type("float8_e4m3fn") == ElementType::e4m3);
+  CHECK(parse<ElementType>("float32") == ElementType::f32);
+  CHECK(parse<ElementType>("int8") == ElementType::i8);
+  CHECK(parse<ElementType>("uint64") == ElementType::u64);
+  CHECK(parse<ElementType>("bfloat16") == ElementType::bf16);
+  CHECK(parse<ElementType>("float8_e4m3fn") == ElementType::e4m3);
 }
 
 TEST_CASE("an unknown name is refused with the legal ones") {
   CHECK_THROWS_MATCHES(
-      parse_element_type("f8"), Error,
+      parse<ElementType>("f8"), Error,
       MessageMatches(ContainsSubstring("\"f8\"") && ContainsSubstring("bf16") && ContainsSubstring("e5m2")));
-  CHECK_THROWS_MATCHES(parse_swizzle("256B"), Error,
+  CHECK_THROWS_MATCHES(parse<Swizzle>("256B"), Error,
                        MessageMatches(ContainsSubstring("none, 32B, 64B, 128B")));
-  CHECK_THROWS_MATCHES(parse_interleave(""), Error, MessageMatches(ContainsSubstring("none, 16B, 32B")));
-  CHECK_THROWS_MATCHES(parse_l2_promotion("512B"), Error, MessageMatches(ContainsSubstring("256B")));
-  CHECK_THROWS_MATCHES(parse_oob_fill("one"), Error, MessageMatches(ContainsSubstring("zero, nan")));
+  CHECK_THROWS_MATCHES(parse<Interleave>(""), Error, MessageMatches(ContainsSubstring("none, 16B, 32B")));
+  CHECK_THROWS_MATCHES(parse<L2Promotion>("512B"), Error, MessageMatches(ContainsSubstring("256B")));
+  CHECK_THROWS_MATCHES(parse<OobFill>("one"), Error, MessageMatches(ContainsSubstring("zero, nan")));
   try {
-    (void)parse_swizzle("256B");
+    (void)parse<Swizzle>("256B");
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::invalid_argument);
   }
@@ -51,26 +51,26 @@ TEST_CASE("the name that was probably meant is suggested, and no other") {
     }
     return std::string("no error");
   };
-  CHECK_THAT(message(parse_element_type, "bflat16"), EndsWith("; did you mean bfloat16?"));
-  CHECK_THAT(message(parse_element_type, "E4M3"), EndsWith("; did you mean e4m3?"));
-  CHECK_THAT(message(parse_element_type, "unt32"), EndsWith("; did you mean uint32?"));
-  CHECK_THAT(message(parse_swizzle, "128b"), EndsWith("; did you mean 128B?"));
-  CHECK_THAT(message(parse_access_pattern, "matrix_transposed"),
+  CHECK_THAT(message(parse<ElementType>, "bflat16"), EndsWith("; did you mean bfloat16?"));
+  CHECK_THAT(message(parse<ElementType>, "E4M3"), EndsWith("; did you mean e4m3?"));
+  CHECK_THAT(message(parse<ElementType>, "unt32"), EndsWith("; did you mean uint32?"));
+  CHECK_THAT(message(parse<Swizzle>, "128b"), EndsWith("; did you mean 128B?"));
+  CHECK_THAT(message(parse<AccessPattern>, "matrix_transposed"),
              EndsWith("; did you mean matrix-transposed?"));
-  CHECK_THAT(message(parse_element_type, "quaternion"), EndsWith("or NumPy's names"));
-  CHECK_THAT(message(parse_swizzle, ""), EndsWith("128B"));
+  CHECK_THAT(message(parse<ElementType>, "quaternion"), EndsWith("or NumPy's names"));
+  CHECK_THAT(message(parse<Swizzle>, ""), EndsWith("128B"));
 }
 
 TEST_CASE("every enumerator is parsed from its own name") {
   for (std::uint8_t i = 0; i < 4; ++i) {
-    CHECK(parse_swizzle(name(static_cast<Swizzle>(i))) == static_cast<Swizzle>(i));
-    CHECK(parse_l2_promotion(name(static_cast<L2Promotion>(i))) == static_cast<L2Promotion>(i));
+    CHECK(parse<Swizzle>(name(static_cast<Swizzle>(i))) == static_cast<Swizzle>(i));
+    CHECK(parse<L2Promotion>(name(static_cast<L2Promotion>(i))) == static_cast<L2Promotion>(i));
   }
   for (std::uint8_t i = 0; i < 3; ++i) {
-    CHECK(parse_interleave(name(static_cast<Interleave>(i))) == static_cast<Interleave>(i));
+    CHECK(parse<Interleave>(name(static_cast<Interleave>(i))) == static_cast<Interleave>(i));
   }
   for (std::uint8_t i = 0; i < 2; ++i)
-    CHECK(parse_oob_fill(name(static_cast<OobFill>(i))) == static_cast<OobFill>(i));
+    CHECK(parse<OobFill>(name(static_cast<OobFill>(i))) == static_cast<OobFill>(i));
 }
 
 TEST_CASE("values that are no enumerators have a name to print") {

@@ -53,13 +53,13 @@ PlacedMap applied(const PlacedMap& before, const Remedy& remedy) {
   } else if (remedy.field == "pixel_box.pixels") {
     map.pixel_box.pixels = static_cast<std::uint32_t>(remedy.numbers.at(0));
   } else if (remedy.field == "mode") {
-    map.mode = parse_map_mode(remedy.word);
+    map.mode = parse<MapMode>(remedy.word);
   } else if (remedy.field == "swizzle") {
-    map.swizzle = parse_swizzle(remedy.word);
+    map.swizzle = parse<Swizzle>(remedy.word);
   } else if (remedy.field == "interleave") {
-    map.interleave = parse_interleave(remedy.word);
+    map.interleave = parse<Interleave>(remedy.word);
   } else if (remedy.field == "oob-fill") {
-    map.oob_fill = parse_oob_fill(remedy.word);
+    map.oob_fill = parse<OobFill>(remedy.word);
   } else if (remedy.field == "rank") {
     set_rank(remedy.numbers.at(0));
   } else if (remedy.field == "flat") {

@@ -28,7 +28,7 @@ namespace {
 using tmajit::ErrorCode;
 
 void use_log_level(const std::string& level) {
-  if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse_log_level(level));
+  if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse<tmajit::LogLevel>(level));
 }
 
 /// CLI11's help with descriptions wrapped to the terminal, and only the names, what an option takes and its

@@ -85,9 +85,9 @@ MapFacts parse_map(const std::string& text) {
   if (box.size() > tmajit::max_map_rank)
     refuse("--map {}: a box of {} dimensions at most", text, tmajit::max_map_rank);
   tmajit::TensorMapSpec spec;
-  spec.type = tmajit::parse_element_type(words[0]);
+  spec.type = tmajit::parse<ElementType>(words[0]);
   spec.rank = static_cast<std::uint8_t>(box.size());
-  if (words.size() == 3) spec.swizzle = tmajit::parse_swizzle(words[2]);
+  if (words.size() == 3) spec.swizzle = tmajit::parse<Swizzle>(words[2]);
   std::copy(box.begin(), box.end(), spec.box.begin());
   std::fill_n(spec.element_strides.begin(), box.size(), 1U);
   return placed(map_facts(parameter, spec), "--map", text, need);
@@ -236,12 +236,6 @@ void add_allowed(const LintCommand& command, Subject& subject) {
   };
 }
 
-/// The least severity that makes the exit code 1.
-tmajit::Severity least_that_fails(const LintCommand& command) {
-  if (command.fail_on == "mistake") return tmajit::Severity::mistake;
-  return command.fail_on == "omission" ? tmajit::Severity::omission : tmajit::Severity::advice;
-}
-
 /// Where a finding's instruction comes from, the user's line last: where that says more than the finding.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
   const auto places = source_places(subject.artifact, finding.ptx_line);
@@ -262,7 +256,7 @@ int lint(const LintCommand& command, bool json) {
         "{} has no kernel, so that nothing was checked; a template is a kernel only where it is instantiated",
         subject.options.name);
   }
-  const auto least = least_that_fails(command);
+  const auto least = tmajit::parse<tmajit::Severity>(command.fail_on);
   const bool failed =
       std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
   if (is_for_services(command.format)) {

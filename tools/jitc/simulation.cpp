@@ -23,11 +23,6 @@ namespace {
 using tmajit::Report;
 using tmajit::SimOptions;
 
-SimOptions::Mode parse_mode(const std::string& text) {
-  if (text == "early") return SimOptions::Mode::early;
-  return text == "random" ? SimOptions::Mode::random : SimOptions::Mode::late;
-}
-
 std::string describe_count(std::uint64_t n) {
   if (n < 10'000) return fmt::format("{}", n);
   if (n < 1'000'000) return fmt::format("{:.1f} thousand", static_cast<double>(n) * 1e-3);
@@ -133,7 +128,7 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
 
 Simulation::Simulation(const SimulationOptions& options)
     : options_(options),
-      device_(tmajit::make_sim_device({.mode = parse_mode(options.mode),
+      device_(tmajit::make_sim_device({.mode = tmajit::parse<SimOptions::Mode>(options.mode),
                                        .seed = options.seed,
                                        .threads = options.threads,
                                        .instruction_limit = options.limit,

@@ -1,16 +1,22 @@
 #pragma once
 
+#include <tmajit/names.hpp>
 #include <tmajit/version.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
 
 /// The state of a part of the machine: usable, usable with a loss, or missing.
 enum class Health : std::uint8_t { good, poor, absent };
+/// "ok", "warning", "missing".
+[[nodiscard]] TMAJIT_API std::string_view name(Health health) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API Health parse<Health>(std::string_view name);
 
 /// One part of the machine that tmajit uses.
 struct MachineCheck {

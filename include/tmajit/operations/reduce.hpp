@@ -2,6 +2,7 @@
 
 #include <tmajit/dims.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/names.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <array>
@@ -33,7 +34,8 @@ inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp:
 /// "sum", "arg_min".
 [[nodiscard]] TMAJIT_API std::string_view name(ReductionOp op) noexcept;
 /// The operation of that name. Throws Error{invalid_argument} that lists the names.
-[[nodiscard]] TMAJIT_API ReductionOp parse_reduction(std::string_view text);
+template <>
+[[nodiscard]] TMAJIT_API ReductionOp parse<ReductionOp>(std::string_view name);
 
 /// A reduction of some dimensions of its sources; deterministic. Sums of f64 accumulate in f64, of other
 /// floating-point types in f32, of integers in 64 bits, and wrap; `min` and `max` of integers accumulate in

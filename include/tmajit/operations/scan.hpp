@@ -2,6 +2,7 @@
 
 #include <tmajit/dims.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/names.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <array>
@@ -25,7 +26,8 @@ inline constexpr std::array all_scan_ops{ScanOp::sum, ScanOp::product, ScanOp::m
 /// "sum", "product".
 [[nodiscard]] TMAJIT_API std::string_view name(ScanOp op) noexcept;
 /// The operation of that name. Throws Error{invalid_argument} that lists the names.
-[[nodiscard]] TMAJIT_API ScanOp parse_scan(std::string_view text);
+template <>
+[[nodiscard]] TMAJIT_API ScanOp parse<ScanOp>(std::string_view name);
 
 /// A cumulative sum, product, minimum or maximum along one axis; deterministic: equal launches leave equal
 /// bits. Sums and products of f64 accumulate in f64, of other floating-point types in f32, of integers in

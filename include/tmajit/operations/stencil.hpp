@@ -2,6 +2,7 @@
 
 #include <tmajit/dims.hpp>
 #include <tmajit/list.hpp>
+#include <tmajit/names.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <cstdint>
@@ -25,7 +26,8 @@ enum class Boundary : std::uint8_t {
 /// "zero", "constant", "clamp", "wrap", "reflect".
 [[nodiscard]] TMAJIT_API std::string_view name(Boundary boundary) noexcept;
 /// The inverse of name(); throws Error{invalid_argument} that lists the legal names.
-[[nodiscard]] TMAJIT_API Boundary parse_boundary(std::string_view);
+template <>
+[[nodiscard]] TMAJIT_API Boundary parse<Boundary>(std::string_view name);
 
 /// Dimensions that the offsets of a stencil can be along.
 inline constexpr std::uint32_t max_stencil_dims = 3;

@@ -1,18 +1,23 @@
 #pragma once
 
 #include <tmajit/bank_conflicts.hpp>
+#include <tmajit/names.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TMAJIT_BEGIN
 
 /// The property of an element that its colour shows.
 enum class ColourBy { column, row };
+[[nodiscard]] TMAJIT_API std::string_view name(ColourBy colour) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API ColourBy parse<ColourBy>(std::string_view name);
 
 /// One instruction of a warp, drawn over the tile.
 struct ShownAccess {

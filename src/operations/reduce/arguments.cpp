@@ -46,7 +46,7 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
     for (std::uint32_t d = 0; d < rank; ++d) all[d] = d;
     axes = all;
   }
-  return {.op = parse_reduction(given.text("op")),
+  return {.op = parse<ReductionOp>(given.text("op")),
           .axes = resolve_axes(axes, rank, "axes"),
           .expression = std::string(given.text("expression")),
           .then = std::string(given.text("then"))};

@@ -27,7 +27,7 @@ const OperationEntry reduce_into_entry{
                        const Arguments&) { return elementwise(sources); },
     .make =
         [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
-          return operation::reduce_into(to.front(), parse_combine(given.text("op")), from.front());
+          return operation::reduce_into(to.front(), parse<CombineOp>(given.text("op")), from.front());
         }};
 
 TMAJIT_END

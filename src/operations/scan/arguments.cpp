@@ -56,7 +56,7 @@ const OperationEntry scan_entry{
              .most_sources = max_inputs},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
-          const ScanOp op = parse_scan(given.text("op"));
+          const ScanOp op = parse<ScanOp>(given.text("op"));
           const ElementType value = value_type(given.text("expression"), sources);
           const bool accumulates = op == ScanOp::sum || op == ScanOp::product;
           return std::vector{
@@ -64,7 +64,7 @@ const OperationEntry scan_entry{
         },
     .make =
         [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
-          const Scan what{.op = parse_scan(given.text("op")),
+          const Scan what{.op = parse<ScanOp>(given.text("op")),
                           .axis = given.axis("axis", -1),
                           .exclusive = given.text("bound") == "exclusive",
                           .reverse = given.text("direction") == "backwards",

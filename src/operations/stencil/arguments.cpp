@@ -51,7 +51,7 @@ const OperationEntry stencil_entry{
         },
     .make =
         [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
-          const Stencil how{.boundary = parse_boundary(given.text("boundary", "zero")),
+          const Stencil how{.boundary = parse<Boundary>(given.text("boundary", "zero")),
                             .value = given.number("value"),
                             .dims = given.dims("dims")};
           return operation::stencil(to.front(), given.text("expression"), from, how);

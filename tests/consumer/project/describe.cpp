@@ -12,19 +12,19 @@ using namespace tmajit;
 
 static void names() {
   for (const ElementType type : all_element_types)
-    expect(parse_element_type(name(type)) == type, "a type's name");
-  expect(parse_map_mode(name(MapMode::im2col)) == MapMode::im2col, "a mode's name");
-  expect(parse_swizzle(name(Swizzle::b64)) == Swizzle::b64, "a swizzle's name");
-  expect(parse_interleave(name(Interleave::b32)) == Interleave::b32, "an interleave's name");
-  expect(parse_l2_promotion(name(L2Promotion::b256)) == L2Promotion::b256, "an L2 promotion's name");
-  expect(parse_boundary(name(Boundary::wrap)) == Boundary::wrap, "a boundary's name");
-  expect(parse_oob_fill(name(OobFill::nan)) == OobFill::nan, "a fill's name");
+    expect(parse<ElementType>(name(type)) == type, "a type's name");
+  expect(parse<MapMode>(name(MapMode::im2col)) == MapMode::im2col, "a mode's name");
+  expect(parse<Swizzle>(name(Swizzle::b64)) == Swizzle::b64, "a swizzle's name");
+  expect(parse<Interleave>(name(Interleave::b32)) == Interleave::b32, "an interleave's name");
+  expect(parse<L2Promotion>(name(L2Promotion::b256)) == L2Promotion::b256, "an L2 promotion's name");
+  expect(parse<Boundary>(name(Boundary::wrap)) == Boundary::wrap, "a boundary's name");
+  expect(parse<OobFill>(name(OobFill::nan)) == OobFill::nan, "a fill's name");
   for (const AccessPattern pattern : all_access_patterns) {
-    expect(parse_access_pattern(name(pattern)) == pattern, "a pattern's name");
+    expect(parse<AccessPattern>(name(pattern)) == pattern, "a pattern's name");
   }
   expect(name(CacheLevel::disk) == std::string("disk"), "a cache level's name");
-  expect(parse_log_level("info") == LogLevel::info && !parse_log_level("loud"), "a log level's name");
-  expect_error(ErrorCode::invalid_argument, [] { static_cast<void>(parse_element_type("f33")); });
+  expect(parse<LogLevel>("info") == LogLevel::info && name(LogLevel::err) == "err", "a log level's name");
+  expect_error(ErrorCode::invalid_argument, [] { static_cast<void>(parse<ElementType>("f33")); });
 }
 
 static void errors() {

@@ -25,7 +25,7 @@ void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = _
   try {
     call();
   } catch (const tmajit::Error& error) {
-    if (error.code() != code) std::fprintf(stderr, "%s: %s\n", name(error.code()), error.what());
+    if (error.code() != code) std::fprintf(stderr, "%s: %s\n", name(error.code()).data(), error.what());
     return expect(error.code() == code, name(code), file, line);
   }
   expect(false, name(code), file, line);

@@ -31,7 +31,7 @@ void every_operation(Runtime& runtime) {
   expect_error(none, [&] { stencil(runtime, to, "x(0, 1)", {from}); });
   const Tensor one{TensorView::contiguous(ElementType::f32, Dims{}), to.address};
   expect_error(none, [&] { reduce(runtime, one, {}, {from}); });
-  expect_error(none, [&] { scan(runtime, to, {.op = parse_scan("sum")}, {from}); });
+  expect_error(none, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
   expect_error(none, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(none, [&] { copy_ragged(runtime, {to}, {from}); });
   expect_error(none, [&] {
@@ -48,8 +48,7 @@ void every_operation(Runtime& runtime) {
 
 void every_launch(Runtime& runtime) {
   const Plan move = plan(runtime, operation::permute(at(1 << 20), at(2 << 20), {1, 0}));
-  expect(move.bytes_moved() == 2 * 64 * 64 * 4 && move.operation().moves.size() == 1,
-         "a Plan's operation");
+  expect(move.bytes_moved() == 2 * 64 * 64 * 4 && move.operation().moves.size() == 1, "a Plan's operation");
   expect(move.kernels().size() == 1 && move.plans().size() == 1, "a Plan's kernels");
   expect(!move.explain().text().empty(), "Plan::explain()");
   const KernelPlan& kernel_plan = move.plans()[0];
@@ -69,7 +68,8 @@ void every_launch(Runtime& runtime) {
 
 void compile_and_cache() {
   const Scratch folder;
-  const Source source = tmajit::source(plan_kernels(operation::permute(at(1 << 20), at(2 << 20), {1, 0})).at(0));
+  const Source source =
+      tmajit::source(plan_kernels(operation::permute(at(1 << 20), at(2 << 20), {1, 0})).at(0));
   const Artifact artifact = compile(source);
   expect(artifact.cubin.size() > 4 && artifact.cubin[1] == std::byte{'E'}, "a cubin is an ELF file");
   expect(artifact.resources.registers > 0, "ptxas reports registers");

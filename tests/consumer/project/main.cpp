@@ -16,6 +16,6 @@ int main() try {
   std::puts("tmajit " TMAJIT_VERSION_STRING);
   return EXIT_SUCCESS;
 } catch (const tmajit::Error& error) {
-  std::fprintf(stderr, "%s: %s\n", name(error.code()), error.what());
+  std::fprintf(stderr, "%s: %s\n", name(error.code()).data(), error.what());
   return EXIT_FAILURE;
 }

@@ -51,7 +51,8 @@ void plan_moves() {
       operation::cast(to, matrix(64, 128, 2 << 20, ElementType::bf16)),
       operation::map(to, "x * 2", {from}),
       operation::stencil(to, "x(0, 1) - x(-1, 0)", {from}, {.boundary = Boundary::clamp}),
-      operation::reduce(matrix(1, 64, 1 << 20), {.op = parse_reduction("mean"), .axes = {1}, .then = "x / n"},
+      operation::reduce(matrix(1, 64, 1 << 20),
+                        {.op = parse<ReductionOp>("mean"), .axes = {1}, .then = "x / n"},
                         {{TensorView::contiguous(ElementType::f32, {1, 128, 64}), 2 << 20}}),
       operation::im2col(matrix(2 * 6 * 8, 9 * 16, 1 << 20),
                         {TensorView::contiguous(ElementType::f32, {2, 8, 10, 16}), 2 << 20},
@@ -60,14 +61,16 @@ void plan_moves() {
                              {TensorView::contiguous(ElementType::f32, {2, 8, 10, 16}), 2 << 20},
                              {TensorView::contiguous(ElementType::f32, {32, 3, 3, 16}), 3 << 20}),
       Operation::of({{.destination = to, .sources = {from}}}),
-      operation::reduce_into(to, parse_combine("add"), from),
+      operation::reduce_into(to, parse<CombineOp>("add"), from),
   };
-  for (const Operation& operation : operations) expect(!plan_kernels(operation).empty(), "an operation is planned");
+  for (const Operation& operation : operations)
+    expect(!plan_kernels(operation).empty(), "an operation is planned");
 
   ask_of_everything(plan_kernels(operations[1]).at(0));
   expect(!plan_ragged({to}, {from}).table.empty(), "plan_ragged()");
   expect(window_counts({.filter = {3, 3}}, {8, 10}) == std::vector<std::uint64_t>{6, 8}, "window_counts()");
-  expect(plan_kernels(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean", "a reduction");
+  expect(plan_kernels(operations[9]).at(0).then() == "x / n" && name(ReductionOp::mean) == "mean",
+         "a reduction");
   expect(
       combined_as(CombineOp::bit_or, ElementType::f64) == ElementType::u64 && name(CombineOp::bit_or) == "or",
       "a combination");

@@ -169,6 +169,6 @@ int main() try {
   std::puts("tmajit::sim " TMAJIT_VERSION_STRING);
   return EXIT_SUCCESS;
 } catch (const Error& error) {
-  std::fprintf(stderr, "%s: %s\n", name(error.code()), error.what());
+  std::fprintf(stderr, "%s: %s\n", name(error.code()).data(), error.what());
   return EXIT_FAILURE;
 }
