@@ -41,8 +41,8 @@ struct MoveStep {
   std::vector<Alternative> alternatives;  ///< the model's view of the others, fastest first
 };
 
-/// What a kernel's plan says of itself; `canonical`, `rewrites`, `shape` and `alternatives` are left empty.
-[[nodiscard]] TMAJIT_API MoveStep explain(const KernelPlan& plan, const Kernel& kernel);
+/// One kernel, as a runtime would launch it. Throws what Runtime::kernel() throws.
+[[nodiscard]] TMAJIT_API MoveStep explain(const Runtime& runtime, const KernelPlan& plan);
 
 /// How a plan moves what it moves.
 struct MoveExplanation {

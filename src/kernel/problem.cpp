@@ -76,6 +76,7 @@ Problem widened(Problem problem) {
 void set_operands(Problem& problem, const Move& move, const NestOptions& options) {
   std::vector<TensorView> views{move.destination.view};
   for (const Tensor& source : move.sources) views.push_back(source.view);
+  problem.destination = move.destination.view;
   problem.nest = canonical(views, options);
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     problem.type[i] = views[i].type;
@@ -107,6 +108,7 @@ Problem elementwise_problem(const Move& move, ProblemBody body, const NestOption
 
 Problem window_problem(const Move& move, ProblemBody body) {
   Problem problem{.body = std::move(body)};
+  problem.destination = move.destination.view;
   problem.nest = window_nest(*problem.windows());
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
     const Tensor& tensor = i == 0 ? move.destination : move.sources[i - 1];

@@ -101,6 +101,7 @@ struct Problem {
   /// lie between their own, or are their own. While a kernel loads what lies beside an element of theirs,
   /// other threads may write it.
   std::array<bool, max_operands> interleaved{};
+  TensorView destination = {};   ///< as the move has it; empty for a tile of the caller's choice
   ProblemBody body = {};         ///< what is done, by operation
   std::uint32_t joined = 1;      ///< elements of `type` that are one of the nest's (widened())
   std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills

@@ -28,7 +28,7 @@ namespace {
 constexpr EnumNames<Health, 3> healths{"health", {"ok", "warning", "missing"}};
 
 /// How each is shown, in the order of the enumerators.
-constexpr std::array styles{Style::good, Style::warn, Style::bad};  // by Health
+constexpr std::array styles{Style::good, Style::warn, Style::bad};
 
 constexpr std::uint64_t little_space = std::uint64_t{256} << 20U;
 

@@ -29,10 +29,12 @@ Dimensions dimensions_where(const TensorView& view, Condition holds) {
 }
 
 /// What led from the views of a move to the loop nest of its kernel, a sentence each.
-std::vector<std::string> rewrites(const Move& move, const KernelPlanState& planned) {
-  const TensorView& to = move.destination.view;
+std::vector<std::string> rewrites(const KernelPlanState& planned) {
+  std::vector<std::string> out = planned.candidate.family->rewrites(planned.candidate);
+  if (planned.problem.is<TileProblem>()) return out;
+  const auto own = static_cast<std::ptrdiff_t>(out.size());
+  const TensorView& to = planned.problem.destination;
   const CanonicalNest& nest = planned.candidate.nest;
-  std::vector<std::string> out;
 
   const Dimensions ones = dimensions_where(to, [&](std::uint32_t d) { return to.shape[d] == 1; });
   if (!ones.empty()) out.push_back(listed("Dimension", "Dimensions", ones) + " of extent 1 dropped.");
@@ -60,8 +62,8 @@ std::vector<std::string> rewrites(const Move& move, const KernelPlanState& plann
   if (nest.operand != planned.problem.nest.operand) {
     out.emplace_back("A dimension turned round, so that the source's lines run forwards.");
   }
-  for (std::string& own : planned.candidate.family->rewrites(planned.candidate))
-    out.push_back(std::move(own));
+  // The family's own follow.
+  std::ranges::rotate(out, out.begin() + own);
   return out;
 }
 
@@ -81,9 +83,11 @@ std::string step_text(const MoveStep& step) {
 
 }  // namespace
 
-MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
+MoveStep explain(const Runtime& runtime, const KernelPlan& plan) {
+  const KernelPlanState& state = *Inside::state(plan);
+  const CanonicalNest& nest = state.candidate.nest;
   const KernelShape shape = plan.shape();
-  const std::uint32_t registers = kernel.resources().registers;
+  const std::uint32_t registers = runtime.kernel(plan).resources().registers;
   std::uint32_t ctas = shape.ctas_per_sm;
   if (registers > 0) {
     const std::uint32_t granted = (registers + register_unit - 1) / register_unit * register_unit;
@@ -92,6 +96,9 @@ MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
   MoveStep step;
   step.kernel = plan.family().name;
   step.why = plan.why();
+  step.canonical = nest.text();
+  step.rewrites = rewrites(state);
+  step.shape.assign(nest.shape.begin(), nest.shape.begin() + nest.rank);
   step.choice = plan.choice().text();
   step.tile = shape.tile;
   step.tiles = shape.tiles;
@@ -105,6 +112,9 @@ MoveStep explain(const KernelPlan& plan, const Kernel& kernel) {
   step.bytes_written = plan.bytes_written();
   step.predicted_us = plan.predicted_us();
   step.tuned = plan.tuned();
+  for (const KernelPlan& other : other_candidates(plan, runtime.chip()))
+    step.alternatives.push_back({other.choice().text(), other.predicted_us()});
+  std::ranges::stable_sort(step.alternatives, {}, &MoveStep::Alternative::predicted_us);
   return step;
 }
 
@@ -112,29 +122,12 @@ MoveExplanation Plan::explain() const {
   MoveExplanation explanation;
   const PlanState& state = current(*state_);
   explanation.planning_us = state.planning_us;
-  const PlanOptions options = plan_options(runtime_, state.family);
-  if (state.operation.one_launch) {
-    explanation.steps.push_back(tmajit::explain(state.plans.front(), state.kernels.front()));
-    explanation.steps.front().canonical = Inside::state(state.plans.front())->candidate.nest.text();
-    return explanation;
-  }
-  std::size_t next = 0;
-  for (const Move& move : state.operation.moves) {
-    if (move.destination.view.elements() == 0) continue;
-    if (next == 0) explanation.shape_class = shape_class(move, options).text();
-    const KernelPlan& plan = state.plans[next];
-    const CanonicalNest& nest = Inside::state(plan)->candidate.nest;
-    MoveStep& step = explanation.steps.emplace_back(tmajit::explain(plan, state.kernels[next++]));
-    step.canonical = nest.text();
-    step.rewrites = rewrites(move, *Inside::state(plan));
-    step.shape.assign(nest.shape.begin(), nest.shape.begin() + nest.rank);
-    for (const KernelPlan& other : plan_candidates(move, options)) {
-      if (other.key() != plan.key()) {
-        step.alternatives.push_back({other.choice().text(), other.predicted_us()});
-      }
-    }
-    std::ranges::stable_sort(step.alternatives, {}, &MoveStep::Alternative::predicted_us);
-  }
+  for (const KernelPlan& plan : state.plans) explanation.steps.push_back(tmajit::explain(runtime_, plan));
+  if (state.operation.one_launch) return explanation;
+  const auto moves_any = [](const Move& move) { return move.destination.view.elements() > 0; };
+  const auto first = std::ranges::find_if(state.operation.moves, moves_any);
+  if (first != state.operation.moves.end())
+    explanation.shape_class = shape_class(*first, plan_options(runtime_, state.family)).text();
   return explanation;
 }
 

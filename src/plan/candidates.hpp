@@ -12,6 +12,10 @@ TMAJIT_BEGIN
 /// The class of a move that moves anything, by which choices for it are kept.
 [[nodiscard]] ShapeClass shape_class(const Move& move, const PlanOptions& options);
 
+/// The other kernels that could do what a plan does, in any family, with other keys; none for a tile of the
+/// caller's choice or for a batch.
+[[nodiscard]] std::vector<KernelPlan> other_candidates(const KernelPlan& plan, const Chip& chip);
+
 /// The one of `choices` that a choice of the same class, but maybe of another shape, stands for: itself, or
 /// the same kernel with the tile that is nearest, if it is near. Some families' tiles follow from the
 /// extents, which a class has only by their logarithms.

@@ -128,4 +128,16 @@ std::vector<KernelPlan> plan_candidates(const Move& move, const PlanOptions& opt
   return plans;
 }
 
+std::vector<KernelPlan> other_candidates(const KernelPlan& plan, const Chip& chip) {
+  const Problem& problem = Inside::state(plan)->problem;
+  std::vector<KernelPlan> plans;
+  if (!plan.family().does(problem.operation())) return plans;
+  for (Candidate& candidate : candidates_for(problem, {})) {
+    const Prediction predicted = predict(candidate, problem, chip);
+    KernelPlan other = make_kernel_plan(std::move(candidate), problem, predicted);
+    if (other.key() != plan.key()) plans.push_back(std::move(other));
+  }
+  return plans;
+}
+
 TMAJIT_END

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ostream>
 #include <span>
 #include <utility>
 
@@ -191,6 +192,34 @@ std::string describe(const TensorView& view) {
     text += fmt::format(", strides {}", fmt::join(strides_of(view), ","));
   }
   return text;
+}
+
+std::string describe(const Plan& plan) {
+  const auto list = [](const std::vector<Tensor>& tensors) {
+    std::string text;
+    for (const Tensor& tensor : tensors) text += (text.empty() ? "" : " and ") + describe(tensor.view);
+    return text;
+  };
+  const Operation& operation = plan.operation();
+  std::string text = list(operation.destinations);
+  if (!operation.sources.empty()) text += " <- " + list(operation.sources);
+  const std::span<const KernelPlan> kernels = plan.plans();
+  if (kernels.empty()) return text + ": nothing to move";
+  for (const KernelPlan& kernel : kernels) {
+    text += fmt::format("{} {} ({:.1f} us)", &kernel == kernels.data() ? ":" : ";", kernel.choice().text(),
+                        kernel.predicted_us());
+  }
+  return text;
+}
+
+std::ostream& operator<<(std::ostream& out, const KernelPlan& plan) {
+  return out << describe(plan);
+}
+std::ostream& operator<<(std::ostream& out, const TensorView& view) {
+  return out << describe(view);
+}
+std::ostream& operator<<(std::ostream& out, const Plan& plan) {
+  return out << describe(plan);
 }
 
 std::string describe(const KernelPlan& plan) {

@@ -1,4 +1,8 @@
+#include <tmajit/report/fmt.hpp>
 #include <tmajit/report/plan.hpp>
+#include <tmajit/tiles.hpp>
+
+#include <sstream>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -103,4 +107,42 @@ TEST_CASE("the JSON of an explanation has every field") {
   CHECK(step.at("tuned") == false);
   CHECK(step.at("alternatives").at(1) ==
         nlohmann::ordered_json{{"choice", "elements, 256 threads"}, {"predicted_us", 1048.576}});
+}
+
+TEST_CASE("a planned move is printed, in streams and by fmt") {
+  const Runtime runtime({.cache_directory = std::nullopt});
+  const auto at = [](std::vector<std::uint64_t> shape, DevicePtr address) {
+    return Tensor{TensorView::contiguous(ElementType::f32, shape), address};
+  };
+  const Plan turned = plan(runtime, operation::permute(at({64, 32}, 1 << 20), at({32, 64}, 2 << 20), {1, 0}));
+  const std::string text = describe(turned);
+  CHECK_THAT(text, StartsWith("f32 64x32 <- f32 32x64: "));
+  CHECK_THAT(text, ContainsSubstring(turned.plans().front().choice().text()));
+  std::ostringstream out;
+  out << turned << "; " << turned.plans().front() << "; " << turned.operation().sources.front().view;
+  CHECK(out.str() ==
+        fmt::format("{}; {}; {}", turned, turned.plans().front(), turned.operation().sources.front().view));
+  CHECK_THAT(describe(plan(runtime, operation::copy(at({0}, 1 << 20), at({0}, 2 << 20)))),
+             ContainsSubstring("nothing to move"));
+}
+
+TEST_CASE("explanations of a step are whole, of planned kernels and of chosen tiles") {
+  const Runtime runtime({.cache_directory = std::nullopt});
+  const TensorView view = TensorView::contiguous(ElementType::f32, {256, 128});
+  const Tensor to{view, 1 << 20};
+  const Tensor from{view, 2 << 20};
+  const Plan copied =
+      plan(runtime,
+           operation::permute(to, {TensorView::contiguous(ElementType::f32, {128, 256}), 2 << 20}, {1, 0}));
+  const MoveStep planned = explain(runtime, copied.plans().front());
+  CHECK(planned.shape == std::vector<std::uint64_t>{256, 128});
+  CHECK_FALSE(planned.canonical.empty());
+  CHECK_FALSE(planned.alternatives.empty());
+  CHECK(explanation_json({.steps = {planned}}) == explanation_json({.steps = copied.explain().steps}));
+  const KernelPlan tile =
+      plan_tiles({.family = "copy", .destination = to, .sources = {from}, .tiles = {.box = {64, 32}}});
+  const MoveStep chosen = explain(runtime, tile);
+  CHECK(chosen.shape == std::vector<std::uint64_t>{256, 128});
+  CHECK_FALSE(chosen.canonical.empty());
+  CHECK(chosen.alternatives.empty());
 }

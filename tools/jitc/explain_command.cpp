@@ -32,11 +32,9 @@ MoveExplanation explain(const Problem& problem, tmajit::Runtime& runtime) {
     return tmajit::plan(runtime, problem.operation(at), problem.request.family_name()).explain();
   }
   const auto plans = plan_kernels(problem, at, runtime);
-  const auto kernels = make_kernels(plans, runtime);
+  (void)make_kernels(plans, runtime);
   MoveExplanation explanation;
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    explanation.steps.push_back(tmajit::explain(plans[i], kernels[i]));
-  }
+  for (const auto& plan : plans) explanation.steps.push_back(tmajit::explain(runtime, plan));
   return explanation;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,15 @@ TMAJIT_BEGIN
 [[nodiscard]] TMAJIT_API std::string describe(const KernelPlan& plan);
 /// "f32 128x64", with strides where they are not dense.
 [[nodiscard]] TMAJIT_API std::string describe(const TensorView& view);
+/// "f32 64x32 <- f32 32x64: transpose 64x64, 256 threads (1.9 us)": what a plan computes from what, and its
+/// kernels with their predicted times.
+[[nodiscard]] TMAJIT_API std::string describe(const Plan& plan);
+
+/// What describe() says. <tmajit/report/fmt.hpp> has the same for fmt.
+TMAJIT_API std::ostream& operator<<(std::ostream& out, const KernelPlan& plan);
+TMAJIT_API std::ostream& operator<<(std::ostream& out, const TensorView& view);
+TMAJIT_API std::ostream& operator<<(std::ostream& out, const Plan& plan);
+
 /// "compiled in 41.2 ms", "from the disk cache in 0.10 ms"
 [[nodiscard]] TMAJIT_API std::string describe_origin(const Kernel& kernel);
 /// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier", with so much dynamic shared memory.

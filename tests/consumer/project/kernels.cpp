@@ -53,7 +53,7 @@ void every_launch(Runtime& runtime) {
   expect(!move.explain().text().empty(), "Plan::explain()");
   const KernelPlan& kernel_plan = move.plans()[0];
   const Kernel& kernel = move.kernels()[0];
-  expect(explain(kernel_plan, kernel).kernel == kernel_plan.family().name, "explain()");
+  expect(explain(runtime, kernel_plan).kernel == kernel_plan.family().name, "explain()");
 
   constexpr ErrorCode none = ErrorCode::unavailable;
   expect_error(none, [&] { move(); });
