@@ -32,6 +32,7 @@ struct Costs {
   double pass_us = 0.2287;     ///< microseconds of each vector that a thread takes from shared memory
   double engine_us = 0.04623;  ///< microseconds that loads by the copy engine add
   double unloaded = 0.6;       ///< fraction of these four that stays where nothing else loads the memory
+  double wait_us = 0.46;       ///< microseconds of a wait for DRAM that nothing hides; half for the L2 cache
   double sm_bytes_per_us = 72400;  ///< bytes that an SM reads and writes in a microsecond
   double last_wave = 0.08;         ///< fraction of the last wave's empty places that costs time
   friend bool operator==(const Costs&, const Costs&) = default;

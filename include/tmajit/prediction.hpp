@@ -29,6 +29,8 @@ struct Prediction {
   double uneven = 1;       ///< CTAs of the SM that has most, over those that each has in the mean
   double warps = 0;        ///< that an SM holds at once
   double rounds = 0;       ///< times that a thread waits for loads
+  double waits = 0;        ///< times that a thread waits for memory and nothing hides it
+  double last_waits = 0;   ///< those of the last CTA when all others have ended
   double passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
   double in_flight = 0;    ///< bytes of loads that an SM waits for at once
   bool by_engine = false;  ///< the copy engine loads

@@ -89,9 +89,12 @@ struct Footprint {
   std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
   std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
   std::uint32_t rounds = 1;       ///< times that a thread waits for loads
+  double waits = 0;               ///< times that a thread waits for memory and has nothing else to do
+  double last_waits = 0;          ///< those of the last CTA when all others have ended
   std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
   double instructions = 0;        ///< of all threads of all CTAs together
   double lines = 0;               ///< lines of memory that accesses of all warps meet one after the other
+  double beside = 0;  ///< bytes that tiles load of their neighbours' elements, all of them together
 };
 
 /// Tiles that the nest has.

@@ -77,19 +77,24 @@ double doublings_of(double n) {
   return n > 1 ? std::log2(n) : 0;
 }
 
+/// The share of what moves that the L2 cache keeps.
+double kept_share(const Prediction& prediction, const Costs& cost) {
+  const double bytes = prediction.read.bytes + prediction.written.bytes;
+  return std::clamp((cost.uncached_bytes - bytes) / (cost.uncached_bytes - cost.cached_bytes), 0.0, 1.0);
+}
+
 double memory_us(const Prediction& prediction, const Chip& chip) {
   const Costs& cost = chip.costs;
   const PredictedTraffic& read = prediction.read;
   const PredictedTraffic& written = prediction.written;
   const double bytes = read.bytes + written.bytes;
   // What the copy engine moves was not seen to gain by the cache.
-  const double kept =
-      prediction.by_engine
-          ? 0
-          : std::clamp((cost.uncached_bytes - bytes) / (cost.uncached_bytes - cost.cached_bytes), 0.0, 1.0);
+  const double kept = prediction.by_engine ? 0 : kept_share(prediction, cost);
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
                          cost.written_beside * written.beside + cost.written_run * written.runs;
-  const double doublings = doublings_of(prediction.in_flight / cost.crowded_bytes);
+  // Writes between reads turn the pages of DRAM.
+  const double turned = std::min(2 * written.bytes / bytes, 1.0);
+  const double doublings = turned * doublings_of(prediction.in_flight / cost.crowded_bytes);
   const double halvings = doublings_of(cost.starved_bytes / prediction.in_flight);
   return counted * (1 + cost.crowding * doublings + cost.starving * halvings) /
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
@@ -120,6 +125,8 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
       .uneven = std::ceil(ctas / chip.sm_count) * chip.sm_count / ctas,
       .warps = resident * footprint.threads / 32.0,
       .rounds = static_cast<double>(footprint.rounds),
+      .waits = footprint.waits,
+      .last_waits = footprint.last_waits,
       .passes = static_cast<double>(footprint.passes),
       .in_flight = static_cast<double>(std::max<std::uint64_t>(footprint.bytes_in_flight, 1)) * resident,
       .by_engine = footprint.by_engine};
@@ -131,6 +138,7 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
     const auto read = static_cast<double>(problem.bytes_read(i));
     add_pieces(result.read, read, piece_of(footprint, nest, problem, i));
   }
+  result.read.beside += footprint.beside;
 
   result.memory_us = memory_us(result, chip);
   const double issued = result.instructions + cost.line * result.lines + cost.thread * result.threads;
@@ -138,13 +146,16 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
                     (1 + cost.occupancy / result.warps);
   const double moved = (result.read.bytes + result.written.bytes) / cost.sm_bytes_per_us;
   result.sm_us = result.uneven * moved / chip.sm_count;
+  const double wait_us = cost.wait_us * (1 - 0.5 * kept_share(result, cost));
+  const double waiting = result.waits * wait_us;
   const double of_cta = cost.latency_us + cost.round_us * result.rounds + cost.pass_us * result.passes +
                         (footprint.by_engine ? cost.engine_us : 0);
-  result.latency_us = of_cta * result.waves;
+  result.latency_us = (of_cta + waiting) * result.waves;
   double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
   // The last wave: SMs that wait for it do nothing.
   if (result.waves > 1) busy *= 1 + cost.last_wave * (std::ceil(result.waves) / result.waves - 1);
-  result.us = cost.launch_us + std::max(busy, cost.unloaded * of_cta + moved / ctas);
+  const double alone = cost.unloaded * of_cta + waiting + moved / ctas;
+  result.us = cost.launch_us + together({busy, alone}) + result.last_waits * wait_us;
   return result;
 }
 

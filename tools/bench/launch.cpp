@@ -125,7 +125,7 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
   fill(*machine.device, pattern, at.first.source, at.bytes, machine.stream);
   raw(parameters.pointers());
   machine.device->streams().synchronize(machine.stream);
-  require_right(c, pattern, *machine.device, at.first.destination, options.seed, machine.stream);
+  Check(c, pattern, options.seed).require_right(*machine.device, at.first.destination, machine.stream);
 
   race_host(options, machine, report, "copy, one tile",
             {raw_way(raw, parameters.pointers()),

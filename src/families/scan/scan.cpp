@@ -16,6 +16,8 @@
 TMAJIT_BEGIN
 namespace {
 
+constexpr double waits_of_look_back = 8;
+
 /// The facts that a `scan` kernel is specialised for.
 struct ScanFacts {
   std::uint32_t op = 0;    ///< a ScanOp
@@ -170,7 +172,6 @@ class ScanFamily final : public ScanBase {
     candidates[first].usual = Usual::yes;
     const std::uint32_t turns = layout_of(candidates[first]).turns;
     if (turns > 1) add({.turns = turns / 2});
-    if (turns <= 4) add({.turns = turns * 2});
     for (const std::uint32_t threads : {256U, most_scan_threads}) add({.turns = turns, .threads = threads});
     if (layout_of(candidates[first]).alone) add({.shared = true});
   }
@@ -199,7 +200,12 @@ class ScanFamily final : public ScanBase {
     for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
       item += problem.element_bytes(i) * layout.vector;
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
-    footprint.rounds = sat_cast<std::uint32_t>(layout.split ? 2 : layout.parts);
+    // Tiles of a row that one CTA does follow each other. Those of several look back at one another.
+    if (layout.split) {
+      footprint.last_waits = waits_of_look_back;
+    } else {
+      footprint.waits = static_cast<double>(layout.parts - 1);
+    }
     const auto elements = static_cast<double>(problem.nest.elements());
     footprint.instructions = elements * (6 + 2.0 * problem.sources() / layout.vector);
     return footprint;

@@ -22,6 +22,7 @@ constexpr std::uint64_t least_alone_per_sm = 64;  // long columns: where they ar
 constexpr std::uint32_t packed_turns = 4;         // vectors of a thread of short rows, at most
 constexpr std::uint64_t least_rows = 4;           // of a tile of several: fewer leave much of it empty
 constexpr std::uint32_t row_registers = 56;     // of a thread: its vectors of a row, and what is before each
+constexpr std::uint32_t place_registers = 3;    // of each of these vectors, where rows begin between vectors
 constexpr std::uint32_t row_state = 64;         // bytes of the states of a vector of a row, at most
 constexpr std::uint32_t column_state = 32;      // bytes of a thread's states of columns, at most
 constexpr std::uint32_t least_line = 128;       // bytes side by side that threads of one phase take
@@ -183,8 +184,10 @@ class Planner {
   [[nodiscard]] std::uint32_t choose_turns(std::uint32_t vector) {
     layout_.vector = vector;
     const std::uint32_t state = state_bytes() / 4;
-    const std::uint32_t most = (row_registers - 2 * vector * state) / (registers_of_vector() + state);
-    std::uint32_t turns = std::clamp(most, 1U, 8U);
+    const bool places = layout_.staggered || layout_.crosses;
+    const std::uint32_t each = registers_of_vector() + state + (places ? place_registers : 0);
+    const std::uint32_t spent = std::min(2 * vector * state, row_registers);
+    std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, 8U));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * least_rows <= std::uint64_t{threads_} * turns * vector;
     const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;

@@ -3,7 +3,9 @@
 #include "families/stencil/stencil_source.hpp"
 #include "spec/limits.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -62,19 +64,24 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
       const auto facts = plan_stencil(problem, nest, tuning);
       if (!facts) continue;
       const StencilChoice choice{facts->box, facts->threads, facts->strip, facts->stages};
-      add_once(candidates, candidate(*facts, choice, nest), false);
+      add_once(candidates, candidate(*facts, choice, nest));
     }
     if (first == candidates.size()) refuse(problem);
     const bool several = facts_of<StencilFacts>(candidates[first]).window_planes() > 1;
     Candidate& usual = candidates[several && first + 1 < candidates.size() ? first + 1 : first];
     usual.usual = Usual::yes;
-    usual.common = true;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<StencilFacts>(candidate);
     Footprint footprint = stencil_footprint(facts);
     footprint.tiles_per_cta = tiles_of_cta(facts, problem, candidate.nest);
+    // Beside its tiles a CTA loads their halo, and the planes before its first tile and behind its last.
+    const double ctas =
+        std::ceil(static_cast<double>(tiles_of(footprint, candidate.nest)) / footprint.tiles_per_cta);
+    const double loads = footprint.tiles_per_cta + facts.window_planes() - 1;
+    footprint.beside =
+        std::max(0.0, ctas * loads * stage_of(facts).bytes - static_cast<double>(problem.bytes_read()));
     const auto elements = static_cast<double>(candidate.nest.elements());
     footprint.instructions = instructions_of_chunk * elements / facts.chunk;
     return footprint;

@@ -20,6 +20,14 @@
 #include <spdlog/fmt/ranges.h>
 
 namespace bench {
+
+/// A part of a move, computed in host memory.
+struct ComputedPart {
+  std::size_t move;  ///< of the operation
+  reference::Part part;
+  std::vector<double> allowed;  ///< errors of its elements; empty: none
+};
+
 namespace {
 
 using reference::Part, reference::Index;
@@ -76,27 +84,18 @@ class Found {
   std::vector<std::byte> bytes_;
 };
 
-/// Computes a part of a move in host memory and compares it with the device's, which lies `offset` bytes
-/// further.
-std::string compare(const tmajit::Move& move, const Part& part, tmajit::Device& device,
+/// Compares a part of a move with what lies `offset` bytes further on the device.
+std::string compare(const tmajit::Move& move, const ComputedPart& computed, tmajit::Device& device,
                     tmajit::DevicePtr offset, tmajit::Stream stream) {
   const tmajit::Tensor& to = move.destination;
-  const std::uint32_t size = tmajit::size_of(to.view.type);
-  const auto element = [&](const Index& index) {
-    return reference::element_at(to, reference::offset_of(to.view, index));
-  };
-  reference::for_each_index(to.view.rank, part,
-                            [&](const Index& index) { std::fill_n(element(index), size, poison); });
-  reference::compute(move, part);
-  const std::vector<double> allowed = reference::allowed_errors(move, part);
   const bool makes_values = reference::makes_values(move);
-  const Found found(to, part, device, offset, stream);
+  const Found found(to, computed.part, device, offset, stream);
   std::string wrong;
   std::size_t number = 0;
-  reference::for_each_index(to.view.rank, part, [&](const Index& index) {
-    const double error = allowed.empty() ? 0 : allowed[number];
+  reference::for_each_index(to.view.rank, computed.part, [&](const Index& index) {
+    const double error = computed.allowed.empty() ? 0 : computed.allowed[number];
     ++number;
-    const std::byte* const should = element(index);
+    const std::byte* const should = reference::element_at(to, reference::offset_of(to.view, index));
     const std::byte* const is = found.at(should);
     if (!wrong.empty() || reference::is_right(to.view.type, makes_values, error, should, is)) return;
     wrong = fmt::format("element ({}) is {} and should be {}",
@@ -106,14 +105,27 @@ std::string compare(const tmajit::Move& move, const Part& part, tmajit::Device& 
   return wrong;
 }
 
-std::string check_move(const tmajit::Move& move, tmajit::Device& device, tmajit::DevicePtr offset,
-                       std::uint64_t seed, tmajit::Stream stream, std::uint64_t part) {
+ComputedPart compute(const tmajit::Move& move, std::size_t number, const Part& part) {
+  const tmajit::Tensor& to = move.destination;
+  reference::for_each_index(to.view.rank, part, [&](const Index& index) {
+    std::fill_n(reference::element_at(to, reference::offset_of(to.view, index)),
+                tmajit::size_of(to.view.type), poison);
+  });
+  reference::compute(move, part);
+  return {number, part, reference::allowed_errors(move, part)};
+}
+
+/// The ends of a move's destination and parts at random places, or all of it if it is small.
+void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t seed, std::uint64_t part,
+                   std::vector<ComputedPart>& computed) {
   constexpr int places = 14;
   const tmajit::TensorView& view = move.destination.view;
-  if (elements(view) == 0 || !reference::understands(move)) return {};
+  if (elements(view) == 0 || !reference::understands(move)) return;
   const std::uint64_t all = reference::reads_of(move, reference::whole(view));
-  if (elements(view) <= 32 * part && all <= most_reads)
-    return compare(move, reference::whole(view), device, offset, stream);
+  if (elements(view) <= 32 * part && all <= most_reads) {
+    computed.push_back(compute(move, number, reference::whole(view)));
+    return;
+  }
   // Fewer elements are compared if each is computed from many.
   const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
   const std::uint64_t count = std::clamp<std::uint64_t>(most_reads / 16 / reads, 1, part);
@@ -123,10 +135,9 @@ std::string check_move(const tmajit::Move& move, tmajit::Device& device, tmajit:
   std::uint64_t spent = 0;
   for (std::size_t i = 0; i < at.size() && (i < 2 || spent < most_reads); ++i) {
     const Part chosen = part_at(view, count, at[i]);
-    if (std::string wrong = compare(move, chosen, device, offset, stream); !wrong.empty()) return wrong;
+    computed.push_back(compute(move, number, chosen));
     spent += reference::reads_of(move, chosen);
   }
-  return {};
 }
 
 /// A snapshot, byte for byte: tiles come in row-major order of their positions, zeros where they leave the
@@ -168,29 +179,45 @@ std::string check_images(const Case& c, const std::byte* source, tmajit::Device&
 
 }  // namespace
 
-std::string check(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
-                  tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
-                  std::uint64_t part) {
-  const RepeatedMemory sources(pattern.period(), places(c.sources).bytes);
-  if (!c.image.empty()) return check_images(c, sources.data(), device, destination, seed, stream, part);
-  // Untouched pages take no memory: only the compared parts are computed.
-  const std::unique_ptr<std::byte[]> results(new std::byte[places(c.destinations).bytes]);  // NOLINT
-  const auto host = reinterpret_cast<tmajit::DevicePtr>(results.get());
-  const tmajit::Operation operation =
-      operation_of(c, host, reinterpret_cast<tmajit::DevicePtr>(sources.data()));
-  for (std::size_t i = 0; i < operation.moves.size(); ++i) {
+struct Check::State {
+  Case c;
+  std::uint64_t seed;
+  std::uint64_t part;
+  RepeatedMemory sources;
+  std::unique_ptr<std::byte[]> results = {};  // NOLINT: untouched pages take no memory
+  tmajit::Operation operation = {};           ///< from sources to results
+  std::vector<ComputedPart> computed = {};
+};
+
+Check::Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed, std::uint64_t part)
+    : state_(new State{c, seed, part, RepeatedMemory(pattern.period(), places(c.sources).bytes)}) {
+  if (!c.image.empty()) return;
+  state_->results.reset(new std::byte[places(c.destinations).bytes]);
+  state_->operation = operation_of(c, reinterpret_cast<tmajit::DevicePtr>(state_->results.get()),
+                                   reinterpret_cast<tmajit::DevicePtr>(state_->sources.data()));
+  for (std::size_t i = 0; i < state_->operation.moves.size(); ++i)
+    compute_parts(state_->operation.moves[i], i, seed + i, part, state_->computed);
+}
+Check::~Check() = default;
+
+std::string Check::wrong(tmajit::Device& device, tmajit::DevicePtr destination, tmajit::Stream stream) const {
+  const State& state = *state_;
+  if (!state.c.image.empty())
+    return check_images(state.c, state.sources.data(), device, destination, state.seed, stream, state.part);
+  const auto host = reinterpret_cast<tmajit::DevicePtr>(state.results.get());
+  for (const ComputedPart& one : state.computed) {
     const std::string wrong =
-        check_move(operation.moves[i], device, destination - host, seed + i, stream, part);
-    if (!wrong.empty()) return operation.moves.size() == 1 ? wrong : fmt::format("part {}: {}", i, wrong);
+        compare(state.operation.moves[one.move], one, device, destination - host, stream);
+    if (!wrong.empty())
+      return state.operation.moves.size() == 1 ? wrong : fmt::format("part {}: {}", one.move, wrong);
   }
   return {};
 }
 
-void require_right(const Case& c, const reference::Pattern& pattern, tmajit::Device& device,
-                   tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
-                   std::uint64_t part) {
-  const std::string wrong = check(c, pattern, device, destination, seed, stream, part);
-  if (!wrong.empty()) throw tmajit::Error(tmajit::ErrorCode::internal, wrong);
+void Check::require_right(tmajit::Device& device, tmajit::DevicePtr destination,
+                          tmajit::Stream stream) const {
+  const std::string found = wrong(device, destination, stream);
+  if (!found.empty()) throw tmajit::Error(tmajit::ErrorCode::internal, found);
 }
 
 std::optional<double> tolerance(const Case& c) {

@@ -88,11 +88,19 @@ std::vector<PreparedCase> Workload::prepare(const Case& c) const {
   return prepared;
 }
 
-void Workload::require_right(const Case& c, const PreparedCase& prepared, std::uint64_t part) const {
+void Workload::require_right(const Case& c, const PreparedCase& prepared) const {
+  require_right(expected(c, compared_part), prepared);
+}
+
+Check Workload::expected(const Case& c, std::uint64_t part) const {
+  return Check(c, pattern_, seed_, part);
+}
+
+void Workload::require_right(const Check& expected, const PreparedCase& prepared) const {
   machine_.device->memory().fill(destinations_.address(), poison, destination_bytes_, machine_.stream);
   prepared(machine_.stream);
   machine_.device->streams().synchronize(machine_.stream);
-  bench::require_right(c, pattern_, *machine_.device, destinations_.address(), seed_, machine_.stream, part);
+  expected.require_right(*machine_.device, destinations_.address(), machine_.stream);
 }
 
 void Workload::copy(std::size_t set) const {

@@ -56,7 +56,10 @@ class Workload {
   [[nodiscard]] std::vector<PreparedCase> prepare(const Case& c) const;
   /// Runs it on the first set, over poisoned destinations. Throws tmajit::Error{internal} that says what is
   /// wrong, where the host finds something else than it computes itself.
-  void require_right(const Case& c, const PreparedCase& prepared, std::uint64_t part = compared_part) const;
+  void require_right(const Case& c, const PreparedCase& prepared) const;
+  /// The same for several kernels that do one case: what the host computes, and a comparison with it.
+  [[nodiscard]] Check expected(const Case& c, std::uint64_t part) const;
+  void require_right(const Check& expected, const PreparedCase& prepared) const;
   /// Enqueues the driver's copy of as many bytes as the case moves, counted in sectors.
   void copy(std::size_t set) const;
   /// Bytes that this copy reads and writes.

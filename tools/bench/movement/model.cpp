@@ -45,6 +45,7 @@ constexpr CostName cost_names[] = {
     {"thread", &tmajit::Costs::thread},
     {"latency_us", &tmajit::Costs::latency_us},
     {"round_us", &tmajit::Costs::round_us},
+    {"wait_us", &tmajit::Costs::wait_us},
     {"pass_us", &tmajit::Costs::pass_us},
     {"engine_us", &tmajit::Costs::engine_us},
     {"unloaded", &tmajit::Costs::unloaded},
@@ -86,6 +87,8 @@ Json to_json(const tmajit::Prediction& prediction) {
           {"uneven", prediction.uneven},
           {"warps", prediction.warps},
           {"rounds", prediction.rounds},
+          {"waits", prediction.waits},
+          {"last_waits", prediction.last_waits},
           {"passes", prediction.passes},
           {"in_flight", prediction.in_flight},
           {"by_engine", prediction.by_engine}};
@@ -190,10 +193,11 @@ class ModelMeasurement {
     const std::vector<Settled> settled = settle(c, workload);
     const std::vector<KernelPlan> plans = wanted(c, workload.destination(), workload.source(), settled);
     if (plans.empty()) return nullptr;
+    const bench::Check expected = workload.expected(c, few_compared);
     std::vector<bench::PreparedCase> prepared;
     for (const KernelPlan& plan : plans) {
       prepared.emplace_back(machine_.runtime, plan);
-      workload.require_right(c, prepared.back(), few_compared);
+      workload.require_right(expected, prepared.back());
     }
     std::vector<bench::Contestant> contestants;
     for (const bench::PreparedCase& one : prepared) {
