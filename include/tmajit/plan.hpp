@@ -21,8 +21,8 @@ struct PlanOptions {
 /// SpecError that names the tensors and the rule if one does, if shapes disagree, or if a destination would
 /// be written twice (stride 0); Error{unsupported} if no kernel of `options.family` can do it;
 /// Error{invalid_argument} for a chip with 0 SMs.
-[[nodiscard]] TMAJIT_API std::vector<KernelPlan> plan(const Operation& operation,
-                                                      const PlanOptions& options = {});
+[[nodiscard]] TMAJIT_API std::vector<KernelPlan> plan_kernels(const Operation& operation,
+                                                              const PlanOptions& options = {});
 
 /// Every kernel that could do one move, the planner's choice first; none where there is nothing to move.
 /// Throws likewise.

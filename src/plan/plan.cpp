@@ -96,7 +96,7 @@ KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
 
 }  // namespace
 
-std::vector<KernelPlan> plan(const Operation& operation, const PlanOptions& options) {
+std::vector<KernelPlan> plan_kernels(const Operation& operation, const PlanOptions& options) {
   if (operation.one_launch)
     return {plan_ragged(operation.destinations, operation.sources, 0, options.chip).kernel};
   check_operation(operation.moves);

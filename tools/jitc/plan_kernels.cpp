@@ -39,7 +39,7 @@ std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addre
                                              tmajit::Runtime& runtime) {
   if (problem.request.has_tile) return {tmajit::plan_tiles(problem.tile_request(at, runtime.chip()))};
   if (problem.is_batch()) return {problem.batch(at, runtime.chip()).kernel};
-  return tmajit::plan(
+  return tmajit::plan_kernels(
       problem.operation(at),
       {.chip = runtime.chip(), .tuning = &tuning(runtime), .family = problem.request.family_name()});
 }

@@ -59,7 +59,7 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr desti
                                           tmajit::DevicePtr source, tmajit::PlanOptions options) {
   if (!c.tile) {
     options.family = c.family;
-    return tmajit::plan(operation_of(c, destination, source), options);
+    return tmajit::plan_kernels(operation_of(c, destination, source), options);
   }
   const std::string expression = c.library_expression();
   return {tmajit::plan_tiles({.family = c.family,
