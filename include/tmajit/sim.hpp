@@ -37,9 +37,6 @@ struct SimOptions {
   /// When the copy engine does what it was asked: as late as the PTX ISA allows, at once, or at moments drawn
   /// from `seed`. `late` shows most mistakes.
   enum class Mode : std::uint8_t { late, early, random };
-  [[nodiscard]] TMAJIT_API std::string_view name(SimOptions::Mode mode) noexcept;
-  template <>
-  [[nodiscard]] TMAJIT_API SimOptions::Mode parse<SimOptions::Mode>(std::string_view name);
   Mode mode = Mode::late;
   std::uint64_t seed = 1;
   /// Looks for accesses that nothing orders, whatever order they ran in (rules race.*).
@@ -65,6 +62,10 @@ struct SimOptions {
   /// throw, nor use the device.
   std::function<void(const SimProgress&)> progress{};
 };
+
+[[nodiscard]] TMAJIT_API std::string_view name(SimOptions::Mode mode) noexcept;
+template <>
+[[nodiscard]] TMAJIT_API SimOptions::Mode parse<SimOptions::Mode>(std::string_view name);
 
 /// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in
 /// order, whatever the stream. A launch with reports makes the next synchronize() throw Error{device_failed}

@@ -94,6 +94,7 @@ struct Footprint {
   std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
   double instructions = 0;        ///< of all threads of all CTAs together
   double lines = 0;               ///< lines of memory that accesses of all warps meet one after the other
+  double again = 0;               ///< bytes read twice, because CTAs meet a sector at different times
   double beside = 0;  ///< bytes that tiles load of their neighbours' elements, all of them together
 };
 

@@ -98,7 +98,7 @@ std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
     const std::size_t next = steps.size();
     Step& step = steps.emplace_back(Step{Inside::state(kernels[next]), &plans[next], {}, tensors[i]});
     require_plan(*step.kernel, *step.plan);
-    const std::uint32_t operands = step.plan->state().problem.nest.operands;
+    const std::uint32_t operands = Inside::state(*step.plan)->problem.nest.operands;
     for (std::uint32_t k = 0; k < operands; ++k) step.parts[k] = {tensors[i][k], base[tensors[i][k]]};
     bytes += image_bytes(*step.plan);
   }
@@ -120,7 +120,7 @@ PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const Tenso
     write_image(at, *step.kernel, *step.plan, step.parts);
     at += image_bytes(*step.plan);
     kernels_.push_back(step.kernel);
-    const Problem& problem = step.plan->state().problem;
+    const Problem& problem = Inside::state(*step.plan)->problem;
     for (std::uint32_t k = 1; k < problem.nest.operands; ++k) {
       if (problem.interleaved[k] || problem.low[k] == problem.high[k]) continue;
       apart_.push_back({.written = step.tensors[0],

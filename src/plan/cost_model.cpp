@@ -138,6 +138,7 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
     const auto read = static_cast<double>(problem.bytes_read(i));
     add_pieces(result.read, read, piece_of(footprint, nest, problem, i));
   }
+  result.read.bytes += footprint.again;
   result.read.beside += footprint.beside;
 
   result.memory_us = memory_us(result, chip);

@@ -99,7 +99,7 @@ TEST_CASE("the check finds one wrong element") {
   }
   const auto checked = [&] {
     device->memory().copy_in(destination.address(), result, nullptr);
-    return check(c, pattern, *device, destination.address(), 1, nullptr);
+    return Check(c, pattern, 1).wrong(*device, destination.address(), nullptr);
   };
   CHECK(checked().empty());
   result[result.size() / 2] ^= std::byte{1};
@@ -123,7 +123,7 @@ TEST_CASE("a wrong value of a computation is found, a rounding is not") {
   }
   const auto checked = [&] {
     device->memory().copy_in(destination.address(), std::as_bytes(std::span(result)), nullptr);
-    return check(c, pattern, *device, destination.address(), 1, nullptr);
+    return Check(c, pattern, 1).wrong(*device, destination.address(), nullptr);
   };
   CHECK(checked().empty());
   result[3] += 1e-3F;

@@ -88,7 +88,7 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
     BuiltKernel built;
     built.device = device;
     built.loaded = device->kernels().load({});
-    kernels.emplace_back(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built)));
+    kernels.push_back(Inside::make<Kernel>(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built))));
   }
   return kernels;
 }

@@ -1,5 +1,6 @@
-/// What the cost model chooses, held against measurements: every candidate of random permutations, measured
-/// on one H200 (graphs of 40 launches, medians of 5) and kept by `fit.py --keep`. Needs no GPU.
+/// What the cost model chooses, held against measurements that `fit.py --keep` keeps: every candidate of
+/// random permutations on one H200 (graphs of 40 launches, medians of 5), and of random sums on one H100.
+/// Needs no GPU.
 #include "plan/all_candidates.hpp"
 #include "plan/candidates.hpp"
 
@@ -26,26 +27,44 @@ constexpr double good = 1.03;  // times the best candidate
 constexpr double least_near = 0.63;
 constexpr double most_mean = 1.06;
 
-/// A permutation whose candidates were measured.
+/// An operation whose candidates were measured.
 struct Measured {
   Operation operation;
+  Chip chip;
   std::string name;
   nlohmann::json us;  ///< by the text of the choice
 };
 
+Operation operation_of(const nlohmann::json& one) {
+  const ElementType type = parse<ElementType>(one["type"].get<std::string>());
+  const auto shape = one["shape"].get<std::vector<std::int64_t>>();
+  const auto axes = one["axes"].get<std::vector<std::int64_t>>();
+  const Tensor source = Tensor::contiguous(type, shape, 1ULL << 40);
+  const bool reduces = one["operation"] == "reduce";
+  std::vector<std::int64_t> left;
+  for (std::size_t d = 0; d < shape.size(); ++d) {
+    if (!reduces) {
+      left.push_back(shape[static_cast<std::size_t>(axes[d])]);
+    } else if (std::ranges::find(axes, static_cast<std::int64_t>(d)) == axes.end()) {
+      left.push_back(shape[d]);
+    }
+  }
+  const Tensor destination = Tensor::contiguous(type, left, 1ULL << 41);
+  return reduces ? operation::reduce(destination, {.axes = axes}, {source})
+                 : operation::permute(destination, source, axes);
+}
+
 std::vector<Measured> measured() {
-  std::ifstream file(TMAJIT_MEASURED_CHOICES);
-  REQUIRE(file);
   std::vector<Measured> result;
-  for (const nlohmann::json& one : nlohmann::json::parse(file)) {
-    const ElementType type = parse<ElementType>(one["type"].get<std::string>());
-    const auto shape = one["shape"].get<std::vector<std::int64_t>>();
-    const auto axes = one["axes"].get<std::vector<std::int64_t>>();
-    std::vector<std::int64_t> permuted;
-    for (const std::int64_t axis : axes) permuted.push_back(shape[static_cast<std::size_t>(axis)]);
-    result.push_back({operation::permute(Tensor::contiguous(type, permuted, 1ULL << 41),
-                                         Tensor::contiguous(type, shape, 1ULL << 40), axes),
-                      one["type"].get<std::string>() + one["shape"].dump() + one["axes"].dump(), one["us"]});
+  for (const std::string_view name : {"measured_choices.json", "measured_reductions.json"}) {
+    std::ifstream file(TMAJIT_MEASURED_CHOICES + std::string(name));
+    REQUIRE(file);
+    for (const nlohmann::json& one : nlohmann::json::parse(file)) {
+      result.push_back({operation_of(one),
+                        chip_of({.name = one["chip"].get<std::string>(), .ordinal = 0, .sm_count = 132}),
+                        one["type"].get<std::string>() + one["shape"].dump() + one["axes"].dump(),
+                        one["us"]});
+    }
   }
   return result;
 }
@@ -59,7 +78,7 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
   double sum = 0;
   std::string unmeasured;
   for (const Measured& one : cases) {
-    const std::string choice = plan_kernels(one.operation).front().choice().text();
+    const std::string choice = plan_kernels(one.operation, {.chip = one.chip}).front().choice().text();
     if (!one.us.contains(choice)) {
       unmeasured += one.name + ": " + choice + '\n';
       continue;
@@ -83,7 +102,7 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
 TEST_CASE("what is predicted is what was measured, but for some tens of per cent") {
   std::vector<double> ratios;
   for (const Measured& one : measured()) {
-    for (const KernelPlan& plan : plan_candidates(one.operation.moves.front())) {
+    for (const KernelPlan& plan : plan_candidates(one.operation.moves.front(), {.chip = one.chip})) {
       const std::string choice = plan.choice().text();
       if (one.us.contains(choice)) ratios.push_back(one.us[choice].get<double>() / plan.predicted_us());
     }
@@ -107,7 +126,8 @@ TEST_CASE("the fastest is nearly always among the few that are worth trying") {
   std::vector<std::size_t> near(expected.size());
   std::size_t counted = 0;
   for (const Measured& one : measured()) {
-    const std::vector<KernelPlan> candidates = plan_candidates(one.operation.moves.front());
+    const std::vector<KernelPlan> candidates =
+        plan_candidates(one.operation.moves.front(), {.chip = one.chip});
     const auto least_of = [&](const auto& choices) {
       double least = std::numeric_limits<double>::infinity();
       for (const auto& choice : choices) {

@@ -84,7 +84,7 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
 TEST_CASE("reduce_into: what the engine cannot do is said") {
   const TensorView view = dense(ElementType::u32, {64, 64});
   CHECK(broken_rules([&] {
-          return plan(
+          return plan_kernels(
               operation::reduce_into(to(view), CombineOp::add, from(dense(ElementType::i32, {64, 64}))));
         }) == Rules{"combine.same-type of the source: type"});
   CHECK(broken_rules([&] {

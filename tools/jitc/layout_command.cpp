@@ -46,7 +46,7 @@ std::optional<ShownAccess> shown_access(const LayoutOptions& options, const Layo
     if (options.width || options.instruction) refuse("--access and --instruction say more of a --pattern");
     return std::nullopt;
   }
-  const auto pattern = tmajit::parse<AccessPattern>(options.pattern);
+  const auto pattern = tmajit::parse<tmajit::AccessPattern>(options.pattern);
   const auto& box = view.box;
   std::vector<std::uint32_t> widths;
   for (const auto& known : view.patterns) {
@@ -74,7 +74,7 @@ std::optional<ShownAccess> shown_access(const LayoutOptions& options, const Layo
 
 ColourBy colour_by(const std::string& text, const BoxLayout& box) {
   if (text.empty()) return box.row_bytes() == unit_bytes ? ColourBy::row : ColourBy::column;
-  return tmajit::parse<ColourBy>(text);
+  return tmajit::parse<tmajit::ColourBy>(text);
 }
 
 /// Before anything is made, so that a name that is no picture's is refused at once.
@@ -90,9 +90,9 @@ int layout(const LayoutOptions& options, bool json) {
   check_suffix(options.out);
   const auto extents = parse_box(options.box, "--box");
   const bool picture = !options.out.empty();
-  LayoutView view{.box = BoxLayout(tmajit::parse<ElementType>(options.type), extents,
-                                   tmajit::parse<Swizzle>(options.swizzle),
-                                   tmajit::parse<Interleave>(options.interleave)),
+  LayoutView view{.box = BoxLayout(tmajit::parse<tmajit::ElementType>(options.type), extents,
+                                   tmajit::parse<tmajit::Swizzle>(options.swizzle),
+                                   tmajit::parse<tmajit::Interleave>(options.interleave)),
                   .extents = extents,
                   .lines = options.lines.value_or(picture ? lines_of_picture : lines_of_text),
                   .cut_hint = "--lines 0 shows all"};

@@ -85,9 +85,9 @@ MapFacts parse_map(const std::string& text) {
   if (box.size() > tmajit::max_map_rank)
     refuse("--map {}: a box of {} dimensions at most", text, tmajit::max_map_rank);
   tmajit::TensorMapSpec spec;
-  spec.type = tmajit::parse<ElementType>(words[0]);
+  spec.type = tmajit::parse<tmajit::ElementType>(words[0]);
   spec.rank = static_cast<std::uint8_t>(box.size());
-  if (words.size() == 3) spec.swizzle = tmajit::parse<Swizzle>(words[2]);
+  if (words.size() == 3) spec.swizzle = tmajit::parse<tmajit::Swizzle>(words[2]);
   std::copy(box.begin(), box.end(), spec.box.begin());
   std::fill_n(spec.element_strides.begin(), box.size(), 1U);
   return placed(map_facts(parameter, spec), "--map", text, need);

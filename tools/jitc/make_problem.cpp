@@ -133,10 +133,11 @@ class Builder {
     if (!options_.box.empty()) box = parse_box(options_.box, "--box");
     if (!options_.element_strides.empty())
       element_strides = parse_box(options_.element_strides, "--element-strides");
-    if (!options_.swizzle.empty()) tile.swizzle = tmajit::parse<Swizzle>(options_.swizzle);
-    if (!options_.interleave.empty()) tile.interleave = tmajit::parse<Interleave>(options_.interleave);
-    if (!options_.oob.empty()) tile.oob_fill = tmajit::parse<OobFill>(options_.oob);
-    tile.l2_promotion = tmajit::parse<L2Promotion>(options_.l2.empty() ? "256B" : options_.l2);
+    if (!options_.swizzle.empty()) tile.swizzle = tmajit::parse<tmajit::Swizzle>(options_.swizzle);
+    if (!options_.interleave.empty())
+      tile.interleave = tmajit::parse<tmajit::Interleave>(options_.interleave);
+    if (!options_.oob.empty()) tile.oob_fill = tmajit::parse<tmajit::OobFill>(options_.oob);
+    tile.l2_promotion = tmajit::parse<tmajit::L2Promotion>(options_.l2.empty() ? "256B" : options_.l2);
     if (!options_.l2.empty() && !has_tile())
       refuse("--l2 is for loads of tiles of your choice: give the tile, too, as in --box 32x64");
     tile.stages = options_.stages.value_or(0);

@@ -9,7 +9,7 @@ using tmajit::ElementType;
 
 NamedTypes read_types(const ProblemOptions& options) {
   NamedTypes types{.all = parse_types(options.dtypes)};
-  if (!options.out_dtype.empty()) types.output = tmajit::parse<ElementType>(options.out_dtype);
+  if (!options.out_dtype.empty()) types.output = tmajit::parse<tmajit::ElementType>(options.out_dtype);
   return types;
 }
 

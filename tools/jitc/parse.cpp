@@ -56,7 +56,7 @@ std::vector<std::int64_t> parse_strides(std::string_view text, std::string_view 
 std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& texts) {
   std::vector<tmajit::ElementType> types;
   for (const auto& text : texts) {
-    for (const auto type : split(text, ',')) types.push_back(tmajit::parse<ElementType>(type));
+    for (const auto type : split(text, ',')) types.push_back(tmajit::parse<tmajit::ElementType>(type));
   }
   return types;
 }

@@ -54,7 +54,7 @@ tmajit::TileRequest Problem::tile_request(const Addresses& at, const tmajit::Chi
                              .expression = given.text("expression"),
                              .tiles = tile.options,
                              .chip = chip};
-  if (combines()) result.combine = tmajit::parse<CombineOp>(given.text("op"));
+  if (combines()) result.combine = tmajit::parse<tmajit::CombineOp>(given.text("op"));
   if (!outputs.empty()) result.destination = placed(outputs, at.outputs).front();
   result.tiles.box = tile.box;
   result.tiles.element_strides = tile.element_strides;
@@ -78,7 +78,7 @@ std::vector<tmajit::Move> Problem::moves(const Addresses& at) const {
   const auto type = move.destination.view.type;
   const bool rounds = type == tmajit::ElementType::tf32 || type == tmajit::ElementType::tf32_ftz;
   if (combines()) {
-    move.body = tmajit::ReduceInto{tmajit::parse<CombineOp>(given.text("op"))};
+    move.body = tmajit::ReduceInto{tmajit::parse<tmajit::CombineOp>(given.text("op"))};
   } else if (rounds || given.has("expression")) {
     move.body = tmajit::Map{std::string(given.text("expression", "x"))};
   }

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 
 #include <spdlog/fmt/fmt.h>
@@ -18,12 +19,12 @@ namespace {
 /// Dimensions of what is reduced whose indices a kernel works out without a loop.
 constexpr std::size_t most_unrolled = 3;
 
-constexpr std::uint32_t ctas_of_usual = 4;  // of all threads, of an SM
-
 // Fitted to 930 candidates of 21 random sums of f32 (seed 20261231) on one H100.
 constexpr double instructions_of_item = 25;
 constexpr double instructions_of_digit = 21;  // to find an item's place in each dimension but the first
 constexpr double loads_of_wait = 1.5;         // that a wait for parts takes as long as: a fence is one, too
+
+constexpr std::uint64_t sector = 32;  // bytes of memory that are read together
 
 /// What a `reduce` kernel is specialised for.
 struct ReduceFacts {
@@ -152,26 +153,17 @@ class Reduce final : public ReduceBase {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::size_t first = candidates.size();
     const auto walk = std::make_shared<const ReductionWalk>(reduction_walk(problem));
-    const std::uint64_t at_once = std::uint64_t{problem.sm_count} * ctas_of_usual * reduction_threads;
-    std::size_t usual = first;
-    std::array<std::uint64_t, 3> most{};
-    for (const ReductionSharing& share : reduction_sharings(*walk, problem.sm_count)) {
+    const std::vector<ReductionSharing> sharings = reduction_sharings(*walk, problem.sm_count);
+    for (const ReductionSharing& share : sharings) {
       const ReductionLayout layout{walk, share};
       const ReduceChoice choice{.owners = share.owners,
                                 .phases = share.phases,
                                 .parts = share.parts,
                                 .threads = layout.threads(),
                                 .loads = share.turns};
-      // The usual one fills the chip, then has most loads under way, then most threads side by side.
-      const std::array<std::uint64_t, 3> key{std::min(layout.ctas() * layout.threads(), at_once), share.turns,
-                                             walk->columns ? share.owners : share.phases};
-      if (key > most) {
-        most = key;
-        usual = candidates.size();
-      }
       candidates.push_back(candidate(facts_of_layout(layout, problem), choice, problem.nest, layout));
     }
-    candidates[usual].usual = Usual::yes;
+    candidates[first + usual_sharing(*walk, sharings, problem.sm_count)].usual = Usual::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
@@ -199,6 +191,13 @@ class Reduce final : public ReduceBase {
     // What a CTA loads at a time.
     take(walk.reduced_steps, std::uint64_t{share.phases} * share.turns);
     take(walk.kept_steps, share.owners);
+    if (walk.columns) {
+      // CTAs walk down their columns each at its own pace: half of the sectors between two are read twice.
+      const std::uint64_t line = std::uint64_t{share.owners} * walk.item_bytes;
+      const std::uint64_t alignment = std::uint64_t{1} << std::countr_zero(line | sector);
+      footprint.again = static_cast<double>(problem.bytes_read()) / static_cast<double>(line) *
+                        static_cast<double>(sector - alignment) / 2;
+    }
     footprint.rounds = 0;
     footprint.waits = static_cast<double>(ceil_div(share.part, share.phases * share.turns));
     footprint.last_waits = loads_of_wait * waits_of_parts(team);

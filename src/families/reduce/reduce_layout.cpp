@@ -14,14 +14,12 @@ namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t warp = 32;
-constexpr std::uint32_t least_side_by_side = 4;      // threads along a row: they load whole sectors
-constexpr std::uint64_t row_of_thread = 64;          // bytes: a thread takes shorter rows alone
-constexpr std::uint64_t line_of_columns = 128;       // bytes that a CTA takes of a longer row, at least
-constexpr std::uint64_t line_between_sectors = 256;  // the same where it begins and ends within sectors
-constexpr std::uint32_t busy_threads = 128;          // of a CTA: with fewer it loads too little at once
-constexpr std::uint32_t bytes_of_thread = 128;       // that a thread has under way, at most
-constexpr std::uint32_t bytes_of_staggered = 32;     // of these, where vectors are cut one by one
-constexpr std::uint32_t loads_of_columns = 8;        // that a thread has under way, at most
+constexpr std::uint32_t least_side_by_side = 4;   // threads along a row: they load whole sectors
+constexpr std::uint64_t row_of_thread = 64;       // bytes: a thread takes shorter rows alone
+constexpr std::uint64_t line_of_columns = 128;    // bytes that a CTA takes of a longer row, at least
+constexpr std::uint32_t bytes_of_thread = 128;    // that a thread has under way, at most
+constexpr std::uint32_t bytes_of_staggered = 32;  // of these, where vectors are cut one by one
+constexpr std::uint32_t loads_of_columns = 8;     // that a thread has under way, at most
 constexpr std::uint64_t most_narrow = std::uint64_t{1} << 30;  // items that 32 bits and Divider count
 
 bool is_reduced(const Problem& problem, std::uint32_t d) {
@@ -107,8 +105,13 @@ void add_steps(ReductionWalk& walk, const Problem& problem) {
 
 /// Items of a thread under way at once that kernels are made for.
 constexpr std::uint32_t all_turns[] = {1, 2, 4, 8, 16};
-/// CTAs that share rows or columns are so many times those that run at once, divided by 4.
-constexpr std::uint64_t quarters_of_waves[] = {1, 4, 8};
+/// CTAs that share rows or columns are so many quarters of those that run at once.
+constexpr std::uint64_t quarters_of_wave[] = {1, 4};
+
+constexpr std::uint64_t ctas_per_sm = 4;    // of all threads, that run at once
+constexpr std::uint64_t usual_line = 4096;  // bytes of columns that a CTA takes side by side, as a rule
+constexpr std::uint64_t usual_parts =
+    8;  // CTAs that share columns: where they would be more, lines are shorter
 
 /// Lists how threads may share the items of a walk.
 class Sharings {
@@ -125,19 +128,23 @@ class Sharings {
         walk_.reduced * walk_.item_bytes <= row_of_thread
             ? 1
             : std::min<std::uint64_t>(std::bit_ceil(walk_.reduced), least_side_by_side);
+    const std::uint64_t side = walk_.reduced_steps.empty() ? 1 : walk_.reduced_steps.front().extent;
     for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
       if (phases > least && phases / 2 >= walk_.reduced) break;
       const std::uint64_t owners = std::min(reduction_threads / phases, walk_.kept);
       const bool can_share_more = phases < walk_.reduced && phases < reduction_threads;
-      if (can_share_more && owners * phases < busy_threads) continue;
+      if (can_share_more && owners * phases < reduction_threads) continue;
+      // Threads that go on in another row load from several places at a time: only where rows are few.
+      if (phases / 2 >= side && walk_.kept >= at_once(reduction_threads) * reduction_threads / (phases / 2))
+        break;
       add_turns(owners, phases);
     }
     return std::move(list_);
   }
 
   std::vector<ReductionSharing> columns() && {
-    const std::uint64_t bytes = walk_.vector > 1 ? line_of_columns : line_between_sectors;
-    const std::uint64_t line = std::max<std::uint64_t>(bytes / walk_.item_bytes, least_side_by_side);
+    const std::uint64_t line =
+        std::max<std::uint64_t>(line_of_columns / walk_.item_bytes, least_side_by_side);
     for (std::uint64_t side = line; side <= reduction_threads; side *= 2) {
       // As many a tile as leave none with few.
       std::uint64_t tiles = std::max<std::uint64_t>(walk_.kept / side, 1);
@@ -158,11 +165,11 @@ class Sharings {
       add_parts(owners, phases, turns, 1);
       const std::uint64_t round = phases * turns;
       const std::uint64_t tiles = ceil_div(walk_.kept, owners);
-      const std::uint64_t at_once = sms_ * (ctas_per_sm * reduction_threads / (owners * phases));
+      const std::uint64_t ctas = at_once(owners * phases);
       // A part of columns writes and reads a result of each: worth several rounds of all threads.
       const std::uint64_t most = walk_.reduced / (round * (walk_.columns ? 4 : 1));
-      for (const std::uint64_t quarters : quarters_of_waves)
-        add_parts(owners, phases, turns, std::min(quarters * at_once / 4 / tiles, most));
+      for (const std::uint64_t quarters : quarters_of_wave)
+        add_parts(owners, phases, turns, std::min(quarters * ctas / 4 / tiles, most));
     }
   }
 
@@ -178,7 +185,9 @@ class Sharings {
     if (list_.empty() || !(list_.back() == sharing)) list_.push_back(sharing);
   }
 
-  static constexpr std::uint64_t ctas_per_sm = 4;  // of all threads, that run at once
+  [[nodiscard]] std::uint64_t at_once(std::uint64_t threads) const {
+    return sms_ * (ctas_per_sm * reduction_threads / threads);
+  }
 
   const ReductionWalk& walk_;
   std::uint64_t sms_;
@@ -212,6 +221,26 @@ ReductionWalk reduction_walk(const Problem& problem) {
 std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk, std::uint32_t sm_count) {
   Sharings sharings(walk, sm_count);
   return walk.columns ? std::move(sharings).columns() : std::move(sharings).rows();
+}
+
+std::size_t usual_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
+                          std::uint32_t sm_count) {
+  const std::uint64_t full = sm_count * ctas_per_sm;
+  std::uint64_t line = std::clamp<std::uint64_t>(usual_line / walk.item_bytes, 1, reduction_threads);
+  while (line * walk.item_bytes > line_of_columns && full / ceil_div(walk.kept, line) > usual_parts)
+    line /= 2;
+  // The usual one of columns has that line; all keep some two fifths of the chip busy, then have most loads
+  // under way, then most threads that share an item.
+  using Key = std::array<std::uint64_t, 4>;
+  const auto key = [&](const ReductionSharing& share) {
+    const std::uint64_t owners = share.owners;
+    const std::uint64_t nearness = 64 * std::min(owners, line) / std::max(owners, line);
+    const std::uint64_t threads =
+        ceil_div(walk.kept, share.owners) * share.parts * share.owners * share.phases;
+    return Key{walk.columns ? nearness : 0, std::min(threads, full * reduction_threads * 2 / 5), share.turns,
+               share.phases};
+  };
+  return static_cast<std::size_t>(std::ranges::max_element(sharings, {}, key) - sharings.begin());
 }
 
 TMAJIT_END

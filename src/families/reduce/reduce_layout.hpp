@@ -3,8 +3,10 @@
 #include "families/shared/views.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -62,5 +64,9 @@ inline constexpr std::uint32_t reduction_threads = 256;  ///< of a CTA, at most
 /// What planners may choose among on a chip of so many SMs. Never empty.
 [[nodiscard]] std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk,
                                                                std::uint32_t sm_count);
+
+/// The one of them that suits most walks.
+[[nodiscard]] std::size_t usual_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
+                                        std::uint32_t sm_count);
 
 TMAJIT_END

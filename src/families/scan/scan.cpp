@@ -200,6 +200,7 @@ class ScanFamily final : public ScanBase {
     for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
       item += problem.element_bytes(i) * layout.vector;
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
+    footprint.passes = layout.turns;
     // Tiles of a row that one CTA does follow each other. Those of several look back at one another.
     if (layout.split) {
       footprint.last_waits = waits_of_look_back;

@@ -39,7 +39,8 @@ class Case:
     def __init__(self, result, chip, session, index):
         self.label = result["label"]
         self.predict = lambda constants: session.predict(index, chip, constants)
-        self.type, self.shape, self.axes = result["type"], result["shape"], result["axes"]
+        self.kept = {"chip": chip["name"], "operation": result.get("operation", "permute"),
+                     **{name: result[name] for name in ("type", "shape", "axes")}}
         times = {one["choice"]: one["us"] for one in result["candidates"] if one["us"] is not None}
         self.candidates = [one for one in self.predict({}) if one["choice"] in times]
         self.us = [times[one["choice"]] for one in self.candidates]
@@ -72,8 +73,9 @@ def load(paths, library):
     cases = []
     for path in paths:
         document = json.loads(Path(path).read_text())
-        session = library.open("sim", document["seed"], random=document["random"], views=document["views"])
-        listed = library.cases(document["seed"], random=document["random"], views=document["views"])
+        which = {name: document.get(name, False) for name in ("random", "views", "reductions", "scans")}
+        session = library.open("sim", document["seed"], **which)
+        listed = library.cases(document["seed"], **which)
         numbers = {case["label"]: index for index, case in enumerate(listed)}
         made = [Case(result, document["chip"], session, numbers[result["label"]]) for result in document["results"]
                 if result["label"] in numbers]
@@ -178,7 +180,7 @@ def tell_errors(cases, constants):
 
 def keep(cases, path):
     """The file that tests/plan/choices_test.cpp judges choices by, a case a line."""
-    lines = [json.dumps({"type": case.type, "shape": case.shape, "axes": case.axes,
+    lines = [json.dumps({**case.kept,
                          "us": {one["choice"]: round(us, 2) for one, us in zip(case.candidates, case.us)}})
              for case in cases]
     Path(path).write_text("[\n" + ",\n".join(lines) + "\n]\n")

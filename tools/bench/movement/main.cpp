@@ -152,7 +152,7 @@ Case permutation_of(const std::string& text) {
   const tmajit::Dims order = tmajit::parse_numbers(axes, "--permute");
   return bench::make_case(
       "permutation", fmt::format("({})->({})", fmt::join(from, ","), fmt::join(order, ",")), "permute",
-      {{tmajit::parse<ElementType>(type), {from.begin(), from.end()}}}, {{"axes", order}});
+      {{tmajit::parse<tmajit::ElementType>(type), {from.begin(), from.end()}}}, {{"axes", order}});
 }
 
 std::vector<Case> chosen(const Options& options) {

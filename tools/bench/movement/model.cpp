@@ -104,6 +104,7 @@ Json to_json(const tmajit::KernelChoice& choice) {
 Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
   const tmajit::Dims axes = c.arguments.dims("axes");
   Json json{{"label", c.label()},
+            {"operation", c.operation},
             {"type", c.types()},
             {"shape", c.sources.front().shape},
             {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
