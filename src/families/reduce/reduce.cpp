@@ -188,8 +188,8 @@ class Reduce final : public ReduceBase {
         items = std::max<std::uint64_t>(items / step.extent, 1);
       }
     };
-    // What a CTA loads at a time.
-    take(walk.reduced_steps, std::uint64_t{share.phases} * share.turns);
+    // What a CTA's threads load by one instruction.
+    take(walk.reduced_steps, share.phases);
     take(walk.kept_steps, share.owners);
     if (walk.columns) {
       // CTAs walk down their columns each at its own pace: half of the sectors between two are read twice.

@@ -135,8 +135,7 @@ class Sharings {
       const bool can_share_more = phases < walk_.reduced && phases < reduction_threads;
       if (can_share_more && owners * phases < reduction_threads) continue;
       // Threads that go on in another row load from several places at a time: only where rows are few.
-      if (phases / 2 >= side && walk_.kept >= at_once(reduction_threads) * reduction_threads / (phases / 2))
-        break;
+      if (phases / 2 >= side && walk_.kept >= sms_ * reduction_threads / (phases / 2)) break;
       add_turns(owners, phases);
     }
     return std::move(list_);
@@ -150,14 +149,20 @@ class Sharings {
       std::uint64_t tiles = std::max<std::uint64_t>(walk_.kept / side, 1);
       if (ceil_div(walk_.kept, tiles) > reduction_threads) ++tiles;
       const std::uint64_t owners = std::min<std::uint64_t>(ceil_div(walk_.kept, tiles), reduction_threads);
-      add_turns(owners, std::min(reduction_threads / owners, walk_.reduced));
+      const std::uint64_t phases = std::min(reduction_threads / owners, walk_.reduced);
+      if (side == line) {
+        add_turns(owners, phases);
+      } else {  // Shorter lines need fewer parts: a last CTA reads those of longer ones at once.
+        add_turns(owners, phases, std::uint64_t{parts_at_once} * phases);
+      }
       if (tiles == 1) break;
     }
     return std::move(list_);
   }
 
  private:
-  void add_turns(std::uint64_t owners, std::uint64_t phases) {
+  void add_turns(std::uint64_t owners, std::uint64_t phases,
+                 std::uint64_t most_parts = std::numeric_limits<std::uint64_t>::max()) {
     std::uint64_t enough = 0;  // turns that the ones before had
     for (const std::uint32_t turns : all_turns) {
       if (turns > 1 && (turns * walk_.item_bytes > most_bytes_ || enough * phases >= walk_.reduced)) break;
@@ -167,7 +172,7 @@ class Sharings {
       const std::uint64_t tiles = ceil_div(walk_.kept, owners);
       const std::uint64_t ctas = at_once(owners * phases);
       // A part of columns writes and reads a result of each: worth several rounds of all threads.
-      const std::uint64_t most = walk_.reduced / (round * (walk_.columns ? 4 : 1));
+      const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), most_parts);
       for (const std::uint64_t quarters : quarters_of_wave)
         add_parts(owners, phases, turns, std::min(quarters * ctas / 4 / tiles, most));
     }

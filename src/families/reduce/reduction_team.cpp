@@ -13,8 +13,6 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t read_at_once = 8;  // parts that a thread reads without waiting
-
 std::uint32_t groups_of(const ReductionTeamShape& shape) noexcept {
   return static_cast<std::uint32_t>(ceil_div(shape.parts, parts_of_group(shape)));
 }
@@ -47,7 +45,7 @@ std::uint32_t most_state_bytes(ReductionOp op) noexcept {
 
 std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
   // A second meeting costs a fence and an atomic, which is as long as some readings.
-  if (shape.parts <= 4 * read_at_once * shape.phases) return shape.parts;
+  if (shape.parts <= 4 * parts_at_once * shape.phases) return shape.parts;
   const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(shape.parts))));
   const std::uint32_t group = static_cast<std::uint32_t>(round_up(root, std::min(shape.phases, root)));
   const std::uint64_t counts = shape.tiles * (ceil_div(shape.parts, group) + 1);
@@ -57,7 +55,7 @@ std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
 std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept {
   if (shape.parts == 1) return 0;
   constexpr std::uint32_t meeting = 3;  // a fence, an atomic and another fence
-  const std::uint64_t at_once = std::uint64_t{shape.phases} * read_at_once;
+  const std::uint64_t at_once = std::uint64_t{shape.phases} * parts_at_once;
   const std::uint32_t group = parts_of_group(shape);
   const auto waits = [&](std::uint32_t parts) {
     return meeting + static_cast<std::uint32_t>(ceil_div(parts, at_once));

@@ -12,6 +12,7 @@ TMAJIT_BEGIN
 /// Rows that begin anywhere `reduce` cuts at multiples of 16 bytes if they are so long; shorter ones it loads
 /// element by element.
 inline constexpr std::uint64_t bytes_of_staggered_row = 256;
+inline constexpr std::uint32_t parts_at_once = 8;  ///< that a thread reads without waiting
 
 /// The fact Reducer of a kernel of reductions: the struct of templates/kernels/reducers.cuh that does it.
 [[nodiscard]] std::string reducer_fact(ReductionOp op);
