@@ -106,7 +106,7 @@ TEST_CASE("no inputs are for what needs none") {
              ContainsSubstring("--inputs 0, but --expr reads x1: legal is 2 or more"));
   CHECK(jitc::test::jitc({"source", "map", "--expr", "g[0]", "--inputs", "0", "--shape", "64"}).status == 0);
   CHECK_THAT(refusal({"source", "map", "--expr", "g[0]", "--shape", "64", "--flip", "0"}),
-             ContainsSubstring("--flip shows inputs otherwise, but this map has none"));
+             ContainsSubstring("--flip changes the view of inputs, but this map has no input"));
 }
 
 TEST_CASE("elements of a file that share an address must be equal") {

@@ -302,8 +302,8 @@ TEST_CASE("addresses that cannot be are refused, and nothing is launched") {
   refuse(at + 2, at + far, "address");
   refuse(0 - DevicePtr{64}, at, "address");
   const DevicePtr one = at;
-  CHECK_THAT(error_of([&] { plan({&one, 1}, {}); }), ContainsSubstring("0 addresses of sources"));
-  CHECK_THAT(error_of([&] { plan({}, {&one, 1}); }), ContainsSubstring("0 addresses of destinations"));
+  CHECK_THAT(error_of([&] { plan({&one, 1}, {}); }), ContainsSubstring(", but 0 addresses are given"));
+  CHECK_THAT(error_of([&] { plan({}, {&one, 1}); }), ContainsSubstring(", but 0 addresses are given"));
   CHECK(device->launches == 0);
 }
 

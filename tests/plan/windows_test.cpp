@@ -70,7 +70,7 @@ TEST_CASE("windows: what is refused") {
   CHECK(refusal(rows, images, around).empty());
   CHECK(refusal({2, 8, 10, 9 * 16}, images, around).empty());
   CHECK(refusal({2, 8, 10, 3, 3, 16}, images, around).empty());
-  CHECK_THAT(refusal({2, 8, 10, 16}, images, around), ContainsSubstring("what is computed 2x8x10x3x3x16"));
+  CHECK_THAT(refusal({2, 8, 10, 16}, images, around), ContainsSubstring("but the result has shape 2x8x10x3x3x16"));
   CHECK_THAT(refusal(rows, {2, 160}, around), ContainsSubstring("has 2 dimensions"));
   CHECK_THAT(refusal(rows, images, {.filter = {3}}),
              ContainsSubstring("1 numbers for images of 2 dimensions"));
@@ -169,7 +169,7 @@ TEST_CASE("convolutions: what is refused") {
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 3, 3, 8}),
              ContainsSubstring("the 16 channels of the images"));
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 3, 16}), ContainsSubstring("the filter 3"));
-  CHECK_THAT(message({2, 8, 10, 32}, images, filter), ContainsSubstring("what is computed 2x6x8x32"));
+  CHECK_THAT(message({2, 8, 10, 32}, images, filter), ContainsSubstring("but the result has shape 2x6x8x32"));
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 9, 3, 16}), ContainsSubstring("8 pixels"));
 
   Move wrong = convolved({2, 6, 8, 32}, images, filter).moves.front();

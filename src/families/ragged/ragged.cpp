@@ -173,9 +173,8 @@ const Family& ragged_family() {
 RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePtr table, const Chip& chip) {
   check_chip(chip);
   if (destinations.size() != sources.size()) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} destinations and {} sources; each destination has one source",
-                            destinations.size(), sources.size()));
+    throw Error(ErrorCode::invalid_argument, fmt::format("{} and {}; each destination has one source",
+                                                         destinations.size(), sources.size()));
   }
   Violations violations;
   check_ragged(destinations, sources, violations);
