@@ -52,8 +52,8 @@ template <> struct numeric_limits<float> : floating_limits {
   __host__ __device__ static constexpr float lowest() noexcept { return -max(); }
   __host__ __device__ static constexpr float epsilon() noexcept { return 1.1920928955078125e-7f; }
   __host__ __device__ static constexpr float denorm_min() noexcept { return 1.40129846432481707092e-45f; }
-  __host__ __device__ static constexpr float infinity() noexcept { return __builtin_huge_valf(); }
-  __host__ __device__ static constexpr float quiet_NaN() noexcept { return __builtin_nanf(""); }
+  __host__ __device__ static constexpr float infinity() noexcept { return __builtin_bit_cast(float, 0x7f800000); }
+  __host__ __device__ static constexpr float quiet_NaN() noexcept { return __builtin_bit_cast(float, 0x7fc00000); }
 };
 template <> struct numeric_limits<double> : floating_limits {
   static constexpr int digits = 53, digits10 = 15, max_digits10 = 17;
@@ -63,8 +63,8 @@ template <> struct numeric_limits<double> : floating_limits {
   __host__ __device__ static constexpr double lowest() noexcept { return -max(); }
   __host__ __device__ static constexpr double epsilon() noexcept { return 2.2204460492503131e-16; }
   __host__ __device__ static constexpr double denorm_min() noexcept { return 4.9406564584124654e-324; }
-  __host__ __device__ static constexpr double infinity() noexcept { return __builtin_huge_val(); }
-  __host__ __device__ static constexpr double quiet_NaN() noexcept { return __builtin_nan(""); }
+  __host__ __device__ static constexpr double infinity() noexcept { return __builtin_bit_cast(double, 0x7ff0000000000000ll); }
+  __host__ __device__ static constexpr double quiet_NaN() noexcept { return __builtin_bit_cast(double, 0x7ff8000000000000ll); }
 };
 )";
 
