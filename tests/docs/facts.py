@@ -69,7 +69,7 @@ class Facts:
         real = set(re.findall(r"^  ([a-z-]+)", listed, re.MULTILINE))
         table = section(self.readme, "| command | |", "\n\n")
         documented = {name for row in table.splitlines()[2:] for ticked in names_in_ticks(row.split("|")[1])
-                      for name in ticked.split()[:1] if re.fullmatch("[a-z-]+", name)}
+                      for name in ticked.split()[:1] if re.fullmatch("[a-z][a-z-]*", name)}
         documented -= {"ls", "clear"}  # of cache
         return differences("README, commands", documented, real)
 
