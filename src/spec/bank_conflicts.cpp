@@ -156,7 +156,7 @@ WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern, std::uint32_
   if (number >= instructions(whole)) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("instruction {}: {} with {} a lane goes over this tile in {}", number,
-                            name(pattern), width, instructions(whole)));
+                            name(pattern), counted(width, "byte"), instructions(whole)));
   }
   return access_of(box, pattern, width, whole, number);
 }

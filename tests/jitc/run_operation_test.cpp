@@ -190,7 +190,7 @@ TEST_CASE("what makes no sense is one clear error") {
       {{"map", "--shape", "4x4", "--expr", "x", "--boundary", "wrap"}, "map takes no --boundary"},
       {{"im2col", "--shape", "4x4x4"}, "im2col needs --filter"},
       {{"im2col", "--shape", "4x4", "--filter", "3"}, "images, one to three dimensions"},
-      {{"im2col", "--shape", "4x4x4", "--filter", "3x3"}, "2 numbers for images of 1 dimensions"},
+      {{"im2col", "--shape", "4x4x4", "--filter", "3x3"}, "2 numbers for 1 dimension of an image"},
       {{"im2col", "--shape", "4x4x4", "--filter", "5"}, "no larger than they are"},
       {{"im2col", "--shape", "4x4x4", "--filter", "3", "--pad", "1", "--pad-value", "1"},
        "im2col takes no --pad-value"},

@@ -98,11 +98,10 @@ TEST_CASE("paddings that do not fit are refused") {
   CHECK(rules(dense({3, 4}, there), {1}) == Rules{"padding.count of padding of the destination"});
   CHECK(rules(dense({4}, there), {0, 0}) == Rules{"view.rank of the source: rank"});
   CHECK(rules(dense({3, 4}, there), {0, INT64_MIN}) == Rules{"padding.range of padding before dimension 1"});
-  CHECK_THAT(
-      refusal([&] {
-        return plan(runtime(), operation::pad(to, dense({3, 4}, there), {.before = {1}}));
-      }),
-      ContainsSubstring("found 1 number") && ContainsSubstring("needs one number for each of"));
+  CHECK_THAT(refusal([&] {
+               return plan(runtime(), operation::pad(to, dense({3, 4}, there), {.before = {1}}));
+             }),
+             ContainsSubstring("found 1 number") && ContainsSubstring("needs one number for each of"));
   CHECK_THAT(refusal([&] {
                return plan(runtime(), operation::pad(to, dense({3, 4}, there), {.before = {0, INT64_MIN}}));
              }),
@@ -128,7 +127,7 @@ TEST_CASE("parts that do not make the whole are refused") {
                     ContainsSubstring("which has 0 dimensions"));
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{}, 1), ContainsSubstring("at least one"));
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 1}, there), dense({3}, there)}, 1),
-                    ContainsSubstring("source 1 has 1 dimensions, the destination 2"));
+                    ContainsSubstring("source 1 has 1 dimension, the destination 2"));
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 1}, there), dense({3, 2}, there)}, 1),
                     ContainsSubstring("the sources have 3 elements along axis 1, the destination has 4"));
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 1}, there), dense({2, 3}, there)}, 1),
@@ -184,8 +183,8 @@ TEST_CASE("tensors and moves that cannot be are refused") {
 
   const Operation narrow = operation::copy(to, dense({4}, there, ElementType::u8));
   CHECK(rules(narrow) == Rules{"view.type of the source: type"});
-  CHECK_THAT(message(narrow), ContainsSubstring("u8, whose elements have 1 bytes") &&
-                                  ContainsSubstring("as f32 of the destination has") &&
+  CHECK_THAT(message(narrow), ContainsSubstring("u8, whose elements have 1 byte") &&
+                                  ContainsSubstring("like f32 of the destination") &&
                                   ContainsSubstring("a cast or a map"));
   const Operation odd_address = operation::copy(to, dense({4}, there + 2));
   CHECK(rules(odd_address) == Rules{"address.alignment of the source: address"});

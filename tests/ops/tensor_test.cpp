@@ -243,7 +243,7 @@ TEST_CASE("broadcast refuses extents that disagree") {
                     ContainsSubstring("3x2") && ContainsSubstring("3x4") &&
                         ContainsSubstring("dimension 1 has 2 elements, where 1 or 4 would fit"));
   CHECK_THROWS_WITH(broadcast(dense({3}), Shape{1}), ContainsSubstring("where 1 would fit"));
-  CHECK_THROWS_WITH(broadcast(dense({3, 3}), Shape{3}), ContainsSubstring("1 dimensions; 2 to 8"));
+  CHECK_THROWS_WITH(broadcast(dense({3, 3}), Shape{3}), ContainsSubstring("1 dimension; 2 to 8"));
   CHECK_THROWS_WITH(broadcast(dense({1}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
 }
 
@@ -315,7 +315,7 @@ TEST_CASE("reinterpreted: a type of the same size") {
 TEST_CASE("views of more dimensions than there can be are refused by all") {
   Tensor bad = dense({2});
   bad.view.rank = 9;
-  const auto too_many = ContainsSubstring("9 dimensions; at most 8");
+  const auto too_many = ContainsSubstring("9 dimensions; the most is 8");
   CHECK_THROWS_WITH(permuted(bad, Axes(9)), too_many);
   CHECK_THROWS_WITH(sliced(bad, Slices{}), too_many);
   CHECK_THROWS_WITH(flipped(bad, 0), too_many);

@@ -70,10 +70,11 @@ TEST_CASE("windows: what is refused") {
   CHECK(refusal(rows, images, around).empty());
   CHECK(refusal({2, 8, 10, 9 * 16}, images, around).empty());
   CHECK(refusal({2, 8, 10, 3, 3, 16}, images, around).empty());
-  CHECK_THAT(refusal({2, 8, 10, 16}, images, around), ContainsSubstring("but the result has shape 2x8x10x3x3x16"));
+  CHECK_THAT(refusal({2, 8, 10, 16}, images, around),
+             ContainsSubstring("but the result has shape 2x8x10x3x3x16"));
   CHECK_THAT(refusal(rows, {2, 160}, around), ContainsSubstring("has 2 dimensions"));
   CHECK_THAT(refusal(rows, images, {.filter = {3}}),
-             ContainsSubstring("1 numbers for images of 2 dimensions"));
+             ContainsSubstring("1 number for 2 dimensions of an image"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .strides = {1}}),
              ContainsSubstring("windows: strides"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .dilations = {1, 0}}),
