@@ -122,7 +122,7 @@ TEST_CASE("the parts' axis may count from the end") {
 TEST_CASE("parts that do not make the whole are refused") {
   const Tensor whole = dense({3, 4}, here);
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 4}, there)}, 2),
-                    ContainsSubstring("axis 2 of the destination, which has 2 dimensions; 0 to 1 exist"));
+                    ContainsSubstring("axis 2 of the destination, which has 2 dimensions; legal: 0 to 1"));
   CHECK_THROWS_WITH(operation::concat(dense({}, here), Tensors{dense({}, there)}, 0),
                     ContainsSubstring("which has 0 dimensions"));
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{}, 1), ContainsSubstring("at least one"));

@@ -123,7 +123,7 @@ TEST_CASE("a negative axis counts from the end") {
                     ContainsSubstring("axes 1,-1") && ContainsSubstring("axis -1 is there twice"));
   CHECK_THROWS_WITH(permuted(dense({2, 3}), {0, -3}), ContainsSubstring("axis -3 does not exist"));
   CHECK_THROWS_WITH(flipped(dense({2, 3}), -3), ContainsSubstring("0 to 1, or -1 to -2 from the end"));
-  CHECK_THROWS_WITH(flipped(dense({2, 3}), INT64_MIN), ContainsSubstring("0 to 1 exist"));
+  CHECK_THROWS_WITH(flipped(dense({2, 3}), INT64_MIN), ContainsSubstring("legal: 0 to 1"));
 }
 
 TEST_CASE("permuted refuses axes that are no permutation") {
@@ -207,7 +207,7 @@ TEST_CASE("flipped: one dimension backwards, and back again") {
       REQUIRE(address == address_of(from, index));
     }
   }
-  CHECK_THROWS_WITH(flipped(dense({2, 3}), 2), ContainsSubstring("0 to 1 exist"));
+  CHECK_THROWS_WITH(flipped(dense({2, 3}), 2), ContainsSubstring("legal: 0 to 1"));
   CHECK_THROWS_WITH(flipped(dense({}), 0), ContainsSubstring("none"));
   CHECK_THROWS_WITH(flipped(tensor({2}, {least}), 0), ContainsSubstring("past 2^63"));
 }
