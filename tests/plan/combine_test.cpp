@@ -94,7 +94,7 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
   // No tensor map describes rows of 63 elements one behind the other, repeated ones, or an odd address.
   const auto says = [](const Tensor& destination, const Tensor& source) {
     CHECK_THAT(refusal([&] { return plan(operation::reduce_into(destination, CombineOp::add, source)); }),
-               ContainsSubstring("the copy engine cannot combine these tensors (in elements: extents 64"));
+               ContainsSubstring("the copy engine cannot combine these tensors (in elements: extents "));
   };
   const auto odd = TensorView::strided(ElementType::u32, {64, 62}, {63, 1});
   says(to(odd), from(odd));

@@ -76,11 +76,11 @@ TEST_CASE("windows: what is refused") {
   CHECK_THAT(refusal(rows, images, {.filter = {3}}),
              ContainsSubstring("1 number for 2 dimensions of an image"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .strides = {1}}),
-             ContainsSubstring("windows: strides"));
+             ContainsSubstring("windows, strides"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .dilations = {1, 0}}),
-             ContainsSubstring("dilations[1] is 0"));
+             ContainsSubstring("dilations[1]: found 0"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .before = {-1, 0}}),
-             ContainsSubstring("before[0] is -1"));
+             ContainsSubstring("before[0]: found -1"));
   CHECK_THAT(refusal(rows, images, {.filter = {9, 3}}), ContainsSubstring("8 pixels, 8 with the padding"));
 
   // A move that somebody has put together.
@@ -91,16 +91,16 @@ TEST_CASE("windows: what is refused") {
   CHECK(rules(legal).empty());
   Move wrong = legal;
   wrong.destination = to(rows);
-  CHECK(rules(wrong) == Rules{"view.shape of windows: shape of the destination, to the destination"});
+  CHECK(rules(wrong) == Rules{"view.shape of shape of the destination"});
   wrong = legal;
   wrong.sources.push_back(legal.sources.front());  // im2col has no filter
-  CHECK(rules(wrong) == Rules{"windows.sources of windows, to the destination"});
+  CHECK(rules(wrong) == Rules{"windows.sources of sources of the windows (to the destination)"});
   wrong = legal;
   std::get<Im2col>(wrong.body).windows.filter = {3};
-  CHECK(rules(wrong) == Rules{"windows.rank of windows: filter, to the destination"});
+  CHECK(rules(wrong) == Rules{"windows.rank of windows: filter (to the destination)"});
   wrong = legal;
   wrong.sources.front() = from({2 * 8 * 10, 16});
-  CHECK(rules(wrong) == Rules{"windows.rank of windows: images, to the destination"});
+  CHECK(rules(wrong) == Rules{"windows.rank of images (to the destination)"});
   wrong = legal;
   wrong.sources.front().address = legal.destination.address;
   CHECK(rules(wrong).size() == 1);
@@ -176,7 +176,7 @@ TEST_CASE("convolutions: what is refused") {
   Move wrong = convolved({2, 6, 8, 32}, images, filter).moves.front();
   wrong.sources[1] = f32_at({32, 3, 5, 16}, from_address);
   CHECK(broken_rules([&] { return plan(Operation::of({wrong})); }) ==
-        Rules{"view.shape of windows: shape of the filter, to the destination"});
+        Rules{"view.shape of shape of the filter (to the destination)"});
 }
 
 TEST_CASE("convolutions: the planner chooses the tile, and who loads") {

@@ -3,6 +3,7 @@
 #include "families/ragged/ragged_layout.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/chip_rules.hpp"
+#include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
@@ -173,8 +174,9 @@ const Family& ragged_family() {
 RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePtr table, const Chip& chip) {
   check_chip(chip);
   if (destinations.size() != sources.size()) {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{} and {}; each destination has one source",
-                                                         destinations.size(), sources.size()));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} and {}; each destination has one source",
+                            counted(destinations.size(), "destination"), counted(sources.size(), "source")));
   }
   Violations violations;
   check_ragged(destinations, sources, violations);

@@ -65,8 +65,14 @@ WindowMistake read_move_windows(const Move& move, const Windows& windows, Window
 
 void add(MoveRules& rules, WindowMistake mistake) {
   if (mistake.rule.empty()) return;
-  rules.add(mistake.rule, fmt::format("{} (to {})", mistake.subject, rules.destination()),
-            std::move(mistake.found), std::move(mistake.need), std::move(mistake.legal));
+  std::string subject = mistake.subject;
+  if (constexpr std::string_view own = "the destination"; subject.ends_with(own)) {
+    subject.replace(subject.size() - own.size(), own.size(), rules.destination());
+  } else {
+    subject += fmt::format(" (to {})", rules.destination());
+  }
+  rules.add(mistake.rule, std::move(subject), std::move(mistake.found), std::move(mistake.need),
+            std::move(mistake.legal));
 }
 
 bool check_count(MoveRules& rules, std::size_t count) {
