@@ -60,6 +60,7 @@ class TMAJIT_API DiskCache {
   struct Entry {
     CacheKey key;
     std::string entry;  ///< the kernel's name
+    MadeFor made_for;
     std::uint64_t bytes = 0;
     std::filesystem::file_time_type stored;
   };

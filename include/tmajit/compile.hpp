@@ -46,6 +46,15 @@ struct Resources {
 };
 
 /// A compiled kernel: everything from its source to its machine code.
+/// The operation that a kernel was first made for, in words: kernels often serve further shapes, and so this
+/// is no part of a kernel's key. Empty for kernels of the user's own.
+struct MadeFor {
+  std::string operation;  ///< "copy", which permute, slice, flip … are, too
+  std::string types;      ///< the destination's and the sources': "f32 <- bf16", or one for all
+  std::string shape;      ///< "1024x512", dimensions merged where one index walks them
+  friend bool operator==(const MadeFor&, const MadeFor&) = default;
+};
+
 struct Artifact {
   std::string entry;  ///< the kernel's name in PTX and cubin
   std::string source;
@@ -53,6 +62,7 @@ struct Artifact {
   std::vector<std::byte> cubin;
   std::string log;  ///< NVRTC's warnings and ptxas's report
   Resources resources;
+  MadeFor made_for = {};
 };
 
 /// Which NVRTC this process uses.

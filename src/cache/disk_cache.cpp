@@ -170,7 +170,7 @@ std::vector<DiskCache::Entry> DiskCache::entries() const {
     if (error) return;  // gone meanwhile, or nothing that fetch() could read
     auto info = read_entry_info(front, bytes);
     if (!info || entry_path(directory_, info->key) != path) return;
-    result.push_back({info->key, std::move(info->entry), bytes, stored});
+    result.push_back({info->key, std::move(info->entry), std::move(info->made_for), bytes, stored});
   });
   return result;
 }

@@ -9,7 +9,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::string_view magic{"\x89tmajit\n", 8};  // no text file starts so, nor does a truncated one
-constexpr std::uint32_t schema = 1;
+constexpr std::uint32_t schema = 2;
 
 struct Header {
   std::uint64_t payload_bytes = 0;
@@ -35,6 +35,12 @@ std::optional<Header> read_header(ByteReader& reader, std::uint64_t file_bytes, 
   return header;
 }
 
+MadeFor read_made_for(ByteReader& reader) {
+  MadeFor made_for;
+  for (auto* text : {&made_for.operation, &made_for.types, &made_for.shape}) *text = reader.text();
+  return made_for;
+}
+
 std::string_view as_text(const std::vector<std::byte>& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
@@ -48,13 +54,16 @@ std::vector<std::byte> as_bytes(std::string_view text) {
 
 std::string encode_entry(const CacheKey& key, const Artifact& artifact) {
   // As in the key: a field added to Artifact or Resources stops the build until it is stored.
-  const auto& [entry, source, ptx, cubin, log, resources] = artifact;
+  const auto& [entry, source, ptx, cubin, log, resources, made_for] = artifact;
+  const auto& [operation, types, shape] = made_for;
   const auto& [registers, spill_stores, spill_loads, stack, shared, barriers] = resources;
 
   ByteWriter payload;
   payload.reserve(entry.size() + source.size() + ptx.size() + cubin.size() + log.size() + 64);
-  for (const std::string_view text : {std::string_view(entry), std::string_view(source),
-                                      std::string_view(ptx), as_text(cubin), std::string_view(log)}) {
+  for (const std::string_view text :
+       {std::string_view(entry), std::string_view(operation), std::string_view(types),
+        std::string_view(shape), std::string_view(source), std::string_view(ptx), as_text(cubin),
+        std::string_view(log)}) {
     payload.text(text);
   }
   for (const auto number : {registers, spill_stores, spill_loads, stack, shared, barriers}) {
@@ -88,6 +97,7 @@ DecodedEntry decode_entry(std::string_view bytes, const CacheKey& key) {
   }
   Artifact artifact;
   artifact.entry = reader.text();
+  artifact.made_for = read_made_for(reader);
   artifact.source = reader.text();
   artifact.ptx = reader.text();
   artifact.cubin = as_bytes(reader.text());
@@ -109,9 +119,9 @@ std::optional<EntryInfo> read_entry_info(std::string_view front, std::uint64_t f
   std::string_view fault;
   const auto header = read_header(reader, file_bytes, fault);
   if (!header) return std::nullopt;
-  const auto entry = reader.text();
+  EntryInfo info{.key = header->key, .entry = std::string(reader.text()), .made_for = read_made_for(reader)};
   if (!reader.ok()) return std::nullopt;
-  return EntryInfo{header->key, std::string(entry)};
+  return info;
 }
 
 TMAJIT_END

@@ -16,11 +16,11 @@ TMAJIT_BEGIN
 ///   16   8  bytes of the payload; the file ends with it
 ///   24   8  checksum of the payload
 ///   32  32  key
-///   64   …  payload: entry, source, PTX, cubin, log, each behind its 8-byte length; then Resources, 4 bytes
-///           a field
+///   64   …  payload: entry, MadeFor's three texts, source, PTX, cubin, log, each behind its 8-byte length;
+///           then Resources, 4 bytes a field
 inline constexpr std::size_t entry_header_bytes = 64;
 /// Enough of an entry's front for read_entry_info().
-inline constexpr std::size_t entry_info_bytes = 512;
+inline constexpr std::size_t entry_info_bytes = 1024;
 /// No kernel comes near it; a longer file is not an entry.
 inline constexpr std::uint64_t max_entry_bytes = std::uint64_t{1} << 30;
 
@@ -36,9 +36,10 @@ struct DecodedEntry {
 struct EntryInfo {
   CacheKey key;
   std::string entry;
+  MadeFor made_for;
 };
-/// Key and name, from the front of a file of `file_bytes`; nullopt if that is no whole entry as far as the
-/// front tells. The payload is not verified.
+/// Key, name and what it was made for, from the front of a file of `file_bytes`; nullopt if that is no whole
+/// entry as far as the front tells. The payload is not verified.
 [[nodiscard]] std::optional<EntryInfo> read_entry_info(std::string_view front, std::uint64_t file_bytes);
 
 TMAJIT_END

@@ -1,6 +1,7 @@
 #include "codegen/header_search.hpp"
 
 #include "codegen/directives.hpp"
+#include "codegen/limits_text.hpp"
 #include "files/files.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -9,7 +10,9 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <optional>
 #include <system_error>
+#include <utility>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -33,6 +36,23 @@ constexpr std::pair<std::string_view, std::string_view> of_the_c_library[] = {
     {"stdlib.h", nothing},  {"cstdlib", nothing},  {"string.h", nothing}, {"cstring", nothing},
     {"assert.h", nothing},  {"cassert", nothing},  {"stdio.h", nothing},  {"cstdio", nothing},
 };
+/// C++'s names of the headers that limit_macros() is of.
+constexpr std::pair<std::string_view, std::string_view> headers_of_macros[] = {
+    {"math.h", "math.h"},  {"cmath", "math.h"},      {"float.h", "float.h"},
+    {"cfloat", "float.h"}, {"limits.h", "limits.h"}, {"climits", "limits.h"},
+};
+
+/// What stands for a header of the C or C++ library that is in no folder.
+std::optional<std::string> library_header(std::string_view name) {
+  using Pair = std::pair<std::string_view, std::string_view>;
+  if (name == "limits") {
+    return fmt::format("#pragma once\nnamespace std {{\n\n{}\n}}  // namespace std\n", numeric_limits_text());
+  }
+  const auto* const macros = std::ranges::find(headers_of_macros, name, &Pair::first);
+  if (macros != std::end(headers_of_macros)) return macro_header(macros->second);
+  const auto* const own = std::ranges::find(of_the_c_library, name, &Pair::first);
+  return own == std::end(of_the_c_library) ? std::nullopt : std::optional(std::string(own->second));
+}
 
 bool is_file(const fs::path& path) {
   std::error_code ignored;
@@ -180,9 +200,7 @@ void HeaderSearch::add(const std::string& name, bool quoted, const fs::path& fol
   }
   const fs::path path = find(name, quoted, folder);
   if (path.empty()) {
-    const auto* const own =
-        std::ranges::find(of_the_c_library, name, &std::pair<std::string_view, std::string_view>::first);
-    if (own != std::end(of_the_c_library)) found_.emplace(name, Found{{}, std::string(own->second)});
+    if (auto own = library_header(name)) found_.emplace(name, Found{{}, std::move(*own)});
     return;
   }
   const auto [at, is_new] = found_.emplace(name, Found{path, {}});

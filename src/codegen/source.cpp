@@ -1,5 +1,6 @@
 #include "codegen/directives.hpp"
 #include "codegen/include_expander.hpp"
+#include "codegen/limits_text.hpp"
 #include "codegen/templates.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/inside.hpp"
@@ -63,16 +64,20 @@ Flags flags_of(const SourceParts& parts, bool computes) {
   return flags;
 }
 
-/// The constants of <math.h> that an expression reads, which NVRTC does not know and nvcc does.
+/// The constants of the C and C++ libraries that an expression reads, which NVRTC does not know.
 std::string constants_of(std::string_view expression) {
-  constexpr std::pair<std::string_view, std::string_view> constants[] = {{"INFINITY", "0x7f800000"},
-                                                                         {"NAN", "0x7fffffff"}};
   std::string out;
-  for (const auto& [name, bits] : constants) {
-    if (reads(expression, name))
-      out += fmt::format("\n#ifndef {0}\n#define {0} __int_as_float({1})\n#endif", name, bits);
+  for (const LimitMacro& macro : limit_macros()) {
+    if (reads(expression, macro.name)) out += definition(macro);
   }
-  return out.empty() ? out : out + '\n';
+  if (!out.empty()) out += '\n';
+  // Expressions stand in namespace tmajit, where this `std` is found first, by nvcc too, whose own functions
+  // are the host's.
+  if (reads(expression, "numeric_limits")) {
+    out += fmt::format("\nnamespace tmajit::std {{\n\n{}\n}}  // namespace tmajit::std\n",
+                       numeric_limits_text());
+  }
+  return out;
 }
 
 /// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …), of which it has

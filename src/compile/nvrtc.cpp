@@ -18,8 +18,11 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// sm_90a came with CUDA 12.0.
-constexpr int oldest_major = 12;
+/// sm_90a came with CUDA 12.0, what the device headers use of PTX 8.3 with 12.3; 12.4 is the oldest that is
+/// tested.
+constexpr std::pair oldest{12, 4};
+
+constexpr std::string_view not_found = "not found";
 
 std::string last_dl_error() {
   const char* text = ::dlerror();
@@ -132,8 +135,11 @@ std::vector<std::string> nvrtc_places() {
 }
 
 std::string nvrtc_remedy() {
-  return "install the CUDA toolkit 12.0 or later, or its Python wheel nvidia-cuda-nvrtc, or set TMAJIT_NVRTC "
-         "to the file libnvrtc.so.13 or libnvrtc.so.12";
+  return fmt::format(
+      "install the CUDA toolkit {}.{} or later, or its Python wheel nvidia-cuda-nvrtc, or set TMAJIT_NVRTC "
+      "to "
+      "the file libnvrtc.so.13 or libnvrtc.so.12",
+      oldest.first, oldest.second);
 }
 
 NvrtcApi::Address NvrtcApi::find(const char* name) {
@@ -169,15 +175,21 @@ const Nvrtc& Nvrtc::instance() {
 }
 
 Nvrtc::Nvrtc(std::span<const std::string> places) {
-  std::string searched;
+  std::size_t empty = 0;
+  std::string found;  // files that are no use
   const auto refuse = [&](const std::string& place, std::string_view reason) {
-    searched += fmt::format("\n  {}: {}", place, reason);
+    log(LogLevel::debug, "NVRTC: {}: {}", place, reason);
+    if (reason == not_found && places.size() > 1) {
+      ++empty;
+    } else {
+      found += fmt::format("{}{}: {}", places.size() == 1 ? ": " : "\n  ", place, reason);
+    }
   };
   for (const auto& place : places) {
     void* library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       auto reason = last_dl_error();
-      if (reason.find("No such file") != std::string::npos) reason = "not found";
+      if (reason.find("No such file") != std::string::npos) reason = not_found;
       refuse(place, reason);
       continue;
     }
@@ -186,8 +198,9 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
     int minor = 0;
     if (!api.complete || api.version(&major, &minor) != NVRTC_SUCCESS) {
       refuse(place, "not an NVRTC that makes cubins");
-    } else if (major < oldest_major) {
-      refuse(place, fmt::format("NVRTC {}.{} does not know sm_90a; 12.0 or later does", major, minor));
+    } else if (std::pair(major, minor) < oldest) {
+      refuse(place, fmt::format("NVRTC {}.{} is too old; {}.{} or later is needed", major, minor,
+                                oldest.first, oldest.second));
     } else {
       const auto* address = reinterpret_cast<const void*>(api.version);
       api_ = api;
@@ -201,9 +214,11 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
     }
     ::dlclose(library);
   }
+  const std::string searched =
+      empty > 0 ? fmt::format(" ({} places searched: docs/environment.md)", places.size()) : std::string();
   throw Error(ErrorCode::unavailable,
-              fmt::format("no NVRTC, CUDA's run-time compiler, on this machine; searched:{}\nTo get it: {}",
-                          searched, nvrtc_remedy()));
+              fmt::format("no NVRTC, CUDA's run-time compiler, on this machine{}{}\nTo get it: {}", searched,
+                          found, nvrtc_remedy()));
 }
 
 const CompilerIdentity& compiler() {

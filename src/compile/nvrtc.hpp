@@ -52,7 +52,7 @@ class Nvrtc {
   /// again by the next.
   static const Nvrtc& instance();
 
-  /// Loads the first of `places` (file names as for dlopen) that is NVRTC 12.0 or later.
+  /// Loads the first of `places` (file names as for dlopen) that is NVRTC 12.4 or later.
   /// Throws Error{unavailable} that names every place and why it would not do.
   explicit Nvrtc(std::span<const std::string> places);
 

@@ -1,5 +1,7 @@
 #include "kernel/stencil_calls.hpp"
 
+#include "spec/counted.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -59,16 +61,16 @@ class CallReader {
       std::uint32_t count = 0;
       do {
         if (count == max_stencil_dims) {
-          return CallMistake{at_, fmt::format("a neighbour has at most {} offsets", max_stencil_dims)};
+          return CallMistake{at_, fmt::format("at most {} offsets of a neighbour", max_stencil_dims)};
         }
         if (auto mistake = read_offset(offsets[count++])) return mistake;
       } while (takes(','));
       if (!takes(')')) return CallMistake{at_, literal_};
       if (calls_.offsets != 0 && calls_.offsets != count) {
         return CallMistake{begin,
-                           fmt::format("a call with {} offset{} after one with {}; all have as many, one a "
-                                       "dimension of the stencil",
-                                       count, count == 1 ? "" : "s", calls_.offsets)};
+                           fmt::format("{} in every call, as in the first one: one for each dimension of the "
+                                       "stencil",
+                                       counted(calls_.offsets, "offset"))};
       }
       calls_.offsets = count;
     }
@@ -88,14 +90,14 @@ class CallReader {
     }
     if (at_ == begin || (at_ < text_.size() && is_word(text_[at_]))) return CallMistake{begin, literal_};
     if (value > max_stencil_offset) {
-      return CallMistake{begin, fmt::format("an offset lies within {} of 0", max_stencil_offset)};
+      return CallMistake{begin, fmt::format("an offset within {} of 0", max_stencil_offset)};
     }
     offset = negative ? -value : value;
     return std::nullopt;
   }
 
   static constexpr auto literal_ =
-      "an offset is a whole number, written out, as in x0(-1, 0): the kernel's halo is as wide as the "
+      "an offset that is a whole number, written out, as in x0(-1, 0): the kernel's halo is as wide as the "
       "offsets say";
 
   std::string_view text_;

@@ -26,8 +26,8 @@ struct StencilCalls {
 inline constexpr std::int32_t max_stencil_offset = 64;
 
 struct CallMistake {
-  std::size_t offset;   ///< byte of the expression where it shows
-  std::string message;  ///< a clause that says what would be legal
+  std::size_t offset;  ///< byte of the expression where it shows
+  std::string need;    ///< what would be legal, as a noun
 };
 
 /// Reads the calls of x0 … (x of one source) from an expression. Offsets are whole numbers, written out: a

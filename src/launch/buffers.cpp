@@ -137,7 +137,8 @@ const LaunchBuffers::Entry& LaunchBuffers::find(const std::string& name) const {
 AddressArgument LaunchBuffers::address(const PointerParameter& pointer, const std::string& path) const {
   const auto& entry = find(pointer.buffer);
   if (pointer.offset > entry.memory.bytes()) {
-    refuse("{}.offset: {}, but the buffer has {} bytes", path, pointer.offset, entry.memory.bytes());
+    refuse("{}.offset: {}, but the buffer has {}", path, pointer.offset,
+           counted(entry.memory.bytes(), "byte"));
   }
   return {static_cast<std::uint32_t>(&entry - entries_.data()), static_cast<std::int64_t>(pointer.offset)};
 }

@@ -95,7 +95,7 @@ BufferDescription read_buffer(const JsonNode& node) {
   if (values) {
     const auto numbers = values->elements();
     if (numbers.empty() || numbers.size() > elements) {
-      values->fail("{} values; the shape has {} elements", numbers.size(), elements);
+      values->fail("{}; the shape has {}", counted(numbers.size(), "value"), counted(elements, "element"));
     }
     for (const auto& number : numbers) buffer.values.push_back(number.number(*buffer.type));
   }

@@ -74,8 +74,9 @@ void require_shape(const KernelLaunch& launch, const PtxKernel& kernel) {
     wrong.push_back(fmt::format("{}.block: {}, but its .reqntid asks for {}", launch.path, text(block),
                                 text(*kernel.block)));
   if (kernel.most_block && count_of(*kernel.most_block) < count_of(block)) {
-    wrong.push_back(fmt::format("{}.block: {} are {} threads, but its .maxntid allows {}", launch.path,
-                                text(block), count_of(block), count_of(*kernel.most_block)));
+    wrong.push_back(fmt::format("{}.block: {}, in all {}, but its .maxntid allows {}", launch.path,
+                                text(block), counted(count_of(block), "thread"),
+                                count_of(*kernel.most_block)));
   }
   const bool given = cluster != Extent{1, 1, 1};
   if (kernel.cluster && given && *kernel.cluster != cluster) {

@@ -126,7 +126,7 @@ void parse_descr(std::string_view descr, NpyHeader& header) {
   }
   // ml_dtypes registers float8_e5m2 as a float of one byte.
   const bool known = header.kind == 'b' ? size == 1 : size <= 8 && std::has_single_bit(size);
-  if (!known) wrong_type(descr, fmt::format("have {} bytes", size));
+  if (!known) wrong_type(descr, fmt::format("have {}", counted(size, "byte")));
   header.item_bytes = size;
   header.big_endian = size > 1 && (order == '>' || (order == '=' && std::endian::native == std::endian::big));
 }
@@ -194,7 +194,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_b
   header.shape = std::move(*shape);
   header.data_bytes = checked_bytes(header);
   if (file_bytes < header.data_offset || file_bytes - header.data_offset < header.data_bytes) {
-    damaged("its header promises {} bytes of data, but only {} follow", header.data_bytes,
+    damaged("its header promises {} of data, but only {} follow", counted(header.data_bytes, "byte"),
             file_bytes - std::min(file_bytes, header.data_offset));
   }
   return header;

@@ -52,7 +52,7 @@ PixelBoxDescription read_pixel_box(const JsonNode& node) {
   read_corner("lower", box.lower);
   read_corner("upper", box.upper);
   if (box.upper.size() != box.lower.size())
-    node.at("upper").fail("{} numbers; lower has {}", box.upper.size(), box.lower.size());
+    node.at("upper").fail("{}; lower has {}", counted(box.upper.size(), "number"), box.lower.size());
   box.channels = static_cast<std::uint32_t>(node.at("channels").integer(0, u32_limit));
   box.pixels = static_cast<std::uint32_t>(node.at("pixels").integer(0, u32_limit));
   return box;
@@ -159,7 +159,7 @@ class ParameterReader {
       if (!list) return;
       numbers = read_list<Number>(*list, 0, 0, most);
       if (numbers.size() == map.rank()) return;
-      list->fail("{} dimensions; the box has {}", numbers.size(), map.rank());
+      list->fail("{}; the box has {}", counted(numbers.size(), "dimension"), map.rank());
     };
     read_like_box("shape", map.shape, u64_limit);
     read_like_box("strides", map.strides, u64_limit);

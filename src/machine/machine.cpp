@@ -45,20 +45,23 @@ MachineCheck examine(const std::string& subject, Health failed, const std::strin
 }
 
 MachineCheck check_nvrtc() {
-  constexpr auto remedy =
-      "run tools/setup.sh, which fetches it, or install the CUDA toolkit or the Python package "
-      "nvidia-cuda-nvrtc";
-  return examine("NVRTC", Health::absent, remedy, [](MachineCheck& check) {
+  // The message of a missing NVRTC ends with what to do; here that stands in a line of its own.
+  constexpr std::string_view to_get = "\nTo get it: ";
+  MachineCheck result = examine("NVRTC", Health::absent, "", [](MachineCheck& check) {
     const CompilerIdentity& identity = compiler();
     check.found = fmt::format("{}.{}, {}", identity.major, identity.minor, identity.path);
     check.details = compiler_json(identity);
   });
+  if (const auto at = result.found.find(to_get); at != std::string::npos) {
+    result.remedy = "run tools/setup.sh, which fetches it, or " + result.found.substr(at + to_get.size());
+    result.found.resize(at);
+  }
+  return result;
 }
 
 /// Whether a kernel really comes out, not only whether the parts are there.
 MachineCheck check_trial() {
-  constexpr auto remedy =
-      "take NVRTC 12.4 or later; if it is, report this with the output of jitc doctor --json";
+  constexpr auto remedy = "report this with the output of jitc doctor --json";
   return examine("trial kernel", Health::absent, remedy, [](MachineCheck& check) {
     const auto view = TensorView::contiguous(ElementType::f32, {1024, 1024});
     const auto plan = plan_tiles({.family = "copy", .destination = view, .sources = {view}});
@@ -255,13 +258,24 @@ MachineReport examine_machine(const std::filesystem::path& cache_directory) {
   return machine;
 }
 
-std::string machine_text(const MachineReport& machine, bool colour) {
+std::string machine_text(const MachineReport& machine, std::size_t width, bool colour) {
+  constexpr std::size_t margin = 26;
   std::string text;
+  const auto add = [&](std::string front, std::string_view body, std::size_t indent) {
+    for (const auto line : split(body, '\n')) {
+      const std::string_view words = line.substr(std::min(line.find_first_not_of(' '), line.size()));
+      for (const auto& part : wrap(words, std::max(width, margin + 40) - indent)) {
+        text += front + part + '\n';
+        front = std::string(indent, ' ');
+      }
+    }
+  };
   for (const auto& check : machine.checks) {
     const Style style = styles.at(static_cast<std::size_t>(check.health));
-    text += fmt::format("{} {:<16} {}\n", styled(fmt::format("{:<8}", name(check.health)), style, colour),
-                        check.subject, check.found);
-    if (!check.remedy.empty()) text += fmt::format("{:<26}→ {}\n", "", check.remedy);
+    add(fmt::format("{} {:<16} ", styled(fmt::format("{:<8}", name(check.health)), style, colour),
+                    check.subject),
+        check.found, margin);
+    if (!check.remedy.empty()) add(std::string(margin, ' ') + "→ ", check.remedy, margin + 2);
   }
   return text;
 }

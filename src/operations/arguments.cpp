@@ -1,6 +1,8 @@
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 #include "spec/enum_names.hpp"
 #include "spec/suggestion.hpp"
+#include "spec/views.hpp"
 
 #include <tmajit/arguments.hpp>
 
@@ -46,7 +48,7 @@ Dims read_numbers(std::string_view text, std::string_view subject) {
     at = last + 1;
   }
   if (numbers.size() > max_view_rank) {
-    refuse("{} {}: {} dimensions; the most is {}", subject, text, numbers.size(), max_view_rank);
+    refuse("{} {}: {} numbers; the most is {}", subject, text, numbers.size(), max_view_rank);
   }
   for (const Number number : numbers) {
     if (number > static_cast<Number>(std::numeric_limits<std::int64_t>::max()))
@@ -127,8 +129,8 @@ double read_number(std::string_view text, std::string_view subject) {
 
 std::string read_choice(const Argument& argument, std::string_view text, std::string_view subject) {
   if (std::ranges::find(argument.choices, text) != argument.choices.end()) return std::string(text);
-  refuse("{} {}{}; legal are {}", subject, text, suggestion(text, argument.choices),
-         fmt::join(argument.choices, ", "));
+  refuse("{} {}: there is no such choice; legal are {}{}", subject, text, fmt::join(argument.choices, ", "),
+         suggestion(text, argument.choices));
 }
 
 std::string slice_text(const Slice& slice) {
@@ -218,7 +220,7 @@ ArgumentValue parse_argument(const Argument& argument, std::string_view text, st
     case ArgumentType::choice: return read_choice(argument, text, subject);
     case ArgumentType::axis: {
       const Dims numbers = parse_numbers(text, subject);
-      if (numbers.size() != 1) refuse("{} {}: legal is one dimension", subject, text);
+      if (numbers.size() != 1) refuse("{} {}: {} dimensions; legal is one", subject, text, numbers.size());
       return numbers[0];
     }
     case ArgumentType::extents: return parse_extents(text, subject);
@@ -255,10 +257,8 @@ std::vector<std::uint32_t> resolve_axes(const Dims& axes, std::uint32_t rank, st
     const std::optional<std::uint32_t> axis = dimension_of(given, rank);
     if (!axis) {
       refuse(rank == 0 ? fmt::format("{} {}: a scalar has no dimension {}", subject, text, given)
-                       : fmt::format(
-                             "{} {}: there is no dimension {} in a tensor of {}; legal are 0 to {}, and -{} "
-                             "to -1 from the end",
-                             subject, text, given, rank, rank - 1, rank));
+                       : fmt::format("{} {}: there is no dimension {} in a tensor of {}; legal: {}", subject,
+                                     text, given, counted(rank, "dimension"), legal_axes(rank)));
     }
     if (std::ranges::find(resolved, *axis) != resolved.end())
       refuse("{} {}: dimension {} is named twice", subject, text, *axis);

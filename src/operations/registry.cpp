@@ -1,5 +1,6 @@
 #include "operations/entry.hpp"
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 #include "spec/suggestion.hpp"
 
 #include <algorithm>
@@ -28,11 +29,14 @@ const OperationEntry& entry_of(std::string_view name) {
 
 void check_sources(const OperationInfo& info, std::size_t count) {
   if (count >= info.least_sources && count <= info.most_sources) return;
-  refuse("{} takes {} sources, but {} are given", info.name,
-         info.least_sources == info.most_sources
-             ? fmt::to_string(info.least_sources)
-             : fmt::format("{} to {}", info.least_sources, info.most_sources),
-         count);
+  std::string legal = counted(info.least_sources, "source");
+  if (info.most_sources == std::numeric_limits<std::uint32_t>::max()) {
+    legal += " or more";
+  } else if (info.least_sources != info.most_sources) {
+    legal = fmt::format("{} to {} sources", info.least_sources, info.most_sources);
+  }
+  refuse("{} takes {}, but {} given", info.name, legal,
+         count == 1 ? std::string("1 is") : fmt::format("{} are", count));
 }
 
 void check_arguments(const OperationInfo& info, const Arguments& arguments) {

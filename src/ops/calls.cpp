@@ -70,7 +70,7 @@ void cast(const Runtime& runtime, const Tensor& destination, const Tensor& sourc
 void reduce(const Runtime& runtime, const Tensor& destination, const Reduction& what, List<Tensor> sources,
             Stream stream) {
   Call(runtime, 'r', {&destination, 1}, sources)
-      .with(static_cast<std::uint64_t>(what.op))
+      .with(static_cast<std::uint64_t>(what.op) | static_cast<std::uint64_t>(what.keep_dims) << 8)
       .with(std::span<const std::int64_t>(what.axes))
       .with(std::span<const char>(what.expression))
       .with(std::span<const char>(what.then))

@@ -1,5 +1,6 @@
 #include "ops/placed_launches.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/inside.hpp"
 #include "spec/overlap.hpp"
 
@@ -16,7 +17,8 @@ namespace {
 void require_count(std::size_t count, std::size_t needed, std::string_view what) {
   if (count == needed) return;
   throw Error(ErrorCode::invalid_argument,
-              fmt::format("{} addresses of {}; the plan has {}, and needs one of each", count, what, needed));
+              fmt::format("the plan has {}, but {} given; each needs an address", counted(needed, what),
+                          count == 1 ? std::string("1 address is") : fmt::format("{} addresses are", count)));
 }
 
 /// Calls `f` with each tensor that the operation was given, destinations first.
@@ -46,8 +48,8 @@ std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
 }
 
 Operation moved_to(const TensorAddresses& addresses, Operation operation) {
-  require_count(addresses.destinations.size(), operation.destinations.size(), "destinations");
-  require_count(addresses.sources.size(), operation.sources.size(), "sources");
+  require_count(addresses.destinations.size(), operation.destinations.size(), "destination");
+  require_count(addresses.sources.size(), operation.sources.size(), "source");
   std::vector<DevicePtr> by;
   for_each_tensor(operation,
                   [&](const Tensor& tensor) { by.push_back(addresses[by.size()] - tensor.address); });

@@ -21,8 +21,9 @@ bool names_its_tensors(const Operation& operation) {
   const auto fits = [](std::size_t given, std::size_t parts) {
     return given == parts || (given == 1 && parts > 0);
   };
+  // A reduction of nothing reads none of the sources that it was given.
   return fits(operation.destinations.size(), operation.moves.size()) &&
-         fits(operation.sources.size(), sources);
+         (sources == 0 || fits(operation.sources.size(), sources));
 }
 
 }  // namespace

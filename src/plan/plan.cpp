@@ -21,6 +21,23 @@ namespace {
 constexpr std::uint64_t many_times = 256 << 20;  // bytes that fill the chip many times over
 constexpr std::size_t most_candidates = 48;      // of one problem: each takes kilobytes
 
+/// A nest in words, for people who have not read about nests: "extents 64x128, the destination's strides
+/// 128,1, the source's strides 1,64".
+std::string described(const CanonicalNest& nest) {
+  const auto list = [&](const auto& numbers, std::string_view separator) {
+    return nest.rank == 0 ? std::string("none")
+                          : fmt::to_string(fmt::join(std::span(numbers).first(nest.rank), separator));
+  };
+  std::string text = fmt::format("extents {}", list(nest.shape, "x"));
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    const std::string owner = i == 0               ? "the destination's"
+                              : nest.operands == 2 ? "the source's"
+                                                   : fmt::format("source {}'s", i - 1);
+    text += fmt::format(", {} strides {}", owner, list(nest.operand[i].strides, ","));
+  }
+  return text;
+}
+
 std::vector<Candidate> candidates_for(const Problem& problem, std::string_view family) {
   std::vector<Candidate> candidates;
   candidates.reserve(most_candidates);
@@ -36,16 +53,20 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
   if (problem.is<CombineProblem>()) {
     throw Error(
         ErrorCode::unsupported,
-        fmt::format("the copy engine cannot combine these: {}. Both need at most {} dimensions, the last of "
-                    "them contiguous and of at most 2^31 elements, and addresses and other strides of whole "
-                    "16 bytes; a map computes whatever lies otherwise.",
-                    problem.nest.text(), max_map_rank));
+        fmt::format("the copy engine cannot combine these tensors (in elements: {}). "
+                    "Both need at most {} dimensions, the last of them contiguous and of at most 2^31 "
+                    "elements, and addresses and other strides of whole 16 bytes; a map computes any "
+                    "strides.",
+                    described(problem.nest), max_map_rank));
   }
   if (family.empty())
-    throw Error(ErrorCode::unsupported, fmt::format("no kernel family can do this: {}", problem.nest.text()));
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("kernels of the family {} cannot do this: {}. Leave the family to the planner.",
-                          family, problem.nest.text()));
+    throw Error(ErrorCode::unsupported, fmt::format("no kernel family can do this {} (in elements: {})",
+                                                    problem.operation(), described(problem.nest)));
+  throw Error(
+      ErrorCode::invalid_argument,
+      fmt::format("kernels of the family {} cannot do this {} (in elements: {}); leave the family to the "
+                  "planner",
+                  family, problem.operation(), described(problem.nest)));
 }
 
 /// What was measured on this chip for the problem's class. Moves that fill the chip many times over go as

@@ -22,10 +22,6 @@ std::size_t prefix_bytes(std::string_view text, std::size_t characters) {
 
 }  // namespace
 
-std::string counted(std::uint64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::string describe_bytes(std::uint64_t bytes) {
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
   constexpr std::array units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -58,19 +54,59 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   return lines;
 }
 
+namespace {
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  for (const auto word : split(text, ' ')) longest = std::max(longest, width_of(word));
+  return longest;
+}
+
+/// The rows of a table as paragraphs, under the names of the columns.
+std::string format_paragraphs(const Rows& rows, std::size_t width) {
+  std::size_t indent = 0;
+  for (std::size_t i = 1; i < rows.front().size(); ++i)
+    indent = std::max(indent, width_of(rows.front()[i]) + 4);
+  std::string text;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    for (const auto& line : wrap(rows[r].empty() ? "" : rows[r].front(), width)) text += line + '\n';
+    for (std::size_t i = 1; i < rows[r].size(); ++i) {
+      std::string label = fmt::format("  {}", rows.front()[i]);
+      label.resize(label.size() + indent - width_of(label), ' ');
+      for (const auto& line : wrap(rows[r][i], std::max(width, indent + 20) - indent)) {
+        std::string out = label + line;
+        out.erase(out.find_last_not_of(' ') + 1);
+        text += out + '\n';
+        label.assign(indent, ' ');
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string format_table(const Rows& rows, std::size_t width) {
   constexpr std::size_t gap = 2;
-  constexpr std::size_t narrowest = 10;
   std::vector<std::size_t> widths;
+  std::vector<std::size_t> narrowest;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));
+    narrowest.resize(widths.size(), 0);
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      widths[i] = std::max(widths[i], width_of(row[i]));
+      narrowest[i] = std::max(narrowest[i], longest_word(row[i]));
+    }
   }
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1)); };
   while (!widths.empty() && total() > width) {
-    auto widest = std::max_element(widths.begin(), widths.end());
-    if (*widest <= narrowest) break;
-    --*widest;
+    // The column that has most to give.
+    std::size_t widest = widths.size();
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      if (widths[i] > narrowest[i] && (widest == widths.size() || widths[i] > widths[widest])) widest = i;
+    }
+    if (widest == widths.size()) return format_paragraphs(rows, width);
+    --widths[widest];
   }
   std::string text;
   for (const auto& row : rows) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "spec/counted.hpp"
+
 #include <tmajit/version.hpp>
 
 #include <charconv>
@@ -12,9 +14,6 @@
 
 TMAJIT_BEGIN
 
-/// "1 kernel", "3 kernels"
-[[nodiscard]] std::string counted(std::uint64_t count, std::string_view noun);
-
 /// "3.5 MiB"; below 1024 "1023 bytes"
 [[nodiscard]] std::string describe_bytes(std::uint64_t bytes);
 
@@ -26,7 +25,9 @@ TMAJIT_BEGIN
 
 using Rows = std::vector<std::vector<std::string>>;
 /// Rows of cells as aligned text, at most `width` columns wide: the widest columns are narrowed and their
-/// cells broken between words. The first row is the heading. Widths count UTF-8 characters.
+/// cells broken between words, never inside one. Where the longest words do not fit side by side, each row is
+/// a paragraph: the first cell, and below it a line for each of the others. The first row is the heading.
+/// Widths count UTF-8 characters.
 [[nodiscard]] std::string format_table(const Rows& rows, std::size_t width);
 
 enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as ANSI terminals number them

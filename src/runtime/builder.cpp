@@ -2,14 +2,18 @@
 
 #include "cache/layout.hpp"
 #include "files/file_lock.hpp"
+#include "kernel/plan_state.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <span>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
 
 TMAJIT_BEGIN
 namespace {
@@ -28,6 +32,23 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
+/// What a plan's kernel is made for; nothing for a source of the user's own.
+MadeFor made_for(const KernelRequest& request) {
+  if (request.custom != nullptr) return {};
+  const Problem& problem = request.plan->state().problem;
+  const std::span types = std::span(problem.type).first(problem.nest.operands);
+  MadeFor made{
+      .operation = std::string(problem.operation()), .types = std::string(name(types[0])), .shape = {}};
+  if (std::ranges::any_of(types, [&](ElementType type) { return type != types[0]; })) {
+    made.types += " <-";
+    for (const ElementType type : types.subspan(1)) made.types += fmt::format(" {}", name(type));
+  }
+  const TensorView view = problem.view(0);
+  const std::span shape = std::span(view.shape).first(view.rank);
+  made.shape = shape.empty() ? std::string("1") : fmt::to_string(fmt::join(shape, "x"));
+  return made;
+}
+
 }  // namespace
 
 Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milliseconds patience)
@@ -38,6 +59,7 @@ Builder::Builder(RuntimeOptions options, Toolchain toolchain, std::chrono::milli
 BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
   kernel.shared_bytes = request.shared_bytes;
+  kernel.artifact.made_for = made_for(request);
   const Source source = written(request, kernel.times);
   load_or_compile(source, make(source, kernel), kernel);
   return kernel;
@@ -46,6 +68,7 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
 Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) const {
   BuiltKernel kernel;
   kernel.key = key;
+  kernel.artifact.made_for = made_for(request);
   if (!fetch_entry(kernel)) make(written(request, kernel.times), kernel);
   return std::move(kernel.artifact);
 }
@@ -65,7 +88,7 @@ const CompilerIdentity* Builder::make(const Source& source, BuiltKernel& kernel)
     if (error.code() != ErrorCode::unavailable) throw;
     if (fetch_without_compiler(source, kernel)) return nullptr;
     if (!disk_) throw;
-    throw Error(ErrorCode::unavailable, fmt::format("{} The cache in {} does not hold this kernel either.",
+    throw Error(ErrorCode::unavailable, fmt::format("{}\nThe cache in {} does not hold this kernel either.",
                                                     error.what(), disk_->directory().string()));
   }
   if (!fetch(source, *compiler, kernel)) compile_once(source, *compiler, kernel);
@@ -142,7 +165,9 @@ void Builder::compile_once(const Source& source, const CompilerIdentity& compile
 void Builder::compile(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const {
   {
     const Stopwatch watch(kernel.times.compile);
+    MadeFor made_for = std::move(kernel.artifact.made_for);
     kernel.artifact = toolchain_.compile(source, options_.compile);
+    kernel.artifact.made_for = std::move(made_for);
     kernel.level = CacheLevel::compiled;
   }
   if (!disk_) return;

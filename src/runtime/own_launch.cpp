@@ -1,6 +1,7 @@
 #include "runtime/own_launch.hpp"
 
 #include "runtime/plan_launch.hpp"
+#include "spec/counted.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -33,7 +34,7 @@ std::size_t size_of(const KernelArgument& argument) {
 std::string described(const KernelArgument& argument) {
   if (std::holds_alternative<MapArgument>(argument)) return "a tensor map, 128 bytes";
   if (std::holds_alternative<AddressArgument>(argument)) return "an address, 8 bytes";
-  return fmt::format("a value of {} bytes", size_of(argument));
+  return fmt::format("a value of {}", counted(size_of(argument), "byte"));
 }
 
 /// One launch of one kernel, argument by argument.
@@ -55,7 +56,7 @@ class Binding {
   [[nodiscard]] DevicePtr address(const AddressArgument& at) const {
     if (at.tensor >= launch_.tensors.size()) {
       refuse("argument {} of '{}' lies in tensor {}, but the launch has {}, counted from 0", number_,
-             kernel_.entry, at.tensor, launch_.tensors.size());
+             kernel_.entry, at.tensor, counted(launch_.tensors.size(), "tensor"));
     }
     return launch_.tensors[at.tensor].address + static_cast<DevicePtr>(at.offset);
   }
@@ -69,8 +70,8 @@ class Binding {
       const auto* const value = std::get_if<ValueArgument>(&argument);
       const std::size_t alignment = value != nullptr ? value->alignment : size_of(argument);
       if (!std::has_single_bit(alignment) || alignment > 128)
-        refuse("a value of '{}' is aligned to {} bytes; a power of two up to 128 is legal", kernel_.entry,
-               alignment);
+        refuse("a value of '{}' is aligned to {}; a power of two up to 128 bytes is legal", kernel_.entry,
+               counted(alignment, "byte"));
       end = round_up(end, alignment) + size_of(argument);
       if (std::holds_alternative<MapArgument>(argument)) ++maps;
       if (std::holds_alternative<AddressArgument>(argument)) ++addresses;
@@ -82,7 +83,7 @@ class Binding {
     }
     const auto require = [&](std::string_view what, std::size_t count, std::size_t most) {
       if (count > most)
-        refuse("a launch of '{}' has {} {}; at most {} are taken", kernel_.entry, count, what, most);
+        refuse("a launch of '{}' has {} {}; the most is {}", kernel_.entry, count, what, most);
     };
     require("tensors", launch_.tensors.size(), max_operands);
     require("arguments", launch_.arguments.size(), ParameterBlock::max_parameters);
@@ -93,8 +94,8 @@ class Binding {
 
   void require_aligned(const ValueArgument& value) const {
     if (value.maps.empty() || value.alignment % map_alignment == 0) return;
-    refuse("a value of '{}' with tensor maps is aligned to {} bytes; 64 or 128 are legal", kernel_.entry,
-           value.alignment);
+    refuse("a value of '{}' with tensor maps is aligned to {}; 64 or 128 bytes are legal", kernel_.entry,
+           counted(value.alignment, "byte"));
   }
 
   void require_fit() const {
@@ -110,8 +111,8 @@ class Binding {
     for (std::uint32_t i = 0; i < launch_.arguments.size(); ++i) {
       const std::optional<std::uint32_t> bytes = kernel_.loaded->parameter_bytes(i);
       if (!bytes || *bytes == size_of(launch_.arguments[i])) continue;
-      refuse("argument {} of '{}' is {}, but the kernel's parameter has {} bytes", i, kernel_.entry,
-             described(launch_.arguments[i]), *bytes);
+      refuse("argument {} of '{}' is {}, but the kernel's parameter has {}", i, kernel_.entry,
+             described(launch_.arguments[i]), counted(*bytes, "byte"));
     }
   }
 
@@ -146,18 +147,18 @@ class Binding {
       const DevicePtr value = address(one.address);
       if (one.at + sizeof value > bytes.size() || one.at % sizeof value != 0) {
         refuse(
-            "argument {} of '{}', a value of {} bytes, holds no address at byte {}: a multiple of 8 inside "
-            "it is needed",
-            number_, kernel_.entry, bytes.size(), one.at);
+            "argument {} of '{}', a value of {}, holds no address at byte {}: a multiple of 8 inside it is "
+            "needed",
+            number_, kernel_.entry, counted(bytes.size(), "byte"), one.at);
       }
       std::memcpy(bytes.data() + one.at, &value, sizeof value);
     }
     for (const ValueArgument::Map& one : argument.maps) {
       if (one.at + sizeof(EncodedTensorMap) > bytes.size() || one.at % map_alignment != 0) {
         refuse(
-            "argument {} of '{}', a value of {} bytes, holds no tensor map at byte {}: a multiple of 64 with "
-            "128 bytes inside it is needed",
-            number_, kernel_.entry, bytes.size(), one.at);
+            "argument {} of '{}', a value of {}, holds no tensor map at byte {}: a multiple of 64 with 128 "
+            "bytes inside it is needed",
+            number_, kernel_.entry, counted(bytes.size(), "byte"), one.at);
       }
     }
     const std::uint32_t offset = block_.add_bytes({}, {}, bytes, argument.alignment);

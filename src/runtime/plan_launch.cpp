@@ -1,5 +1,6 @@
 #include "runtime/plan_launch.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/inside.hpp"
 
 #include <tmajit/error.hpp>
@@ -22,16 +23,16 @@ void require_shared_bytes(const KernelState& kernel, std::uint32_t bytes) {
   if (bytes <= kernel.shared_bytes) return;
   throw Error(
       ErrorCode::invalid_argument,
-      fmt::format("a launch of '{}' asks for {} bytes of dynamic shared memory, but the kernel was made "
-                  "for at most {}; ask the runtime for it with that many.",
-                  kernel.entry, bytes, kernel.shared_bytes));
+      fmt::format("a launch of '{}' asks for {} of dynamic shared memory, but the kernel was made for "
+                  "at most {}; ask the runtime for it with that many.",
+                  kernel.entry, counted(bytes, "byte"), kernel.shared_bytes));
 }
 
 void require_parameter_count(const KernelState& kernel, std::size_t count) {
   const std::optional<std::uint32_t> taken = kernel.loaded->parameter_count();
   if (!taken || *taken == count) return;
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("'{}' takes {} parameters, and the launch gives {}.", kernel.entry, *taken, count));
+  throw Error(ErrorCode::invalid_argument, fmt::format("'{}' takes {}, but the launch gives {}.",
+                                                       kernel.entry, counted(*taken, "parameter"), count));
 }
 
 void require_plan(const KernelState& kernel, const KernelPlan& plan) {

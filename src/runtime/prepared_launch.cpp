@@ -59,11 +59,13 @@ void PreparedLaunch::operator()(Stream stream) const {
 void PreparedLaunch::rebind(List<DevicePtr> operands) {
   require_state(state_.get());
   if (operands.size() != state_->operand_count) {
+    const std::size_t count = operands.size();
+    const std::string addresses = fmt::format("{} address{}", count, count == 1 ? "" : "es");
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format("{} addresses for a launch of {} operands; one each is needed, in the order of the plan: "
-                    "the destination's first, or as the tensors of an OwnLaunch",
-                    operands.size(), state_->operand_count));
+        fmt::format("{} for a launch of {}; one address for each is needed, in the order of the plan: the "
+                    "destination's first, or as the tensors of an OwnLaunch",
+                    addresses, counted(state_->operand_count, "operand")));
   }
   std::ranges::copy(operands, state_->operands.begin());
 }

@@ -1,3 +1,4 @@
+#include "spec/counted.hpp"
 #include "spec/enum_names.hpp"
 #include "spec/limits.hpp"
 
@@ -22,13 +23,13 @@ constexpr EnumNames<AccessPattern, all_access_patterns.size()> patterns{
 void check(const WarpAccess& access) {
   const auto fail = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
   if (access.width == 0 || access.width > widest || (access.width & (access.width - 1)) != 0) {
-    fail(fmt::format("{} bytes a lane; an access has 1, 2, 4, 8 or 16", access.width));
+    fail(fmt::format("{} a lane; an access has 1, 2, 4, 8 or 16", counted(access.width, "byte")));
   }
   if (access.lanes > warp_lanes) fail(fmt::format("{} lanes; a warp has {}", access.lanes, warp_lanes));
   for (std::uint32_t lane = 0; lane < access.lanes; ++lane) {
     if (access.offsets[lane] % access.width == 0) continue;
-    fail(fmt::format("lane {}: offset {} is no multiple of the {} bytes that it touches", lane,
-                     access.offsets[lane], access.width));
+    fail(fmt::format("lane {}: offset {} is no multiple of the {}-byte access", lane, access.offsets[lane],
+                     access.width));
   }
 }
 
@@ -155,8 +156,8 @@ WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern, std::uint32_
   const auto whole = sweep(box, pattern, width);
   if (number >= instructions(whole)) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("instruction {}: {} with {} bytes a lane goes over this tile in {}", number,
-                            name(pattern), width, instructions(whole)));
+                fmt::format("instruction {}: {} with {} a lane goes over this tile in {}", number,
+                            name(pattern), counted(width, "byte"), instructions(whole)));
   }
   return access_of(box, pattern, width, whole, number);
 }

@@ -1,3 +1,4 @@
+#include "spec/counted.hpp"
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
@@ -75,7 +76,8 @@ BoxLayout::BoxLayout(const TensorMapSpec& map)
 std::uint32_t BoxLayout::offset(const Dims& index) const {
   if (index.size() != rank_) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("an index of {} numbers into a tile of {} dimensions", index.size(), rank_));
+                fmt::format("an index of {} into a tile of {}; as many are needed",
+                            counted(index.size(), "number"), counted(rank_, "dimension")));
   }
   BoxElement element;
   for (std::uint32_t d = 0; d < rank_; ++d) {

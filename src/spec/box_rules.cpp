@@ -1,4 +1,5 @@
 /// The rules of what one copy through a tensor map moves: a box, or pixels of images.
+#include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/saturate.hpp"
@@ -82,12 +83,13 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
          .legal = fmt::format("{} = 1; view the tensor with a further dimension to skip elements", subject),
          .source = driver_source(map, "elementStrides")});
   } else if (map.mode == MapMode::im2col && !image) {
-    violations.add({.rule = "element-strides.image",
-                    .subject = subject,
-                    .found = fmt::format("{}", stride),
-                    .need = "1 but for the dimensions of an image, over which alone the filter walks",
-                    .legal = fmt::format("{} = 1; view the tensor with larger strides instead", subject),
-                    .source = "PTX ISA, Im2col mode, Traversal Stride"});
+    violations.add(
+        {.rule = "element-strides.image",
+         .subject = subject,
+         .found = fmt::format("{}", stride),
+         .need = "1, except in the dimensions of an image, the only ones that the filter walks over",
+         .legal = fmt::format("{} = 1; view the tensor with larger strides instead", subject),
+         .source = "PTX ISA, Im2col mode, Traversal Stride"});
   }
 }
 
@@ -134,7 +136,7 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto most = most_row_bytes(map);
   const bool too_wide = limits_rows(map) && bytes > most;
   if (bytes % bulk_bytes == 0 && !too_wide) return;
-  const auto found = fmt::format("{} bytes ({} × {})", bytes, row.extent, name(map.type));
+  const auto found = fmt::format("{} ({} × {})", counted(bytes, "byte"), row.extent, name(map.type));
   if (bytes % bulk_bytes != 0) {
     violations.add({.rule = "box.inner-bytes",
                     .subject = row.subject,
@@ -177,8 +179,8 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
       rows, max_encoded_tile_bytes /
                 std::max<std::uint64_t>(sat_mul(size_of(map.type), map.pixel_box.channels), 1));
   const auto legal = rows == 0 ? std::string("fewer columns")
-                     : tiled   ? fmt::format("at most {} rows, all outer dimensions together", rows)
-                               : fmt::format("pixel_box.pixels = {}", pixels);
+                     : tiled ? fmt::format("at most {}, all outer dimensions together", counted(rows, "row"))
+                             : fmt::format("pixel_box.pixels = {}", pixels);
   if (const auto bytes = encoded_bytes(map); bytes > max_encoded_tile_bytes) {
     violations.add(
         {.rule = "box.bytes",
@@ -189,14 +191,14 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
          .source = tiled ? "cuTensorMapEncodeTiled, measured (docs/tma.md)"
                          : "measured: cuTensorMapEncodeIm2col of driver 580 on an H200"});
   } else if (tile.bytes > max_shared_bytes_per_cta) {
-    violations.add(
-        {.rule = "box.shared-bytes",
-         .subject = tiled ? "box" : "pixel_box",
-         .found = fmt::format("{} bytes a tile ({} rows of {})", tile.bytes, tile.rows, tile.pitch_bytes),
-         .need =
-             fmt::format("at most the {} bytes of shared memory that a CTA has", max_shared_bytes_per_cta),
-         .legal = legal,
-         .source = "CUDA C++ Programming Guide, Technical Specifications per Compute Capability"});
+    violations.add({.rule = "box.shared-bytes",
+                    .subject = tiled ? "box" : "pixel_box",
+                    .found = fmt::format("{} bytes a tile ({} of {})", tile.bytes, counted(tile.rows, "row"),
+                                         tile.pitch_bytes),
+                    .need = fmt::format("at most the {} bytes of shared memory that a CTA has",
+                                        max_shared_bytes_per_cta),
+                    .legal = legal,
+                    .source = "CUDA C++ Programming Guide, Technical Specifications per Compute Capability"});
   }
 }
 

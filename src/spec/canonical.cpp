@@ -1,5 +1,6 @@
 #include "spec/canonical.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/error.hpp>
@@ -29,7 +30,7 @@ std::string shape_text(const TensorView& view) {
 
 void require_same_shape(std::span<const TensorView> views) {
   if (views.empty() || views.size() > max_operands) {
-    refuse(fmt::format("{} views; a destination and up to {} sources are possible", views.size(),
+    refuse(fmt::format("{}; a destination and up to {} sources are possible", counted(views.size(), "view"),
                        max_operands - 1));
   }
   const TensorView& first = views.front();
@@ -78,7 +79,7 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
     }
     if (dimension.strides[0] == 0 && extent > 1 && !dimension.reduced) {
       refuse(fmt::format(
-          "the destination has stride 0 in dimension {}, of {} elements: each would be written {} "
+          "the destination has stride 0 in dimension {}, of {} elements: one element would be written {} "
           "times. Drop the dimension, or give it a stride.",
           d, dimension.extent, dimension.extent));
     }

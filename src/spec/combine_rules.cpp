@@ -16,8 +16,8 @@ void check_combined(CombineOp op, ElementType type, std::string subject, Violati
   violations.add({.rule = "combine.type",
                   .subject = std::move(subject),
                   .found = fmt::format("{} of {}", name(op), name(type)),
-                  .need = fmt::format("a type of which the copy engine does {}", name(op)),
-                  .legal = legal.empty() ? "add, min, max, inc, dec, and, or or xor"
+                  .need = fmt::format("a type that the copy engine combines by {}", name(op)),
+                  .legal = legal.empty() ? "add, min, max, inc, dec, and, or, xor"
                                          : fmt::format("{}", fmt::join(legal, ", ")),
                   .source = "PTX ISA, cp.reduce.async.bulk.tensor"});
 }

@@ -12,8 +12,7 @@ void Dims::refuse_number(std::uint64_t number) {
 }
 
 void Dims::refuse_rank(std::size_t size) {
-  throw Error(ErrorCode::invalid_argument,
-              fmt::format("{} dimensions; at most {} are possible", size, max_view_rank));
+  throw Error(ErrorCode::invalid_argument, fmt::format("{} dimensions; the most is {}", size, max_view_rank));
 }
 
 std::uint32_t as_u32(const Dims& numbers, std::size_t d, std::string_view field) {

@@ -1,4 +1,5 @@
 #include "spec/enum_names.hpp"
+#include "spec/violations.hpp"
 
 #include <string>
 #include <utility>
@@ -11,19 +12,26 @@ constexpr EnumNames<ErrorCode, 10> names{
     {"invalid_argument", "illegal_spec", "compile_failed", "unavailable", "io", "out_of_memory",
      "device_failed", "invalid_image", "unsupported", "internal"}};
 
-std::string sentence(const Violation& v) {
-  return fmt::format("{} is {}, but must be {} [{}: {}]; legal: {}", v.subject, v.found, v.need, v.rule,
-                     v.source, v.legal);
+std::string line(const Violation& v) {
+  return fmt::format("{} [{}: {}]", sentence(v.subject, v.found, v.need, v.legal), v.rule, v.source);
 }
 
 std::string summary(const std::vector<Violation>& violations) {
-  if (violations.size() == 1) return "illegal: " + sentence(violations.front());
+  if (violations.size() == 1) return "illegal: " + line(violations.front());
   std::string text = fmt::format("illegal, {} rules are broken:", violations.size());
-  for (const auto& violation : violations) text += "\n  " + sentence(violation);
+  for (const auto& violation : violations) text += "\n  " + line(violation);
   return text;
 }
 
 }  // namespace
+
+std::string sentence(std::string_view subject, std::string_view found, std::string_view need,
+                     std::string_view legal) {
+  // The colon between an operand and its field would be one of two in the sentence.
+  std::string place(subject);
+  for (auto at = place.find(": "); at != std::string::npos; at = place.find(": ", at)) place[at] = ',';
+  return fmt::format("{}: found {}; needs {}; nearest legal: {}", place, found, need, legal);
+}
 
 std::string_view name(ErrorCode code) noexcept {
   return names.of(code);

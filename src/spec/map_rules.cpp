@@ -1,5 +1,6 @@
 #include "spec/map_rules.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
@@ -60,7 +61,7 @@ void check_combinations(const TensorMapSpec& map, Violations& violations) {
     violations.add({.rule = "oob-fill.type",
                     .subject = "oob-fill",
                     .found = fmt::format("nan for {}", name(map.type)),
-                    .need = "zero unless the tensor map's type is floating point (fp8 travels as an integer)",
+                    .need = "zero, or a tensor map of a floating-point type (fp8 travels as an integer)",
                     .legal = "oob-fill zero",
                     .source = driver_source(map, "oobFill")});
   }
@@ -103,13 +104,13 @@ void check_other_mode(const TensorMapSpec& map, Violations& violations) {
   check_zero(map.pixel_box.lower, 0, "pixel_box.lower", rule, why, violations);
   check_zero(map.pixel_box.upper, 0, "pixel_box.upper", rule, why, violations);
   if (map.pixel_box.channels == 0 && map.pixel_box.pixels == 0) return;
-  violations.add(
-      {.rule = std::string(rule),
-       .subject = "pixel_box",
-       .found = fmt::format("{} channels of {} pixels {}", map.pixel_box.channels, map.pixel_box.pixels, why),
-       .need = fmt::format("none {}, so that equal tensor maps are equal bytes", why),
-       .legal = "pixel_box = {}, or mode im2col",
-       .source = "tmajit, TensorMapSpec"});
+  violations.add({.rule = std::string(rule),
+                  .subject = "pixel_box",
+                  .found = fmt::format("{} of {} {}", counted(map.pixel_box.channels, "channel"),
+                                       counted(map.pixel_box.pixels, "pixel"), why),
+                  .need = fmt::format("none {}, so that equal tensor maps are equal bytes", why),
+                  .legal = "pixel_box = {}, or mode im2col",
+                  .source = "tmajit, TensorMapSpec"});
 }
 
 void check_unused_bytes(const TensorMapSpec& map, Violations& violations) {
@@ -182,19 +183,20 @@ void check_stride_multiple(const TensorMapSpec& map, std::uint32_t d, Violations
   auto legal = fmt::format("{} = {} bytes", subject, padded);
   if (is_known(map.type)) {
     const auto elements = padded / size_of(map.type);
-    legal = d + 2U == map.rank ? fmt::format("pad rows to {} elements ({} bytes)", elements, padded)
-                               : fmt::format("{} = {} elements ({} bytes)", subject, elements, padded);
+    legal = d + 2U == map.rank
+                ? fmt::format("pad rows to {} ({} bytes)", counted(elements, "element"), padded)
+                : fmt::format("{} = {} ({} bytes)", subject, counted(elements, "element"), padded);
     const auto dense = dense_elements(map);
     // An interleaved map and one of images need their dimensions.
     if (map.mode == MapMode::tiled && map.interleave == Interleave::none && dense > 0 &&
         dense <= max_coordinate_extent) {
-      legal += fmt::format(", or view it as 1-D of {} elements", dense);
+      legal += fmt::format(", or view it as 1-D of {}", counted(dense, "element"));
     }
   }
   violations.add(
       {.rule = "strides.multiple",
        .subject = subject,
-       .found = fmt::format("{} bytes", map.strides[d]),
+       .found = counted(map.strides[d], "byte"),
        .need = fmt::format("a multiple of {} bytes{}", unit, unit == 32 ? " with interleave 32B" : ""),
        .legal = std::move(legal),
        .source = stride_source(map)});
@@ -208,7 +210,7 @@ void check_stride(const TensorMapSpec& map, std::uint32_t d, Violations& violati
     violations.add(
         {.rule = "strides.range",
          .subject = subject,
-         .found = fmt::format("{} bytes", map.strides[d]),
+         .found = counted(map.strides[d], "byte"),
          .need = "less than 2^40 bytes",
          .legal = fmt::format("{} = {} bytes at most; loop over the dimension instead", subject, most),
          .source = stride_source(map)});
@@ -221,15 +223,16 @@ void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
   const auto unit = inner_unit(map.type, map.interleave);
   if (map.strides[d] == unit) return;
   const auto subject = violations.entry("strides", d);
-  violations.add({.rule = "strides.innermost",
-                  .subject = subject,
-                  .found = fmt::format("{} bytes", map.strides[d]),
-                  .need = fmt::format("{} bytes: {} of the innermost dimension lie side by side", unit,
-                                      map.interleave == Interleave::none ? "elements" : "slices"),
-                  .legal = fmt::format("{} = {} bytes; view a strided innermost dimension as an outer one "
-                                       "above a dimension of extent 1",
-                                       subject, unit),
-                  .source = stride_source(map)});
+  violations.add(
+      {.rule = "strides.innermost",
+       .subject = subject,
+       .found = counted(map.strides[d], "byte"),
+       .need = fmt::format("{}: {} of the innermost dimension lie side by side", counted(unit, "byte"),
+                           map.interleave == Interleave::none ? "elements" : "slices"),
+       .legal = fmt::format("{} = {}; view a strided innermost dimension as an outer one above a "
+                            "dimension of extent 1",
+                            subject, counted(unit, "byte")),
+       .source = stride_source(map)});
 }
 
 /// In dimension d of an image. With an interleaved layout, whose slices of channels lie outside of the image
@@ -282,15 +285,15 @@ void check_form(const TensorMapSpec& map, Violations& violations) {
 void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& violations) {
   const std::uint64_t unit = stride_unit(map.interleave);
   if (address % unit == 0) return;
-  violations.add(
-      {.rule = "address.alignment",
-       .subject = "address",
-       .found = fmt::format("{:#x}, {} bytes past a multiple of {}", address, address % unit, unit),
-       .need = map.interleave == Interleave::b32 ? "a multiple of 32 bytes with interleave 32B"
-                                                 : "a multiple of 16 bytes",
-       .legal = fmt::format("{:#x}: begin the view there and move the coordinates",
-                            nearest_aligned(address, unit)),
-       .source = driver_source(map, "globalAddress")});
+  violations.add({.rule = "address.alignment",
+                  .subject = "address",
+                  .found = fmt::format("{:#x}, {} past a multiple of {}", address,
+                                       counted(address % unit, "byte"), unit),
+                  .need = map.interleave == Interleave::b32 ? "a multiple of 32 bytes with interleave 32B"
+                                                            : "a multiple of 16 bytes",
+                  .legal = fmt::format("{:#x}: begin the view there and move the coordinates",
+                                       nearest_aligned(address, unit)),
+                  .source = driver_source(map, "globalAddress")});
 }
 
 void check_extents(const TensorMapSpec& map, Violations& violations) {

@@ -1,5 +1,6 @@
 #include "spec/map_view.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
@@ -52,8 +53,8 @@ void check_view(const TensorMapSpec& map, const TensorView& view, Violations& vi
     if (!goes_down(view, d)) continue;
     violations.add({.rule = "view.negative-stride",
                     .subject = violations.entry("strides", d),
-                    .found = fmt::format("{} elements", view.strides[d]),
-                    .need = "not negative: a tensor map only walks upwards",
+                    .found = fmt::format("{}", view.strides[d]),
+                    .need = "0 or more: a tensor map only walks upwards",
                     .legal = "a view from the other end, its coordinates reversed",
                     .source = "cuTensorMapEncodeTiled, globalStrides"});
   }
@@ -82,9 +83,8 @@ TensorMapSpec checked(TensorMapSpec map, const TensorView& view) {
 
 TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle swizzle) {
   if (box.size() != view.rank) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("a box of {} dimensions for a view of {}; as many are needed", box.size(), view.rank));
+    throw Error(ErrorCode::invalid_argument, fmt::format("a box of {} for a view of {}; as many are needed",
+                                                         counted(box.size(), "dimension"), view.rank));
   }
   TensorMapSpec map{.swizzle = swizzle};
   // Of too many dimensions the map holds the first, none of which is the innermost.

@@ -1,5 +1,6 @@
 #include "spec/memory_rules.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
@@ -58,7 +59,7 @@ void check_view_limits(const TensorView& view, const std::function<std::string()
                     .subject = fmt::format("{}: type", name()),
                     .found = fmt::format("number {}", static_cast<unsigned>(view.type)),
                     .need = "one of the element types",
-                    .legal = "f32, bf16, u8 ... (docs/move.md)",
+                    .legal = "f32, bf16, u8 … (docs/move.md)",
                     .source = "tmajit, ElementType"});
     return;
   }
@@ -66,7 +67,7 @@ void check_view_limits(const TensorView& view, const std::function<std::string()
     violations.add({.rule = "rank.range",
                     .subject = fmt::format("{}: rank", name()),
                     .found = fmt::format("{} dimensions", view.rank),
-                    .need = fmt::format("at most {}", max_view_rank),
+                    .need = fmt::format("at most {} dimensions", max_view_rank),
                     .legal = "neighbouring dimensions merged, or several calls",
                     .source = "tmajit, TensorView"});
     return;
@@ -82,7 +83,7 @@ void check_view_limits(const TensorView& view, const std::function<std::string()
     if (view.shape[d] <= most && bytes <= most) continue;
     violations.add({.rule = "view.bytes",
                     .subject = fmt::format("{}: dimension {}", name(), d),
-                    .found = fmt::format("{} elements with stride {}", view.shape[d], stride),
+                    .found = fmt::format("{} with stride {}", counted(view.shape[d], "element"), stride),
                     .need = "at most 2^62 elements, and 2^62 bytes from the first to the last of the tensor",
                     .legal = "a smaller shape or smaller strides",
                     .source = source});
@@ -105,7 +106,7 @@ void check_placed_address(const TensorView& view, DevicePtr address, std::uint64
   violations.add({.rule = "address.alignment",
                   .subject = fmt::format("{}: address", name()),
                   .found = fmt::format("{:#x}", address),
-                  .need = fmt::format("a multiple of {} bytes", unit),
+                  .need = fmt::format("a multiple of {}", counted(unit, "byte")),
                   .legal = fmt::format("{:#x}", nearest_aligned(address, unit)),
                   .source = source});
 }
@@ -122,9 +123,9 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
            fmt::format("{} for a shape of {}{}", fmt::join(std::span(view.strides).first(view.rank), ","),
                        shape_text(std::span(view.shape).first(view.rank)),
                        answer == Overlap::some
-                           ? ", by which several indices are one element"
-                           : ", so odd that it cannot be told whether several indices are one element"),
-       .need = "such that each index has an element of its own, since each is written once",
+                           ? ", which make several indices one element"
+                           : ", of which it is not known whether they make several indices one element"),
+       .need = "strides that give each index an element of its own, since each is written once",
        .legal = dense.span_bytes() > most
                     ? "a smaller shape"  // no strides would hold that many elements
                     : fmt::format("strides {}", fmt::join(std::span(dense.strides).first(dense.rank), ",")),
@@ -145,7 +146,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
       violations.add({.rule = "address.range",
                       .subject = fmt::format("{}: address", name(i)),
                       .found = fmt::format("{:#x} for {}", operands[i].address, view_text(*operands[i].view)),
-                      .need = "such that the whole tensor lies in the address space",
+                      .need = "an address at which the whole tensor lies in the address space",
                       .legal = "the address of the element with all indices 0",
                       .source = source});
     }
@@ -165,15 +166,14 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
           {.rule = "memory.overlap",
            .subject = fmt::format("{} and {}", text_of(a, name(placed[i].operand), placed[i].bytes),
                                   text_of(b, name(placed[j].operand), placed[j].bytes)),
-           .found = answer == Overlap::some
-                        ? "memory that they share"
-                        : "strides so odd that it cannot be told whether they share memory",
-           .need = "apart: elements are moved in any order, so nothing may be written where something else "
-                   "is read or "
-                   "written",
+           .found = answer == Overlap::some ? "memory that they share"
+                                            : "strides of which it is not known whether they share memory",
+           .need =
+               "memory that they do not share: elements are moved in any order, so nothing may be written "
+               "where another tensor is read or written",
            .legal =
                a.written && b.written
-                   ? "elements of its own for each destination"
+                   ? "memory of its own for each destination"
                    : fmt::format(
                          "memory of its own for the destination, or a third tensor in between{}",
                          computes ? "; in place, the source must be exactly the destination's view" : ""),

@@ -1,6 +1,8 @@
 #pragma once
 
 /// Errors with messages in fmt's format.
+#include "spec/counted.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <filesystem>

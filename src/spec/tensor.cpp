@@ -1,3 +1,4 @@
+#include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 #include "spec/views.hpp"
 
@@ -134,7 +135,7 @@ bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<s
 
 std::span<const std::uint64_t> extents(const TensorView& view, std::string_view what) {
   if (view.rank > max_view_rank) {
-    refuse(fmt::format("{} has {} dimensions; at most {} are possible", what, view.rank, max_view_rank));
+    refuse(fmt::format("{} has {} dimensions; the most is {}", what, view.rank, max_view_rank));
   }
   return std::span(view.shape).first(view.rank);
 }
@@ -146,15 +147,16 @@ std::optional<std::uint32_t> dimension_of(std::int64_t axis, std::size_t rank) n
 }
 
 std::string legal_axes(std::size_t rank) {
-  if (rank == 0) return "it has none";
-  return fmt::format("0 to {} exist, or from the end -1 to -{}", rank - 1, rank);
+  if (rank == 0) return "none";
+  if (rank == 1) return "0, or -1 from the end";
+  return fmt::format("0 to {}, or -1 to -{} from the end", rank - 1, rank);
 }
 
 Tensor permuted(const Tensor& tensor, const Dims& axes, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();
   if (axes.size() != rank) {
-    refuse(
-        fmt::format("{} axes for {} of {} dimensions; one a dimension is needed", axes.size(), what, rank));
+    refuse(fmt::format("{} {} for {}, which has {}; one axis for each is needed", axes.size(),
+                       axes.size() == 1 ? "axis" : "axes", what, counted(rank, "dimension")));
   }
   std::array<bool, max_view_rank> seen{};
   Tensor result = tensor;
@@ -178,8 +180,8 @@ Tensor permuted(const Tensor& tensor, const Dims& axes) {
 Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();
   if (slices.size() > rank) {
-    refuse(fmt::format("{} slices for {} of {} dimensions; at most one a dimension is possible",
-                       slices.size(), what, rank));
+    refuse(fmt::format("{} for {}, which has {}; at most one slice for each is possible",
+                       counted(slices.size(), "slice"), what, counted(rank, "dimension")));
   }
   Tensor result = tensor;
   for (std::uint32_t d = 0; d < slices.size(); ++d) {
@@ -204,7 +206,8 @@ Tensor flipped(const Tensor& tensor, std::int64_t axis) {
   const std::size_t rank = extents(tensor.view, the_tensor).size();
   const std::optional<std::uint32_t> dimension = dimension_of(axis, rank);
   if (!dimension) {
-    refuse(fmt::format("axis {} of a tensor of {} dimensions; {}", axis, rank, legal_axes(rank)));
+    refuse(fmt::format("axis {} of a tensor that has {}; legal: {}", axis, counted(rank, "dimension"),
+                       legal_axes(rank)));
   }
   std::array<Slice, max_view_rank> slices{};
   slices[*dimension].step = -1;
@@ -214,8 +217,9 @@ Tensor flipped(const Tensor& tensor, std::int64_t axis) {
 Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std::string_view what) {
   const auto from = extents(tensor.view, what);
   if (shape.size() > max_view_rank || from.size() > shape.size()) {
-    refuse(fmt::format("{} of shape {} cannot be broadcast to {}, of {} dimensions; {} to {} are possible",
-                       what, shape_text(from), shape_text(shape), shape.size(), from.size(), max_view_rank));
+    refuse(fmt::format("{} of shape {} cannot be broadcast to {}, which has {}; {} to {} are possible", what,
+                       shape_text(from), shape_text(shape), counted(shape.size(), "dimension"), from.size(),
+                       max_view_rank));
   }
   Tensor result({.type = tensor.view.type, .rank = static_cast<std::uint32_t>(shape.size())}, tensor.address);
   const std::size_t missing = shape.size() - from.size();
@@ -227,9 +231,8 @@ Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std
       result.view.strides[d] = tensor.view.strides[d - missing];
     } else if (extent != 1) {
       refuse(
-          fmt::format("{} of shape {} cannot be broadcast to {}: dimension {} has {} elements, where {}{} "
-                      "would fit",
-                      what, shape_text(from), shape_text(shape), d - missing, extent,
+          fmt::format("{} of shape {} cannot be broadcast to {}: dimension {} has {}, where {}{} would fit",
+                      what, shape_text(from), shape_text(shape), d - missing, counted(extent, "element"),
                       shape[d] == 1 ? "" : "1 or ", shape[d]));
     }
   }
@@ -248,8 +251,8 @@ Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
   const auto shape = extents(dense, the_tensor);
   const std::uint64_t count = count_of(from);
   if (count != count_of(shape)) {
-    refuse(fmt::format("a tensor of shape {} cannot become {}: it has {} elements, not {}", shape_text(from),
-                       shape_text(shape), count, count_of(shape)));
+    refuse(fmt::format("a tensor of shape {} cannot become {}: it has {}, not {}", shape_text(from),
+                       shape_text(shape), counted(count, "element"), count_of(shape)));
   }
   if (count == 0) return result;
   if (!lay_out(runs_of(tensor.view), shape, std::span(result.view.strides).first(shape.size()))) {
@@ -263,9 +266,9 @@ Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
 
 Tensor reinterpreted(const Tensor& tensor, ElementType type) {
   if (!is_known(type) || size_of(type) != size_of(tensor.view.type)) {
-    refuse(fmt::format("elements of {} bytes cannot be read as {}; a type of the same size is possible",
-                       size_of(tensor.view.type),
-                       is_known(type) ? fmt::format("{}, of {}", name(type), size_of(type))
+    refuse(fmt::format("elements of {} cannot be read as {}; a type of the same size is possible",
+                       counted(size_of(tensor.view.type), "byte"),
+                       is_known(type) ? fmt::format("{}, which has {}", name(type), size_of(type))
                                       : fmt::format("type number {}", static_cast<unsigned>(type))));
   }
   Tensor result = tensor;

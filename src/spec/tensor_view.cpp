@@ -1,3 +1,4 @@
+#include "spec/counted.hpp"
 #include "spec/dims.hpp"
 #include "spec/saturate.hpp"
 
@@ -53,9 +54,9 @@ TensorView TensorView::contiguous(ElementType type, const Dims& shape) {
 
 TensorView TensorView::strided(ElementType type, const Dims& shape, const Dims& strides) {
   if (shape.size() != strides.size()) {
-    throw Error(
-        ErrorCode::invalid_argument,
-        fmt::format("{} strides for {} dimensions; one a dimension is needed", strides.size(), shape.size()));
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} for {}; one stride for each is needed", counted(strides.size(), "stride"),
+                            counted(shape.size(), "dimension")));
   }
   TensorView view{.type = type, .rank = static_cast<std::uint32_t>(shape.size()), .shape = extents_of(shape)};
   std::ranges::copy(strides, view.strides.begin());

@@ -11,6 +11,12 @@
 
 TMAJIT_BEGIN
 
+/// A broken rule as one sentence, in the words of the columns of `jitc validate`: every value is named, so
+/// that it reads well whatever the values are. "input 0, box[1]: found 12 bytes; needs a multiple of 16
+/// bytes; nearest legal: box[1] = 4"
+[[nodiscard]] std::string sentence(std::string_view subject, std::string_view found, std::string_view need,
+                                   std::string_view legal);
+
 /// Collects what the rules find. Subjects get the operand's name in front: "input 0: box[1]".
 class Violations {
  public:

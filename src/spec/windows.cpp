@@ -1,5 +1,7 @@
 #include "spec/windows.hpp"
 
+#include "spec/counted.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <algorithm>
@@ -20,7 +22,7 @@ WindowMistake read_list(const Dims& list, std::string_view name, std::int64_t le
   if (list.size() != dims) {
     return {.rule = "windows.count",
             .subject = fmt::format("windows: {}", name),
-            .found = fmt::format("{} numbers", list.size()),
+            .found = counted(list.size(), "number"),
             .need = fmt::format("{}, one for each dimension of an image", dims),
             .legal = fmt::format("a list of length {}", dims)};
   }
@@ -43,18 +45,21 @@ WindowMistake read_windows(const Windows& windows, std::span<const std::uint64_t
                            WindowGeometry& geometry) {
   geometry = {};
   if (windows.filter.empty() || windows.filter.size() > max_window_dims) {
-    return {.rule = "windows.filter",
-            .subject = "windows: filter",
-            .found = fmt::format("{} numbers", windows.filter.size()),
-            .need = fmt::format("the taps in each of an image's dimensions, 1 to {}", max_window_dims),
-            .legal = "filter = {3, 3}"};
+    return {
+        .rule = "windows.filter",
+        .subject = "windows: filter",
+        .found = counted(windows.filter.size(), "number"),
+        .need = fmt::format("the taps in each of an image's dimensions, 1 to {} numbers", max_window_dims),
+        .legal = "filter = {3, 3}"};
   }
   if (extents.size() != windows.filter.size()) {
     return {
         .rule = "windows.rank",
         .subject = "windows: filter",
-        .found = fmt::format("{} numbers for images of {} dimensions", windows.filter.size(), extents.size()),
-        .need = "one for each dimension of an image, of which images and channels are none",
+        .found = fmt::format("{} for {} of an image", counted(windows.filter.size(), "number"),
+                             counted(extents.size(), "dimension")),
+        .need =
+            "one number for each dimension of an image; the dimensions of images and of channels have none",
         .legal = "images [images, height, width, channels] for a filter of two dimensions"};
   }
   geometry.dims = static_cast<std::uint32_t>(extents.size());
@@ -81,9 +86,9 @@ WindowMistake read_windows(const Windows& windows, std::span<const std::uint64_t
     if (padded >= static_cast<std::uint64_t>(too_large) || extents[d] > padded || reach > padded) {
       return {.rule = "windows.fit",
               .subject = fmt::format("windows: dimension {} of an image", d),
-              .found = fmt::format("{} pixels, {} with the padding, and a filter over {}", extents[d], padded,
-                                   reach),
-              .need = "fewer than 2^31 with the padding, and a filter no larger than they are",
+              .found = fmt::format("{}, {} with the padding, and a filter over {}",
+                                   counted(extents[d], "pixel"), padded, reach),
+              .need = "fewer than 2^31 pixels with the padding, and a filter no larger than the padded image",
               .legal = "a smaller filter or dilation, or more padding"};
     }
     geometry.count[d] = (padded - reach) / geometry.stride[d] + 1;
@@ -113,15 +118,14 @@ std::vector<std::uint64_t> window_counts(const Windows& windows, const Dims& ext
   for (const std::int64_t extent : extents) {
     if (extent < 0)
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("an image of {} pixels; legal is 0 or more", extent));
+                  fmt::format("an image with the extent {}; legal is 0 or more", extent));
     shape.push_back(static_cast<std::uint64_t>(extent));
   }
   WindowGeometry geometry;
   const WindowMistake mistake = read_windows(windows, shape, geometry);
   if (!mistake.rule.empty()) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} is {}; needed is {}, such as {}", mistake.subject, mistake.found,
-                            mistake.need, mistake.legal));
+                sentence(mistake.subject, mistake.found, mistake.need, mistake.legal));
   }
   return {geometry.count.begin(), geometry.count.begin() + geometry.dims};
 }

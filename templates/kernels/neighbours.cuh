@@ -6,9 +6,10 @@
 namespace tmajit {
 
 // The rows of images that a strip's elements and their neighbours lie in, line by line: a line for each plane and layer.
+// Rows between them that nothing reads are left out.
 template <u32 i>
 struct Window {
-  Value<typename Source<i>::Element> at[Source<i>::lines][Source<i>::rows][Source<i>::chunks * chunk];
+  Value<typename Source<i>::Element> at[Source<i>::rows][Source<i>::chunks * chunk];
 };
 template <u32... i>
 struct Windows : Window<i>... {};
@@ -22,7 +23,7 @@ struct Neighbours {
 
   template <class... Offset>
   __device__ __forceinline__ Value<typename Source<i>::Element> operator()(Offset... offset) const {
-    return window.at[Source<i>::line(offset...)][r + Source<i>::row(offset...)][k + Source<i>::column(offset...)];
+    return window.at[Source<i>::place(offset...) + r][k + Source<i>::column(offset...)];
   }
   __device__ __forceinline__ operator Value<typename Source<i>::Element>() const { return (*this)(); }
 };
@@ -34,20 +35,18 @@ __device__ __forceinline__ void load_window(Window<i>& window, const u8* const (
   using From = Source<i>;
   using Element = typename From::Element;
 #pragma unroll
-  for (u32 line = 0; line < From::lines; ++line) {
-    const u8* const image = planes[From::first_plane + line / From::layers] + From::image + line % From::layers * From::layer_bytes +
-                            strip_at * strip * From::pitch + chunk_at * chunk * sizeof(Element) + From::margin;
+  for (u32 r = 0; r < From::rows; ++r) {
+    const u32 line = From::line_of().at[r];
+    const u8* const from = planes[From::first_plane + line / From::layers] + From::image + line % From::layers * From::layer_bytes +
+                           (strip_at * strip + From::row_of().at[r]) * From::pitch + chunk_at * chunk * sizeof(Element) + From::margin;
 #pragma unroll
-    for (u32 r = 0; r < From::rows; ++r) {
+    for (u32 c = 0; c < From::chunks; ++c) {
+      if (c < From::first_chunk().at[r] || c >= From::last_chunk().at[r]) continue;
+      const auto pack = *reinterpret_cast<const Pack<Element, chunk>*>(from + c * chunk * sizeof(Element));
+      Value<Element> values[chunk];
+      pack.decode(values);
 #pragma unroll
-      for (u32 c = 0; c < From::chunks; ++c) {
-        if (c < From::first_chunk().at[line * From::rows + r] || c >= From::last_chunk().at[line * From::rows + r]) continue;
-        const auto pack = *reinterpret_cast<const Pack<Element, chunk>*>(image + r * From::pitch + c * chunk * sizeof(Element));
-        Value<Element> values[chunk];
-        pack.decode(values);
-#pragma unroll
-        for (u32 k = 0; k < chunk; ++k) window.at[line][r][c * chunk + k] = values[k];
-      }
+      for (u32 k = 0; k < chunk; ++k) window.at[r][c * chunk + k] = values[k];
     }
   }
 }

@@ -81,12 +81,13 @@ TEST_CASE("lengths are not trusted even under a right checksum") {
   }
 }
 
-TEST_CASE("key and name are read from the front of a file") {
+TEST_CASE("key, name and what it was made for are read from the front of a file") {
   const auto bytes = encode_entry(sample_key(), sample_artifact(10000));
   const auto info = read_entry_info(std::string_view(bytes).substr(0, entry_info_bytes), bytes.size());
   REQUIRE(info);
   CHECK(info->key == sample_key());
   CHECK(info->entry == "tmajit_sample");
+  CHECK(info->made_for == sample_artifact().made_for);
   CHECK_FALSE(read_entry_info(bytes, bytes.size() - 1));
   CHECK_FALSE(read_entry_info("", 0));
 }

@@ -17,6 +17,7 @@ inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a')
   artifact.ptx = std::string(bytes, static_cast<char>(seed + 1));
   for (std::size_t i = 0; i < bytes; ++i) artifact.cubin.push_back(static_cast<std::byte>(i * 7));
   artifact.log = "ptxas info";
+  artifact.made_for = {.operation = "copy", .types = "f32 <- bf16", .shape = "4x8"};
   artifact.resources = {.registers = 1,
                         .spill_store_bytes = 2,
                         .spill_load_bytes = 3,
@@ -33,12 +34,13 @@ inline tmajit::CacheKey sample_key(unsigned number = 0) {
 }
 
 inline bool same(const tmajit::Artifact& a, const tmajit::Artifact& b) {
-  const auto& [entry, source, ptx, cubin, log, resources] = a;
+  const auto& [entry, source, ptx, cubin, log, resources, made_for] = a;
   const auto& [registers, stores, loads, stack, shared, barriers] = resources;
-  return entry == b.entry && source == b.source && ptx == b.ptx && cubin == b.cubin && log == b.log &&
-         registers == b.resources.registers && stores == b.resources.spill_store_bytes &&
-         loads == b.resources.spill_load_bytes && stack == b.resources.stack_bytes &&
-         shared == b.resources.static_shared_bytes && barriers == b.resources.barriers;
+  return entry == b.entry && made_for == b.made_for && source == b.source && ptx == b.ptx &&
+         cubin == b.cubin && log == b.log && registers == b.resources.registers &&
+         stores == b.resources.spill_store_bytes && loads == b.resources.spill_load_bytes &&
+         stack == b.resources.stack_bytes && shared == b.resources.static_shared_bytes &&
+         barriers == b.resources.barriers;
 }
 
 /// Regular files anywhere below `folder`.

@@ -160,7 +160,7 @@ TEST_CASE("ragged: errors name the tensor of the list and the rule") {
   CHECK(broken(batch) == std::vector<std::string>{"view.shape of source 1: shape"});
   batch.sources.pop_back();
   CHECK_THROWS_MATCHES(batch.plan(), Error,
-                       MessageMatches(ContainsSubstring("2 destinations and 1 sources")));
+                       MessageMatches(ContainsSubstring("2 destinations and 1 source;")));
 
   batch = {};
   batch.add(dense(ElementType::f32, {4, 8}));

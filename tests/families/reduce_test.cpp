@@ -154,8 +154,11 @@ TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
              ContainsSubstring("axis -1 twice"));
   CHECK_THAT(wrong(to(f32, {5}), {.axes = {1}}, {dense(f32, {4, 5})}),
              ContainsSubstring("dimensions of 4x5"));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .keep_dims = true}, {dense(f32, {4, 5})}),
+             ContainsSubstring("needs 4x1, the dimensions of 4x5 with 1 for those that are reduced"));
+  CHECK_THAT(wrong(to(f32, {4, 1}), {.axes = {1}}, {dense(f32, {4, 5})}), ContainsSubstring("keep_dims"));
   CHECK_THAT(wrong(to(f32, {4}), {.op = ReductionOp::max, .axes = {1}}, {dense(f32, {4, 0})}),
-             ContainsSubstring("nothing along the axes"));
+             ContainsSubstring("no elements along the axes"));
   CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .expression = "x + g[0]"}, {dense(f32, {4, 5})}),
              ContainsSubstring("no coordinates"));
   CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {dense(f32, {4, 5}), dense(f32, {4, 5})}),
@@ -192,6 +195,31 @@ TEST_CASE("one call reduces, and finds its plan again") {
     runtime.device()->streams().synchronize(nullptr);
     CHECK(norms == std::vector<float>{5, 10});
   }
+}
+
+TEST_CASE("reduced dimensions that are kept change neither the kernel nor what it leaves") {
+  const Tensor source = dense(f32, {4, 5, 6});
+  const auto key = [&](const Tensor& destination, bool keep_dims) {
+    return std::string(only_plan(destination, {.axes = {0, 2}, .keep_dims = keep_dims}, {source}).key());
+  };
+  CHECK(key(to(f32, {1, 5, 1}), true) == key(to(f32, {5}), false));
+
+  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  const Buffer memory(runtime.device(), 4096);
+  const std::vector<float> values{3, 4, 6, 8};
+  runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
+  const Tensor from = dense(f32, {2, 2}, memory.address());
+  const Tensor column = dense(f32, {2, 1}, memory.address() + 256);
+  reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {from});
+  std::vector<float> sums(2);
+  runtime.device()->streams().synchronize(nullptr);
+  runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(sums)), column.address, nullptr);
+  runtime.device()->streams().synchronize(nullptr);
+  CHECK(sums == std::vector<float>{7, 14});
+  // A call that differs in nothing else is not taken for the one before.
+  CHECK_THROWS_AS(reduce(runtime, column, {.axes = {1}}, {from}), SpecError);
+  // Sums of nothing keep their dimensions, too.
+  reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {dense(f32, {2, 0}, memory.address())});
 }
 
 TEST_CASE("CTAs that share what comes together, by rows and by columns, leave the same as one would") {

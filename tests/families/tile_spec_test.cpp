@@ -114,11 +114,11 @@ TEST_CASE("where no spec can be built, the reason is given") {
   const std::array odd{10U, 64U};
   const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
   CHECK_THROWS_MATCHES(copy_spec(b, a), Error, says("2 dimensions, the output 1"));
-  CHECK_THROWS_MATCHES(copy_spec(nine, nine), Error, says("a view has at most 8"));
+  CHECK_THROWS_MATCHES(copy_spec(nine, nine), Error, says("the most is 8"));
   CHECK_THROWS_MATCHES(map_spec(a, "x", {}), Error, says("1 to 8"));
   CHECK_THROWS_MATCHES(map_spec(a, "x", std::vector<TensorView>(9, a)), Error, says("1 to 8"));
   CHECK_THROWS_MATCHES(map_spec(a, "x", {a, b}), Error, says("input 1 has 1"));
-  CHECK_THROWS_MATCHES(copy_spec(b, b, {.box = odd}), Error, says("box has 2 entries"));
+  CHECK_THROWS_MATCHES(copy_spec(b, b, {.box = odd}), Error, says("box has 2 numbers"));
   CHECK_THROWS_MATCHES(tensor_map(copy_spec(a, a), 2, a), Error,
                        says("operand 2 of a copy kernel has no tensor map"));
   CHECK_THROWS_MATCHES(tensor_map(copy_spec(a, a), 0, b), Error, says("must agree"));

@@ -1,5 +1,8 @@
 #include "subprocess.hpp"
 
+#include <fstream>
+#include <map>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -26,12 +29,35 @@ TEST_CASE("the cache is shown and emptied") {
   REQUIRE(listed.size() == 2);
   CHECK((listed[0].at("key") == key || listed[1].at("key") == key));
   const auto text = jitc::test::jitc({"cache", "ls", "--dir", dir}).out;
-  CHECK_THAT(text,
-             ContainsSubstring(key) && ContainsSubstring("tmajit_copy") && ContainsSubstring("tmajit_map"));
+  CHECK_THAT(text, ContainsSubstring(key.substr(0, 8) + "  copy ") && ContainsSubstring("  map "));
 
   CHECK(jitc_json({"cache", "clear", "--dir", dir}).at("removed") == 2);
   CHECK(jitc_json({"cache", "stat", "--dir", dir}).at("entries") == 0);
   CHECK(jitc_json({"cubin", "copy", "--box", "32x64", "--cache-dir", dir}).at("cache") == "compiled");
+}
+
+TEST_CASE("the cache names the operation, the types and the shape that a kernel was made for") {
+  const Folder folder;
+  const std::string dir = folder.path().string();
+  const auto make = [&](std::vector<std::string> words) {
+    return jitc::test::jitc({"cubin"} + words +
+                            std::vector<std::string>{"--cache-dir", dir, "-o", "/dev/null"})
+        .status;
+  };
+  REQUIRE(make({"cast", "--shape", "100x7", "--dtype", "f32", "--out-dtype", "bf16"}) == 0);
+  REQUIRE(make({"reduce", "--op", "sum", "--axes", "1", "--shape", "64x1000"}) == 0);
+  std::ofstream(folder / "own.cu") << "extern \"C\" __global__ void own(float* x) { *x = 1; }";
+  REQUIRE(make({folder / "own.cu"}) == 0);
+  std::map<std::string, nlohmann::json> entries;
+  for (const auto& entry : jitc_json({"cache", "ls", "--dir", dir}).at("entries"))
+    entries[entry.at("operation").get<std::string>()] = entry;
+  REQUIRE(entries.size() == 3);
+  CHECK(entries.at("map").at("types") == "bf16 <- f32");
+  CHECK(entries.at("map").at("shape") == "700");
+  CHECK(entries.at("reduce").at("types") == "f32");
+  CHECK(entries.at("").at("entry") == "own");
+  CHECK_THAT(jitc::test::jitc({"cache", "ls", "--dir", dir}).out,
+             ContainsSubstring("bf16 <- f32") && ContainsSubstring("  own        own"));
 }
 
 TEST_CASE("a cache that is not there is empty") {

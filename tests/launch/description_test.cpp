@@ -230,7 +230,7 @@ TEST_CASE("every mistake in a launch description is named with its path") {
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [1,1,1,1,1,1,1,1,1]}})"),
        "$.parameters[0].tensor_map.box: a list of 9; ", "0 to 8"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "strides": [4]}})"),
-       "$.parameters[0].tensor_map.strides: 1 dimensions; ", "the box has 2"},
+       "$.parameters[0].tensor_map.strides: 1 dimension; ", "the box has 2"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "pixel_box": {"lower": [0], "upper": [0, 1]}}})"),
        "$.parameters[0].tensor_map.pixel_box.upper: 2 numbers; ", "lower has 1"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "pixel_box": {"lower": [0], "upper": [0]}}})"),

@@ -107,6 +107,20 @@ TEST_CASE("operations by hand") {
     run("map", {to}, {to, row.host()}, {{"expression", "x0 + x1 + 10.0 * int(g[1])"}});
     CHECK(doubles == std::vector{1.0, 13.0, 25.0});
   }
+  SECTION("reduce, with and without the reduced dimensions") {
+    Ints sums({2}, {1}, 2);
+    run("reduce", {sums.host()}, {from.host()}, {{"op", "sum"}, {"axes", Dims{1}}});
+    CHECK(sums.values == Values{3, 12});
+    Ints kept({2, 1}, {1, 7}, 2);
+    run("reduce", {kept.host()}, {from.host()}, {{"op", "sum"}, {"axes", Dims{-1}}, {"keep_dims", "yes"}});
+    CHECK(kept.values == Values{3, 12});
+    Ints columns({1, 3}, {3, 1}, 3);
+    run("reduce", {columns.host()}, {from.host()}, {{"op", "max"}, {"axes", Dims{0}}, {"keep_dims", "yes"}});
+    CHECK(columns.values == Values{3, 4, 5});
+    Ints all({1, 1}, {1, 1}, 1);
+    run("reduce", {all.host()}, {from.host()}, {{"op", "sum"}, {"keep_dims", "yes"}});
+    CHECK(all.values == Values{15});
+  }
   SECTION("rank 0") {
     Ints one({}, {}, 1);
     Ints to({}, {}, 1);

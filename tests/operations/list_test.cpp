@@ -94,7 +94,8 @@ TEST_CASE("a wrong name, number of sources or argument is refused with what is l
   const auto shape_of = [&](std::string_view operation, const Arguments& arguments, std::size_t sources) {
     return destinations_of(operation, std::vector(sources, view), arguments);
   };
-  CHECK_THROWS_MATCHES(shape_of("copy", {}, 2), Error, MessageMatches(ContainsSubstring("takes 1 sources")));
+  CHECK_THROWS_MATCHES(shape_of("copy", {}, 2), Error,
+                       MessageMatches(ContainsSubstring("takes 1 source, but 2 are given")));
   CHECK_THROWS_MATCHES(shape_of("permute", {}, 1), Error,
                        MessageMatches(ContainsSubstring("permute needs axes")));
   CHECK_THROWS_MATCHES(shape_of("concat", {{"axes", std::int64_t{0}}}, 1), Error,
@@ -119,6 +120,10 @@ TEST_CASE("shapes and types of destinations follow from the sources") {
   const auto parts = made("split", {{"axis", std::int64_t{1}}, {"parts", Dims{1, 5}}});
   CHECK((parts.size() == 2 && parts[1] == dense(type, {4, 5, 8})));
   CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}}).front() == dense(type, {6}));
+  CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}, {"keep_dims", "yes"}}).front() ==
+        dense(type, {1, 6, 1}));
+  CHECK(made("reduce", {{"op", "sum"}, {"keep_dims", "yes"}}).front() == dense(type, {1, 1, 1}));
+  CHECK(made("reduce", {{"op", "sum"}, {"keep_dims", "no"}}).front() == dense(type, {}));
   CHECK(made("reduce", {{"op", "arg_max"}}).front() == dense(ElementType::i64, {}));
   CHECK(made("reduce", {{"op", "any"}, {"axes", Dims{1}}}).front() == dense(ElementType::u8, {4, 8}));
   CHECK(made("im2col", {{"filter", Dims{3}}}).front() == dense(type, {16, 24}));

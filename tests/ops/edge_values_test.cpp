@@ -157,3 +157,38 @@ TEST_CASE("expressions know INFINITY and NAN, of elements and of a reduction's r
          {from.tensor});
   CHECK(most.read()[0] == infinity);
 }
+
+TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climits> and <cmath>") {
+  using Limits = std::numeric_limits<float>;
+  Held<float> from({3}, {-1, 2, 0});
+  Held<float> to({3}, std::vector<float>(3));
+  const auto mapped = [&](const char* expression) {
+    map(runtime(), to.tensor, expression, {from.tensor});
+    return to.read();
+  };
+  CHECK(mapped("x > 0 ? x : std::numeric_limits<float>::lowest()") ==
+        std::vector<float>{Limits::lowest(), 2, Limits::lowest()});
+  CHECK(mapped("x > 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::epsilon()") ==
+        std::vector<float>{Limits::epsilon(), Limits::infinity(), Limits::epsilon()});
+  CHECK(std::isnan(mapped("std::numeric_limits<float>::quiet_NaN()")[0]));
+  CHECK(mapped("x > 0 ? FLT_MAX : FLT_MIN") ==
+        std::vector<float>{Limits::min(), Limits::max(), Limits::min()});
+  CHECK(mapped("x * float(M_PI)")[1] == 2 * static_cast<float>(3.14159265358979323846));
+  Held<std::int64_t> whole({3}, std::vector<std::int64_t>(3));
+  const auto counted = [&](const char* expression) {
+    map(runtime(), whole.tensor, expression, {from.tensor});
+    return whole.read();
+  };
+  CHECK(counted("x > 0 ? INT_MAX : std::numeric_limits<int>::min()") ==
+        std::vector<std::int64_t>{INT32_MIN, INT32_MAX, INT32_MIN});
+  CHECK(
+      counted("x > 0 ? std::numeric_limits<long long>::max() : std::numeric_limits<unsigned char>::max()") ==
+      std::vector<std::int64_t>{255, INT64_MAX, 255});
+  CHECK(counted("x > 0 ? LLONG_MIN : std::numeric_limits<signed char>::min()") ==
+        std::vector<std::int64_t>{-128, INT64_MIN, -128});
+  Held<float> least(Shape{}, {0});
+  reduce(runtime(), least.tensor,
+         {.op = ReductionOp::min, .axes = {0}, .then = "x < 0 ? std::numeric_limits<float>::max() : x"},
+         {from.tensor});
+  CHECK(least.read()[0] == Limits::max());
+}

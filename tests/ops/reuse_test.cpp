@@ -88,7 +88,8 @@ std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
     BuiltKernel built;
     built.device = device;
     built.loaded = device->kernels().load({});
-    kernels.push_back(Inside::make<Kernel>(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built))));
+    kernels.push_back(
+        Inside::make<Kernel>(kept_of(KernelOrigin({.plan = &plan}), nullptr, std::move(built))));
   }
   return kernels;
 }
@@ -303,8 +304,8 @@ TEST_CASE("addresses that cannot be are refused, and nothing is launched") {
   refuse(at + 2, at + far, "address");
   refuse(0 - DevicePtr{64}, at, "address");
   const DevicePtr one = at;
-  CHECK_THAT(error_of([&] { plan({&one, 1}, {}); }), ContainsSubstring("0 addresses of sources"));
-  CHECK_THAT(error_of([&] { plan({}, {&one, 1}); }), ContainsSubstring("0 addresses of destinations"));
+  CHECK_THAT(error_of([&] { plan({&one, 1}, {}); }), ContainsSubstring(", but 0 addresses are given"));
+  CHECK_THAT(error_of([&] { plan({}, {&one, 1}); }), ContainsSubstring(", but 0 addresses are given"));
   CHECK(device->launches == 0);
 }
 

@@ -1,6 +1,7 @@
 // Which headers a source comes to hold.
 #include "temporary_folder.hpp"
 
+#include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/own_kernel.hpp>
 
@@ -59,6 +60,29 @@ TEST_CASE("headers are found in folders, through headers, conditions and macros"
         Names{"a.cuh", "c.cuh", "deep/b.cuh", "deep/d.cuh", "e.cuh"});
   CHECK(folder.names("// nothing\n").empty());
   CHECK(folder.names("#include <cstdint>\n#include <vector>\n") == Names{"cstdint"});
+}
+
+TEST_CASE("<limits> and the constants of the C library are there, and folders' own headers go first") {
+  const HeaderFolder folder;
+  CHECK(folder
+            .names("#include <limits>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n"
+                   "#include <math.h>\n#include <float.h>\n#include <limits.h>\n")
+            .size() == 7);
+  const auto artifact = compile(folder.source(
+      "#include <limits>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n#include <cstdint>\n"
+      "static_assert(std::numeric_limits<int8_t>::min() == -128 && std::numeric_limits<uint64_t>::max() == "
+      "~0ull);\n"
+      "static_assert(std::numeric_limits<int64_t>::lowest() == LLONG_MIN && "
+      "!std::numeric_limits<int4>::is_specialized);\n"
+      "static_assert(std::numeric_limits<int>::digits10 == 9 && std::numeric_limits<unsigned long "
+      "long>::digits10 == 19);\n"
+      "static_assert(std::numeric_limits<double>::digits == DBL_MANT_DIG && "
+      "std::numeric_limits<float>::max() == FLT_MAX);\n"
+      "extern \"C\" __global__ void k(float* x) { x[0] = std::numeric_limits<float>::infinity() + INFINITY; "
+      "}\n"));
+  CHECK_THAT(artifact.ptx, ContainsSubstring("7F800000") || ContainsSubstring("2139095040"));
+  folder.write("limits", "#pragma once\n#define OWN 1\n");
+  CHECK_THAT(folder.source("#include <limits>\n").headers->front().second, ContainsSubstring("OWN"));
 }
 
 TEST_CASE("names of headers are put together of macros within macros") {

@@ -99,7 +99,7 @@ TEST_CASE("a kernel of one's own is bound, launched, moved and timed") {
   CHECK(bench.get(other_y) == expected(reversed, -1));
   CHECK(bench.get(bench.y) == expected(x, 10));
   CHECK_THROWS_MATCHES(prepared.rebind({other_x.address()}), Error,
-                       MessageMatches(ContainsSubstring("1 addresses for a launch of 3 operands")));
+                       MessageMatches(ContainsSubstring("1 address for a launch of 3 operands")));
 }
 
 TEST_CASE("the same description is the same kernel, and lints clean with its maps") {
@@ -140,7 +140,7 @@ TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
     CHECK_THROWS_MATCHES(bench.kernel.prepare(launch), Error, MessageMatches(ContainsSubstring(why)));
   };
   refused([](OwnLaunch& launch) { launch.arguments.pop_back(); },
-          "takes 3 parameters, and the launch gives 2");
+          "takes 3 parameters, but the launch gives 2");
   refused(
       [](OwnLaunch& launch) { launch.arguments[1] = ValueArgument::of(1.0F); },
       "argument 1 of '_Z5scaleILi8EfEvN6tmajit6params9TensorMapEPT0_7Factors' is a value of 4 bytes, but the "
@@ -155,8 +155,8 @@ TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
           "asks for 16 bytes of dynamic shared memory");
   refused([](OwnLaunch& launch) { launch.shape.grid = {3}; }, "a grid of (3, 0, 0) is empty");
   refused([](OwnLaunch& launch) { launch.arguments.resize(40, AddressArgument{}); },
-          "has 40 arguments; at most 32 are taken");
-  refused([](OwnLaunch& launch) { launch.tensors.resize(10); }, "has 10 tensors; at most 9 are taken");
+          "has 40 arguments; the most is 32");
+  refused([](OwnLaunch& launch) { launch.tensors.resize(10); }, "has 10 tensors; the most is 9");
 }
 
 TEST_CASE("every rule that the maps of a launch break is named") {

@@ -70,16 +70,17 @@ TEST_CASE("windows: what is refused") {
   CHECK(refusal(rows, images, around).empty());
   CHECK(refusal({2, 8, 10, 9 * 16}, images, around).empty());
   CHECK(refusal({2, 8, 10, 3, 3, 16}, images, around).empty());
-  CHECK_THAT(refusal({2, 8, 10, 16}, images, around), ContainsSubstring("what is computed 2x8x10x3x3x16"));
+  CHECK_THAT(refusal({2, 8, 10, 16}, images, around),
+             ContainsSubstring("but the result has shape 2x8x10x3x3x16"));
   CHECK_THAT(refusal(rows, {2, 160}, around), ContainsSubstring("has 2 dimensions"));
   CHECK_THAT(refusal(rows, images, {.filter = {3}}),
-             ContainsSubstring("1 numbers for images of 2 dimensions"));
+             ContainsSubstring("1 number for 2 dimensions of an image"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .strides = {1}}),
-             ContainsSubstring("windows: strides"));
+             ContainsSubstring("windows, strides"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .dilations = {1, 0}}),
-             ContainsSubstring("dilations[1] is 0"));
+             ContainsSubstring("dilations[1]: found 0"));
   CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .before = {-1, 0}}),
-             ContainsSubstring("before[0] is -1"));
+             ContainsSubstring("before[0]: found -1"));
   CHECK_THAT(refusal(rows, images, {.filter = {9, 3}}), ContainsSubstring("8 pixels, 8 with the padding"));
 
   // A move that somebody has put together.
@@ -90,16 +91,16 @@ TEST_CASE("windows: what is refused") {
   CHECK(rules(legal).empty());
   Move wrong = legal;
   wrong.destination = to(rows);
-  CHECK(rules(wrong) == Rules{"view.shape of windows: shape of the destination, to the destination"});
+  CHECK(rules(wrong) == Rules{"view.shape of shape of the destination"});
   wrong = legal;
   wrong.sources.push_back(legal.sources.front());  // im2col has no filter
-  CHECK(rules(wrong) == Rules{"windows.sources of windows, to the destination"});
+  CHECK(rules(wrong) == Rules{"windows.sources of sources of the windows (to the destination)"});
   wrong = legal;
   std::get<Im2col>(wrong.body).windows.filter = {3};
-  CHECK(rules(wrong) == Rules{"windows.rank of windows: filter, to the destination"});
+  CHECK(rules(wrong) == Rules{"windows.rank of windows: filter (to the destination)"});
   wrong = legal;
   wrong.sources.front() = from({2 * 8 * 10, 16});
-  CHECK(rules(wrong) == Rules{"windows.rank of windows: images, to the destination"});
+  CHECK(rules(wrong) == Rules{"windows.rank of images (to the destination)"});
   wrong = legal;
   wrong.sources.front().address = legal.destination.address;
   CHECK(rules(wrong).size() == 1);
@@ -169,13 +170,13 @@ TEST_CASE("convolutions: what is refused") {
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 3, 3, 8}),
              ContainsSubstring("the 16 channels of the images"));
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 3, 16}), ContainsSubstring("the filter 3"));
-  CHECK_THAT(message({2, 8, 10, 32}, images, filter), ContainsSubstring("what is computed 2x6x8x32"));
+  CHECK_THAT(message({2, 8, 10, 32}, images, filter), ContainsSubstring("but the result has shape 2x6x8x32"));
   CHECK_THAT(message({2, 6, 8, 32}, images, {32, 9, 3, 16}), ContainsSubstring("8 pixels"));
 
   Move wrong = convolved({2, 6, 8, 32}, images, filter).moves.front();
   wrong.sources[1] = f32_at({32, 3, 5, 16}, from_address);
   CHECK(broken_rules([&] { return plan_kernels(Operation::of({wrong})); }) ==
-        Rules{"view.shape of windows: shape of the filter, to the destination"});
+        Rules{"view.shape of shape of the filter (to the destination)"});
 }
 
 TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
@@ -188,7 +189,8 @@ TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
   CHECK(tile(convolved({64, 56, 56, 64}, {64, 56, 56, 64}, {64, 3, 3, 64}, around)).number("outputs") == 64);
   CHECK(tile(convolved({1, 8, 8, 20}, {1, 8, 8, 4}, {20, 1, 1, 4})).number("outputs") == 32);
   CHECK(tile(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3})).number("stages") == 0);
-  CHECK_THROWS_AS(plan_kernels(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}), Error);
+  CHECK_THROWS_AS(plan_kernels(convolved({1, 6, 6, 20}, {1, 8, 8, 3}, {20, 3, 3, 3}), {.family = "im2col"}),
+                  Error);
 }
 
 TEST_CASE("random windows are mostly such as the engine loads, and some are not") {
@@ -200,7 +202,8 @@ TEST_CASE("random windows are mostly such as the engine loads, and some are not"
     int by_engine = 0;
     for (std::uint64_t n = 0; n < 200; ++n) {
       const auto drawn = reference::random_case(operation, seed + n, 0, {.most_elements = 20'000});
-      const auto plans = plan_kernels(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
+      const auto plans =
+          plan_kernels(reference::operation_of(drawn, std::span(buffers).first(drawn.buffers.size())));
       by_engine += plans.front().choice().number("stages") > 0 ? 1 : 0;
     }
     CHECK(by_engine > 50);

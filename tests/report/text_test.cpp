@@ -19,6 +19,28 @@ TEST_CASE("a table is aligned, and narrow enough") {
   CHECK(format_table({}, 20).empty());
 }
 
+TEST_CASE("a table breaks cells between words only, and becomes paragraphs where words do not fit") {
+  const Rows rows{{"RULE", "FOUND", "NEED"},
+                  {"stage.transaction-bytes", "12 bytes", "a multiple of 16 bytes"},
+                  {"box.swizzle", "192 bytes", "at most 128 bytes"}};
+  CHECK(format_table(rows, 44) ==
+        "RULE                     FOUND     NEED\n"
+        "stage.transaction-bytes  12 bytes  a\n"
+        "                                   multiple\n"
+        "                                   of 16\n"
+        "                                   bytes\n"
+        "box.swizzle              192       at most\n"
+        "                         bytes     128 bytes\n");
+  CHECK(format_table(rows, 30) ==
+        "stage.transaction-bytes\n"
+        "  FOUND  12 bytes\n"
+        "  NEED   a multiple of 16\n"
+        "         bytes\n"
+        "box.swizzle\n"
+        "  FOUND  192 bytes\n"
+        "  NEED   at most 128 bytes\n");
+}
+
 TEST_CASE("sizes are told in units") {
   CHECK(describe_bytes(1023) == "1023 bytes");
   CHECK(describe_bytes(1536) == "1.5 KiB");

@@ -171,7 +171,7 @@ TEST_CASE("a box that no tensor map can have is refused with the rules that it b
 TEST_CASE("an index that is not one of the tile is refused") {
   const BoxLayout box(ElementType::f32, std::array{8U, 4U});
   CHECK_THROWS_MATCHES(box.offset(std::array{1U}), Error,
-                       MessageMatches(ContainsSubstring("1 numbers into a tile of 2 dimensions")));
+                       MessageMatches(ContainsSubstring("1 number into a tile of 2 dimensions")));
   CHECK_THROWS_MATCHES(box.offset(std::array{8U, 0U}), Error,
                        MessageMatches(ContainsSubstring("index 8 of dimension 0: the tile has 8")));
   CHECK_THROWS_AS(box.offset(std::array{0U, 4U}), Error);

@@ -94,8 +94,8 @@ TEST_CASE("numbers past 2^63 - 1 and more than eight of them are refused") {
   CHECK_THROWS_MATCHES(Dims({1ULL, most + 1}), Error, says("9223372036854775808 is past 2^63 - 1"));
   CHECK_THROWS_MATCHES(Dims(std::array{most + 1}), Error, says("past 2^63 - 1"));
   CHECK(Dims{1, 2, 3, 4, 5, 6, 7, 8}.size() == 8);
-  CHECK_THROWS_MATCHES(Dims({1, 2, 3, 4, 5, 6, 7, 8, 9}), Error, says("9 dimensions; at most 8"));
-  CHECK_THROWS_MATCHES(Dims(std::vector<int>(1000)), Error, says("1000 dimensions; at most 8"));
+  CHECK_THROWS_MATCHES(Dims({1, 2, 3, 4, 5, 6, 7, 8, 9}), Error, says("9 dimensions; the most is 8"));
+  CHECK_THROWS_MATCHES(Dims(std::vector<int>(1000)), Error, says("1000 dimensions; the most is 8"));
 }
 
 TEST_CASE("negative extents are refused by dimension and value") {

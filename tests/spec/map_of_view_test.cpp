@@ -76,7 +76,7 @@ TEST_CASE("views that no tensor map can be of are refused by rule") {
 TEST_CASE("boxes that are none are refused by dimension and value") {
   const TensorView view = TensorView::contiguous(ElementType::f32, {8, 64});
   const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
-  CHECK_THROWS_MATCHES(TensorMapSpec::of(view, {8}), Error, says("a box of 1 dimensions for a view of 2"));
+  CHECK_THROWS_MATCHES(TensorMapSpec::of(view, {8}), Error, says("a box of 1 dimension for a view of 2"));
   CHECK_THROWS_MATCHES(TensorMapSpec::of(view, {8, -4}), Error, says("box[1] is -4"));
   CHECK_THROWS_MATCHES(TensorMapSpec::of(view, {1LL << 40, 4}), Error, says("box[0] is 1099511627776"));
 }

@@ -82,10 +82,11 @@ TEST_CASE("an error for one rule is one sentence, for several a list") {
   const Violation one{"box.range", "box[0]", "0", "1 to 256 elements", "box[0] = 1", "the driver"};
   const SpecError error({one});
   CHECK(error.code() == ErrorCode::illegal_spec);
-  CHECK(std::string(error.what()) ==
-        "illegal: box[0] is 0, but must be 1 to 256 elements [box.range: the driver]; legal: box[0] = 1");
+  CHECK(
+      std::string(error.what()) ==
+      "illegal: box[0]: found 0; needs 1 to 256 elements; nearest legal: box[0] = 1 [box.range: the driver]");
   const SpecError two({one, one});
-  CHECK_THAT(two.what(), ContainsSubstring("2 rules are broken:\n  box[0] is 0"));
+  CHECK_THAT(two.what(), ContainsSubstring("2 rules are broken:\n  box[0]: found 0"));
   CHECK(two.violations().size() == 2);
 }
 

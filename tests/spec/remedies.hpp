@@ -29,8 +29,8 @@ inline std::vector<std::uint64_t> numbers_of(const std::string& text) {
 /// What `part`, one alternative of a violation's text, says to set; nothing where it is advice in words.
 inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Violation& violation) {
   using std::regex;
-  static const regex rows_padded(R"(pad rows to [0-9]+ elements \(([0-9]+) bytes\))");
-  static const regex entry(R"(([a-z_.]+)\[([0-9]+)\] = (?:[0-9]+ elements \()?(-?[0-9]+)( bytes)?.*)");
+  static const regex rows_padded(R"(pad rows to [0-9]+ elements? \(([0-9]+) bytes\))");
+  static const regex entry(R"(([a-z_.]+)\[([0-9]+)\] = (?:[0-9]+ elements? \()?(-?[0-9]+)( bytes?)?.*)");
   static const regex count(R"(([a-z_.]+) = ([0-9]+).*)");
   static const regex mode(R"((swizzle|interleave|oob-fill|mode) ([0-9A-Za-z]+))");
   static const regex rank(R"(rank ([0-9]).*)");

@@ -3,6 +3,7 @@
 #include "option_group.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "terminal.hpp"
 #include "text.hpp"
 
 #include <tmajit/cache.hpp>
@@ -23,10 +24,20 @@ namespace {
 
 using Entry = tmajit::DiskCache::Entry;
 
-std::string when(const Entry& entry) {
+/// Of a key of 64 digits so many tell kernels apart; --json has all.
+constexpr std::size_t key_digits = 8;
+
+std::time_t seconds(const Entry& entry) {
   const auto time =
       std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::file_clock::to_sys(entry.stored));
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(time)));
+  return std::chrono::system_clock::to_time_t(time);
+}
+
+/// The family of a kernel that tmajit wrote; the name of one of the user's own.
+std::string kernel_name(const Entry& entry) {
+  constexpr std::string_view own_prefix = "tmajit_";
+  const bool generated = !entry.made_for.operation.empty() && entry.entry.starts_with(own_prefix);
+  return generated ? entry.entry.substr(own_prefix.size()) : entry.entry;
 }
 
 std::uint64_t total_bytes(const std::vector<Entry>& entries) {
@@ -68,18 +79,24 @@ int list(const std::string& directory, bool json) {
     for (const auto& entry : entries) {
       listed.push_back({{"key", entry.key.hex()},
                         {"entry", entry.entry},
+                        {"operation", entry.made_for.operation},
+                        {"types", entry.made_for.types},
+                        {"shape", entry.made_for.shape},
                         {"bytes", entry.bytes},
-                        {"stored", when(entry)}});
+                        {"stored", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds(entry)))}});
     }
     print_json({{"directory", cache.directory().string()}, {"entries", listed}});
     return 0;
   }
-  Rows rows{{"KEY", "KERNEL", "BYTES", "STORED"}};
+  Rows rows{{"KEY", "KERNEL", "OPERATION", "TYPES", "FIRST SHAPE", "SIZE", "STORED"}};
   for (const auto& entry : entries) {
-    rows.push_back({entry.key.hex(), entry.entry, fmt::to_string(entry.bytes), when(entry)});
+    const auto& [operation, types, shape] = entry.made_for;
+    rows.push_back({entry.key.hex().substr(0, key_digits), kernel_name(entry),
+                    operation.empty() ? "own" : operation, types.empty() ? "–" : types,
+                    shape.empty() ? "–" : shape, describe_bytes(entry.bytes),
+                    fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(seconds(entry)))});
   }
-  // Keys are to be copied, so rows are not broken.
-  if (!entries.empty()) write_stdout(format_table(rows, std::string::npos));
+  if (!entries.empty()) write_stdout(format_table(rows, columns(STDOUT_FILENO)));
   return 0;
 }
 
@@ -114,8 +131,11 @@ void add_cache_command(CLI::App& app, Session& session) {
     command.footer(fmt::format("Example:\n  jitc cache {} --dir /tmp/kernels", name));
     add_action(command, session, [=](bool json) { return act(*directory, json); });
   };
-  add("stat", "How many kernels there are, their size, and who compiled them", stat);
-  add("ls", "Every kernel, newest first", list);
+  add("stat", "How many kernels there are, their size, and which NVRTC compiled them", stat);
+  add("ls",
+      "Every kernel with the operation, types and shape that it was first made for, newest first. Times are "
+      "UTC",
+      list);
   add("clear", "Remove every kernel", clear);
 }
 

@@ -31,30 +31,61 @@ void use_log_level(const std::string& level) {
   if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse<tmajit::LogLevel>(level));
 }
 
-/// CLI11's help with descriptions wrapped to the terminal, and only the names, what an option takes and its
-/// default beside them.
+/// The columns that help texts have.
+std::size_t help_columns() {
+  constexpr std::size_t widest = 110;
+  return std::min(columns(STDOUT_FILENO), widest);
+}
+
+/// `text` with its lines broken to the page. What a line goes on with stands `indent` columns further in than
+/// its beginning; commands go on after a backslash, so that they can be copied.
+std::string fitted(std::string_view text, std::size_t indent) {
+  std::string page;
+  for (const auto line : split(text, '\n')) {
+    const std::size_t margin = std::min(line.find_first_not_of(' '), line.size());
+    const bool is_command = line.substr(margin).starts_with("jitc ");
+    const auto parts = wrap(line.substr(margin), help_columns() - margin - indent - (is_command ? 2 : 0));
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      page += fmt::format("{:{}}{}{}\n", "", margin + (i == 0 ? 0 : indent), parts[i],
+                          is_command && i + 1 < parts.size() ? " \\" : "");
+    }
+  }
+  return page;
+}
+
+/// CLI11's help with every text wrapped to the terminal, and only the names, what an option takes and its
+/// default beside the descriptions.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
     label("SUBCOMMAND", "COMMAND");
-    label("Subcommands", "Commands");
     column_width(name_columns);
   }
 
   std::string make_option(const CLI::Option* option, bool positional) const override {
-    std::string text = "  " + make_option_name(option, positional) + make_option_opts(option);
-    const std::size_t page = std::min(columns(STDOUT_FILENO), widest);
-    std::size_t column = width_of(text);
-    for (const auto& line :
-         wrap(make_option_desc(option), std::max(page, name_columns + 30) - name_columns)) {
-      if (column >= name_columns) {
-        text += '\n';
-        column = 0;
-      }
-      text += std::string(name_columns - column, ' ') + line;
-      column = name_columns;
-    }
-    return text + '\n';
+    return described("  " + make_option_name(option, positional) + make_option_opts(option),
+                     make_option_desc(option));
+  }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return described("  " + command->get_display_name(true), command->get_description());
+  }
+  std::string make_subcommands(const CLI::App* app, CLI::AppFormatMode mode) const override {
+    constexpr std::string_view group = "\nSubcommands:\n";  // CLI11 has no label for it
+    auto text = CLI::Formatter::make_subcommands(app, mode);
+    if (const auto at = text.find(group); at != std::string::npos)
+      text.replace(at, group.size(), "\nCommands:\n");
+    return text;
+  }
+  std::string make_description(const CLI::App* command) const override {
+    return fitted(command->get_description(), 0);
+  }
+  std::string make_usage(const CLI::App* command, std::string name) const override {
+    auto usage = CLI::Formatter::make_usage(command, std::move(name));
+    usage.pop_back();
+    return fitted(usage, 4);
+  }
+  std::string make_footer(const CLI::App* command) const override {
+    return command->get_footer().empty() ? std::string() : fitted(command->get_footer(), 4);
   }
 
   /// CLI11 marks the names of a flag that switch it off.
@@ -77,7 +108,20 @@ class HelpFormatter : public CLI::Formatter {
 
  private:
   static constexpr std::size_t name_columns = 30;
-  static constexpr std::size_t widest = 110;
+
+  /// A name, and its description beside it, below it where the name is long.
+  static std::string described(std::string text, std::string_view description) {
+    std::size_t column = width_of(text);
+    for (const auto& line : wrap(description, std::max(help_columns(), name_columns + 30) - name_columns)) {
+      if (column >= name_columns) {
+        text += '\n';
+        column = 0;
+      }
+      text += std::string(name_columns - column, ' ') + line;
+      column = name_columns;
+    }
+    return text + '\n';
+  }
 };
 
 /// Before the command line is understood, whether it would ask for JSON.
@@ -214,6 +258,10 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
       return false;
     }
     refuse_unknown_words(app);
+    if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+      const std::string_view what = error.what();  // "--shape: 1 required TYPE missing"
+      refuse("{} needs a value", what.substr(0, what.find(':')));
+    }
     throw;
   }
   return true;

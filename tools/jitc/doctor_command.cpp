@@ -22,7 +22,7 @@ int doctor(const std::string& cache_directory, bool json) {
   if (json) {
     print_json(Json::parse(machine_json(machine)));
   } else {
-    write_stdout(machine_text(machine, takes_colour(STDOUT_FILENO)));
+    write_stdout(machine_text(machine, columns(STDOUT_FILENO), takes_colour(STDOUT_FILENO)));
   }
   return machine.compiles ? exit_code::done : exit_code::found;
 }

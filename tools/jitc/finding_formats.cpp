@@ -15,7 +15,8 @@ void add_format_option(OptionGroup& group, std::string& format) {
 }
 
 bool asks_for_json(bool json, std::string_view format) {
-  if (json && format != "text" && format != "json") refuse("--json and --format {}: one of the two", format);
+  if (json && format != "text" && format != "json")
+    refuse("--json and --format {} exclude each other; give one of them", format);
   return json || format == "json";
 }
 

@@ -22,7 +22,10 @@ struct LaunchFileOptions {
 
 int write_launch(const LaunchFileOptions& options) {
   const InputFile file(options.ptx);
-  const std::string text = tmajit::first_launch(file.text(), options.ptx, options.entry) + "\n";
+  const std::string text = [&] {
+    const Progress progress("reading");
+    return tmajit::first_launch(file.text(), options.ptx, options.entry) + "\n";
+  }();
   if (options.out.empty()) {
     write_stdout(text);
     return 0;
@@ -47,8 +50,7 @@ void add_launch_file_command(CLI::App& app, Session& session) {
   group.add("-o,--output", options->out, "FILE", "Write it there; default: standard output");
   command.footer(
       "Parameters are recognised by what the kernel does with them. What it does not say, its grid, shapes "
-      "and\n"
-      "numbers, is a string that begins with a question mark: fill it in.\n\n"
+      "and numbers, is a string that begins with a question mark: fill it in.\n\n"
       "Examples:\n"
       "  jitc launch-file kernel.ptx -o launch.json\n"
       "  jitc launch-file kernels.ptx --entry 'scale<float'\n"

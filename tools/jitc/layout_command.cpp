@@ -65,7 +65,7 @@ std::optional<ShownAccess> shown_access(const LayoutOptions& options, const Layo
   }
   const auto count = tmajit::instructions(box, pattern, width);
   const auto number = options.instruction.value_or(tmajit::conflicts(box, pattern, width).worst);
-  if (number >= count) refuse("--instruction {}: there are {}, from 0 on", number, count);
+  if (number >= count) refuse("--instruction {}: there are {} instructions, numbered from 0", number, count);
   return ShownAccess{.pattern = pattern,
                      .number = number,
                      .instructions = count,

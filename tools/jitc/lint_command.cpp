@@ -83,7 +83,7 @@ MapFacts parse_map(const std::string& text) {
   if (words.size() < 2 || words.size() > 3) refuse("--map {}: {}", text, need);
   const auto box = parse_box(words[1], "--map");
   if (box.size() > tmajit::max_map_rank)
-    refuse("--map {}: a box of {} dimensions at most", text, tmajit::max_map_rank);
+    refuse("--map {}: a box has at most {} dimensions", text, tmajit::max_map_rank);
   tmajit::TensorMapSpec spec;
   spec.type = tmajit::parse<tmajit::ElementType>(words[0]);
   spec.rank = static_cast<std::uint8_t>(box.size());
@@ -224,7 +224,7 @@ void add_allowed(const LintCommand& command, Subject& subject) {
     for (const auto& rule : split(text, ',')) add(rule, "--allow " + text);
   }
   for (const std::string& path : command.allow_files) {
-    const std::string text = naming(path, [&] { return std::string(InputFile(path).text()); });
+    const std::string text = std::string(InputFile(path).text());
     add(text, path);
   }
   subject.options.read_source = [](const std::string& path) -> std::optional<std::string> {
@@ -248,7 +248,10 @@ int lint(const LintCommand& command, bool json) {
   Subject subject = subject_of(command);
   add_allowed(command, subject);
   const auto start = std::chrono::steady_clock::now();
-  const tmajit::LintResult result = lint_ptx(subject.text, subject.options);
+  const tmajit::LintResult result = [&] {
+    const Progress progress("checking");
+    return lint_ptx(subject.text, subject.options);
+  }();
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (command.require_kernel && result.kernels.empty()) {
@@ -347,8 +350,7 @@ void add_lint_command(CLI::App& app, Session& session) {
   rules
       .add("--fail-on", options->fail_on, "SEVERITY",
            "The least severity that makes the exit code 1: advice, omission (what the PTX ISA asks for and "
-           "kernels "
-           "that work leave out) or mistake")
+           "kernels that work leave out) or mistake")
       ->check(one_of({"advice", "omission", "mistake"}));
   rules.add_flag("--require-kernel", options->require_kernel,
                  "It is an error, exit code 2, if there is no kernel to check");

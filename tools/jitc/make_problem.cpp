@@ -92,9 +92,19 @@ class Builder {
   void count_inputs() {
     const auto least = least_inputs();
     const auto read = std::max(computes() ? inputs_of(text("--expr")) : 1, least);
+    if (operation().is_batch && !text("--axis").empty() && text("--parts").empty()) {
+      refuse(
+          problem_.files.empty()
+              ? fmt::format("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", problem_.word)
+              : fmt::format(
+                    "{} takes no --axis beside --in: each file is a tensor of its own; leave --axis out",
+                    problem_.word));
+    }
     if (parts_are_inputs()) {
-      if (!problem_.files.empty())
-        refuse("--parts says how long {}'s inputs are, but the files say that already", problem_.word);
+      if (!problem_.files.empty()) {
+        refuse("{} takes no --parts beside --in: each file says how long its input is; leave --parts out",
+               problem_.word);
+      }
       count_ = tmajit::parse_extents(text("--parts"), "--parts").size();
     } else if (!problem_.files.empty()) {
       count_ = problem_.files.size();
@@ -113,14 +123,20 @@ class Builder {
         family != nullptr && (has_tile() || computes()) ? family->most_inputs : operation().most_sources;
     if (count_ > most) {
       if (most == 0) {
-        refuse("{} computes from coordinates alone and takes no input, but {} are given; map takes them",
-               problem_.word, count_);
+        refuse("{} computes from coordinates alone and takes no input, but {} given; map takes inputs",
+               problem_.word, count_ == 1 ? "1 is" : fmt::format("{} are", count_));
       }
-      refuse(most == 1 ? fmt::format("{} takes one input, but {} are given; map and concat take several",
-                                     problem_.word, count_)
-                       : fmt::format("{} inputs; the most is {}", count_, most));
+      refuse(most == 1
+                 ? fmt::format("{} takes one input, but {} are given; map and concat take several",
+                               problem_.word, count_)
+                 : fmt::format("{} takes at most {} inputs, but {} are given", problem_.word, most, count_));
     }
-    if (count_ < least) refuse("--inputs 0: {} needs an input", problem_.word);
+    if (count_ < least) {
+      refuse("{} needs {}, but {} given{}", problem_.word,
+             least == 1 ? "an input" : fmt::format("{} inputs", least),
+             count_ == 1 ? "1 is" : fmt::format("{} are", count_),
+             problem_.files.empty() ? "" : " with --in");
+    }
     if (read > count_) {
       if (count_ == 0) refuse("--inputs 0, but --expr reads x{}: legal is {} or more", read - 1, read);
       refuse("--expr reads x{}, but there {} only {}; the last is x{}", read - 1, count_ == 1 ? "is" : "are",
@@ -220,15 +236,15 @@ class Builder {
     shape.back() = pitch;
     std::ranges::copy(c_order(shape), view.strides.begin());
     problem_.notes.push_back(fmt::format(
-        "{}: rows of {} bytes are {} bytes apart on the device, since TMA takes strides of whole {} bytes",
-        name, row * tmajit::size_of(view.type), pitch * tmajit::size_of(view.type), unit));
+        "{}: rows of {} are {} bytes apart on the device, since TMA takes strides of whole {} bytes", name,
+        counted(row * tmajit::size_of(view.type), "byte"), pitch * tmajit::size_of(view.type), unit));
   }
 
   void make_inputs() {
     const auto& strides = options_.strides;
     if (strides.size() > 1 && strides.size() != count_) {
-      refuse("--strides is given {} times; legal is once for all inputs, or once for each of the {}",
-             strides.size(), count_);
+      refuse("--strides is given {} times; legal is once{}", strides.size(),
+             count_ == 1 ? "" : fmt::format(" for all inputs, or once for each of the {}", count_));
     }
     for (std::size_t i = 0; i < count_; ++i) {
       problem_.inputs.push_back(make_array(
@@ -245,9 +261,8 @@ class Builder {
     const auto lost = first_lost_element(memory, view, file.data(), file.layout());
     if (lost.empty()) return;
     refuse(
-        "{}: with --strides {} several elements lie at one address, and element [{}] differs from another "
-        "one "
-        "there; legal are strides that keep them apart, or that repeat equal elements",
+        "{}: with --strides {} several elements have one address, and element [{}] differs from another "
+        "element there; legal are strides that keep them apart, or that repeat equal elements",
         file.path().string(), fmt::join(strides(view), ","), fmt::join(lost, ", "));
   }
 
@@ -273,7 +288,8 @@ class Builder {
     if (problem_.inputs.empty()) {
       for (const auto& [option, given] : options_.arguments) {
         if (!given.empty() && problem_.request.asks_for_view(option))
-          refuse("{} shows inputs otherwise, but this {} has none", option, problem_.word);
+          refuse("{} changes the view of inputs, but this {} has no input; leave it out", option,
+                 problem_.word);
       }
       return;
     }

@@ -49,15 +49,18 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
 std::string describe(const Array& array, const Difference& difference) {
   std::string text;
   if (difference.wrong != 0) {
-    text = fmt::format("{}: {} of {} elements {} wrong, first [{}]: {} instead of {}", array.name,
-                       difference.wrong, difference.elements, difference.wrong == 1 ? "is" : "are",
+    text = fmt::format("{}: {} of {} {} wrong, first [{}]: {} instead of {}", array.name, difference.wrong,
+                       difference.elements, difference.wrong == 1 ? "is" : "are",
                        fmt::join(difference.index, ", "), difference.found, difference.expected);
   }
   if (difference.stray_bytes != 0) {
     text += fmt::format("{}{} between its elements changed", text.empty() ? array.name + ": " : "; ",
                         counted(difference.stray_bytes, "byte"));
   }
-  return text.empty() ? fmt::format("{}: all {} elements are right", array.name, difference.elements) : text;
+  return text.empty() ? (difference.elements == 1
+                             ? fmt::format("{}: its element is right", array.name)
+                             : fmt::format("{}: all {} elements are right", array.name, difference.elements))
+                      : text;
 }
 
 }  // namespace jitc

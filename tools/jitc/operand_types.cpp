@@ -16,8 +16,8 @@ NamedTypes read_types(const ProblemOptions& options) {
 OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files, std::size_t count) {
   const auto& named = names.all;
   if (named.size() > 1 && named.size() != count && named.size() != count + 1) {
-    refuse("--dtype names {} types; legal are 1 for all, {} for the inputs, or {} with the output's first",
-           named.size(), count, count + 1);
+    refuse("--dtype names {} types; legal are 1 for all{}, or {} with the output's first", named.size(),
+           count == 1 ? "" : fmt::format(", {} for the inputs", count), count + 1);
   }
   OperandTypes types;
   const bool names_output = named.size() == count + 1;  // before the inputs'

@@ -1,12 +1,17 @@
 #include "commands.hpp"
 #include "report.hpp"
 #include "terminal.hpp"
+#include "text.hpp"
 
 #include <tmajit/operations.hpp>
+
+#include <algorithm>
+#include <string>
 
 #include <CLI/CLI.hpp>
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
+#include <unistd.h>
 
 namespace jitc {
 namespace {
@@ -19,13 +24,25 @@ std::string legal_text(const tmajit::Argument& argument) {
   return text + fmt::format("{}default: {}", text.empty() ? "" : "; ", argument.fallback);
 }
 
+/// A name, and beside it a text that is wrapped to the terminal.
+std::string fitted(std::string name, std::string_view text) {
+  constexpr std::size_t margin = 14;
+  std::string page;
+  for (const auto& line : wrap(text, std::max(columns(STDOUT_FILENO), margin + 40) - margin)) {
+    page += name + line + '\n';
+    name.assign(margin, ' ');
+  }
+  return page;
+}
+
 void print_table() {
   for (const auto& operation : tmajit::operations()) {
-    write_stdout("{:<14}{}\n", operation.name, operation.summary);
+    write_stdout(fitted(fmt::format("{:<14}", operation.name), operation.summary));
     for (const auto& argument : operation.arguments) {
       const auto legal = legal_text(argument);
-      write_stdout("  {:<12}{} {}: {}{}{}\n", argument.name, argument.option, argument.example,
-                   argument.sentence, legal.empty() ? "" : "; ", legal);
+      write_stdout(fitted(fmt::format("  {:<12}", argument.name),
+                          fmt::format("{} {}: {}{}{}", argument.option, argument.example, argument.sentence,
+                                      legal.empty() ? "" : "; ", legal)));
     }
   }
 }

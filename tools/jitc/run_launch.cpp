@@ -57,7 +57,10 @@ int run_ptx(const RunOptions& options, bool json) {
     refuse("{}: $: \"constants\" and \"include\" are for files of CUDA C++; {} is compiled already",
            options.own.launch, options.ptx);
   }
-  const auto entries = tmajit::kernels_of(ptx, options.ptx);
+  const auto entries = [&] {
+    const Progress progress("reading");
+    return tmajit::kernels_of(ptx, options.ptx);
+  }();
   const auto folder = std::filesystem::path(options.own.launch).parent_path();
   std::string source;
   if (!description.source.empty()) source = InputFile(folder / description.source).text();
@@ -74,6 +77,7 @@ int run_ptx(const RunOptions& options, bool json) {
   std::vector<std::unique_ptr<tmajit::LoadedKernel>> kernels;
   Artifacts shown;
   for (std::size_t i = 0; i < artifacts.size(); ++i) {
+    const Progress progress("loading");
     kernels.push_back(naming(options.ptx, [&] { return device->kernels().load(artifacts[i]); }));
     naming(options.own.launch,
            [&] { kernels[i]->allow_shared_bytes(description.launches()[i]->shared_bytes); });

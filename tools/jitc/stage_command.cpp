@@ -63,10 +63,15 @@ Product make_source(tmajit::Source source, const StageOptions& options) {
   return product;
 }
 
+std::string disassembled(const tmajit::Artifact& artifact) {
+  const Progress progress("disassembling");
+  return tmajit::disassemble(artifact.cubin);
+}
+
 Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::LaunchShape& shape) {
   const auto artifact = kernel.artifact();
   Product product{.data = stage == Stage::ptx    ? artifact.ptx
-                          : stage == Stage::sass ? tmajit::disassemble(artifact.cubin)
+                          : stage == Stage::sass ? disassembled(artifact)
                                                  : cubin_text(artifact)};
   product.report = to_json(kernel, shape);
   product.summary = fmt::format("{}, {}, {}", describe_bytes(product.data.size()), describe_origin(kernel),
@@ -85,8 +90,11 @@ Product make_own_product(Stage stage, const StageOptions& options) {
   } else {
     const tmajit::LaunchShape shape{.shared_bytes = file.launch ? file.launch->shared_bytes : 0};
     const auto runtime = planning_runtime(options.compiler);
-    const Progress progress("compiling");
-    product = make_compiled(stage, runtime.kernel(source, shape.shared_bytes), shape);
+    const auto kernel = [&] {
+      const Progress progress("compiling");
+      return runtime.kernel(source, shape.shared_bytes);
+    }();
+    product = make_compiled(stage, kernel, shape);
   }
   Json report{{"file", path}};
   report.update(product.report);

@@ -1,5 +1,6 @@
 #include "terminal.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -35,7 +36,14 @@ void tell(std::string_view text) noexcept {
 }
 
 void say(std::string_view title, std::string_view text) {
-  tell("{} {}\n", styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO), text);
+  constexpr std::size_t margin = 9;
+  // What is not read at a terminal stays one line for programs.
+  const std::size_t width = is_terminal(STDERR_FILENO) ? columns(STDERR_FILENO) : std::string::npos;
+  std::string front = styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO) + ' ';
+  for (const auto& line : tmajit::wrap(text, std::max(width, margin + 20) - margin)) {
+    tell("{}{}\n", front, line);
+    front.assign(margin, ' ');
+  }
 }
 
 Progress::Progress(std::string label, std::uint64_t total) : label_(std::move(label)), total_(total) {
@@ -61,7 +69,7 @@ void Progress::show() {
   using namespace std::chrono_literals;
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  if (wake_.wait_for(lock, 2s, [this] { return stop_; })) return;
+  if (wake_.wait_for(lock, 1s, [this] { return stop_; })) return;
   do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const auto part =

@@ -45,7 +45,7 @@ void say(std::string_view title, fmt::format_string<Values...> text, Values&&...
   say(title, std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
-/// Tells a person at a terminal what takes so long, once it has taken two seconds: label, seconds, and how
+/// Tells a person at a terminal what takes so long, once it has taken a second: label, seconds, and how
 /// far it has come where that is known. Silent elsewhere. The line goes away with the object.
 class Progress {
  public:

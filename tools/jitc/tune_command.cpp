@@ -105,7 +105,7 @@ std::string choice_table(std::span<const KnownChoice> choices) {
     rows.push_back({choice.chip, choice.shape_class.text(), choice.choice.text(),
                     fmt::format("{:.1f}", choice.microseconds), shipped ? "shipped" : "file"});
   }
-  return format_table(rows, std::string::npos);
+  return format_table(rows, columns(STDOUT_FILENO));
 }
 
 /// Writes the file's own choices, those of this machine and imported ones, to `target`; "-" is standard

@@ -22,6 +22,7 @@ int validate(const ProblemOptions& options, bool json) {
   std::vector<tmajit::KernelPlan> plans;
   std::vector<tmajit::Violation> broken;
   try {
+    const Progress progress("planning");
     plans = plan_kernels(problem, problem.unplaced(), runtime);
   } catch (const tmajit::SpecError& error) {
     broken = error.violations();

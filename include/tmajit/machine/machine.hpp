@@ -3,6 +3,7 @@
 #include <tmajit/names.hpp>
 #include <tmajit/version.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -37,8 +38,10 @@ struct MachineReport {
 /// `cache_directory` stands for the default one.
 [[nodiscard]] TMAJIT_API MachineReport examine_machine(const std::filesystem::path& cache_directory = {});
 
-/// One line for each check, and one for its remedy; with ANSI colours if `colour`.
-[[nodiscard]] TMAJIT_API std::string machine_text(const MachineReport& machine, bool colour);
+/// A line for each check, and one for its remedy, wrapped to `width` columns (at least 66); with ANSI colours
+/// if `colour`.
+[[nodiscard]] TMAJIT_API std::string machine_text(const MachineReport& machine, std::size_t width,
+                                                  bool colour);
 /// One JSON object on one line.
 [[nodiscard]] TMAJIT_API std::string machine_json(const MachineReport& machine);
 

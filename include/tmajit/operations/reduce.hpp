@@ -50,13 +50,16 @@ struct Reduction {
   std::string expression = {};
   /// The epilogue of each result x of n elements: "sqrt(x / n)"; n has the type of x. Empty: x.
   std::string then = {};
+  /// Whether the destination keeps the reduced dimensions, with an extent of 1, so that it can be broadcast
+  /// to the sources.
+  bool keep_dims = false;
 };
 
 namespace operation {
 /// destination = what(sources…). The sources are broadcast to each other's shapes; the destination has the
-/// dimensions that are not reduced, in order. To keep the reduced ones as extents of 1, reduce into a
-/// reshaped() view. Throws Error{invalid_argument} without a source, or for one that cannot be broadcast;
-/// plan() throws SpecError for axes or a destination's shape that do not fit.
+/// dimensions that are not reduced, in order, and with `keep_dims` the reduced ones as extents of 1. Throws
+/// Error{invalid_argument} without a source, or for one that cannot be broadcast; plan() throws SpecError for
+/// axes or a destination's shape that do not fit.
 [[nodiscard]] TMAJIT_API Operation reduce(const Tensor& destination, const Reduction& what,
                                           List<Tensor> sources);
 }  // namespace operation

@@ -1,5 +1,6 @@
 #include "families/ragged/check_ragged.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <algorithm>
@@ -25,22 +26,22 @@ void check_one(const Tensor& tensor, const Tensor& first, const std::function<st
   check_view_limits(tensor.view, name, violations);
   if (violations.count() != before) return;
   if (tensor.view.rank != first.view.rank) {
-    violations.add({.rule = "ragged.rank",
-                    .subject = fmt::format("{}: rank", name()),
-                    .found = fmt::format("{} dimensions", tensor.view.rank),
-                    .need = fmt::format("{}, as destination 0 has: a batch has one rank", first.view.rank),
-                    .legal = "dimensions of extent 1 added by reshaped(), or a batch of its own",
-                    .source = rules_source});
+    violations.add(
+        {.rule = "ragged.rank",
+         .subject = fmt::format("{}: rank", name()),
+         .found = counted(tensor.view.rank, "dimension"),
+         .need = fmt::format("{}, the rank of destination 0: a batch has one rank", first.view.rank),
+         .legal = "dimensions of extent 1 added by reshaped(), or a batch of its own",
+         .source = rules_source});
   }
   if (is_known(first.view.type) && size_of(tensor.view.type) != size_of(first.view.type)) {
     violations.add(
         {.rule = "ragged.type",
          .subject = fmt::format("{}: type", name()),
-         .found = fmt::format("{}, whose elements have {} bytes", tmajit::name(tensor.view.type),
-                              size_of(tensor.view.type)),
-         .need = fmt::format("elements of {} bytes, as {} of destination 0 has: a batch moves bits of one "
-                             "size",
-                             size_of(first.view.type), tmajit::name(first.view.type)),
+         .found = fmt::format("{}, whose elements have {}", tmajit::name(tensor.view.type),
+                              counted(size_of(tensor.view.type), "byte")),
+         .need = fmt::format("elements of {}, like {} of destination 0: a batch moves bits of one size",
+                             counted(size_of(first.view.type), "byte"), tmajit::name(first.view.type)),
          .legal = "a cast first, or a batch of its own",
          .source = rules_source});
   }

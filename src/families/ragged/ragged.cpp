@@ -3,6 +3,7 @@
 #include "families/ragged/ragged_layout.hpp"
 #include "kernel/plan_state.hpp"
 #include "spec/chip_rules.hpp"
+#include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
@@ -174,8 +175,8 @@ RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePt
   check_chip(chip);
   if (destinations.size() != sources.size()) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("{} destinations and {} sources; each destination has one source",
-                            destinations.size(), sources.size()));
+                fmt::format("{} and {}; each destination has one source",
+                            counted(destinations.size(), "destination"), counted(sources.size(), "source")));
   }
   Violations violations;
   check_ragged(destinations, sources, violations);

@@ -27,6 +27,7 @@ class WindowText {
     chunks_ = static_cast<std::uint32_t>((margin_ + facts.chunk + behind) / facts.chunk);
     first_.assign(std::size_t{planes_} * layers_ * rows_, 0);
     last_ = first_;
+    begins_.assign(first_.size(), false);
   }
 
   /// Marks what the elements of a strip read at these offsets.
@@ -48,6 +49,7 @@ class WindowText {
     }
     const std::uint32_t first = column / facts_.chunk;
     const std::uint32_t last = (column + facts_.chunk - 1) / facts_.chunk + 1;
+    begins_[std::size_t{line} * rows_ + row] = true;
     for (std::uint32_t r = row; r < row + facts_.strip; ++r) {
       const std::size_t at = std::size_t{line} * rows_ + r;
       first_[at] = last_[at] == 0 ? first : std::min(first_[at], first);
@@ -60,24 +62,60 @@ class WindowText {
     std::string out = number("first_plane", first_plane, "of the tile's window");
     out += number("layers", layers_, "of a plane that the window spans");
     out += number("layer_bytes", image_.box[facts_.column] * image_.pitch);
-    out += number("lines", planes_ * layers_, "of the window, for each plane and layer");
-    out += number("rows", rows_, "of a line");
+    const Rows rows = rows_read();
+    out += number("rows", rows.line.size(), "of the window: those that are read");
     out += number("chunks", chunks_, "of a row; and where in the image's row they begin, in bytes");
     out += number("margin", (image_.before[facts_.row()] - margin_) * size);
-    out += extent_fact("first_chunk", first_, "that is read, of each row of each line", "  static ");
-    out += extent_fact("last_chunk", last_, {}, "  static ");
-    out += "  // Where in the window a neighbour is.\n";
+    out += extent_fact("line_of", rows.line, "of each row: its plane and layer", "  static ");
+    out += extent_fact("row_of", rows.row, "of that line", "  static ");
+    out += extent_fact("first_chunk", rows.first, "that is read", "  static ");
+    out += extent_fact("last_chunk", rows.last, {}, "  static ");
+    out += "  // Where in the window a neighbour is: the row of a strip's first element, and the column.\n";
+    out += function("place", place(rows));
+    return out + function("column", sum(facts_.row(), margin_));
+  }
+
+ private:
+  /// The rows of the window that are read, line by line; one, of which nothing is read, if there are none.
+  struct Rows {
+    std::vector<std::uint32_t> line;
+    std::vector<std::uint32_t> row;
+    std::vector<std::uint32_t> first;  ///< chunk
+    std::vector<std::uint32_t> last;
+  };
+  [[nodiscard]] Rows rows_read() const {
+    Rows rows;
+    for (std::uint32_t at = 0; at < last_.size(); ++at) {
+      const bool is_only = rows.line.empty() && at + 1 == last_.size();
+      if (last_[at] == 0 && !is_only) continue;
+      rows.line.push_back(at / rows_);
+      rows.row.push_back(at % rows_);
+      rows.first.push_back(first_[at]);
+      rows.last.push_back(last_[at]);
+    }
+    return rows;
+  }
+
+  /// Which of the rows is that of a strip's first element at an offset. The rows of a strip follow each
+  /// other.
+  [[nodiscard]] std::string place(const Rows& rows) const {
     std::string line = has_plane() ? sum(facts_.plane, source_.before[facts_.plane]) : "0";
     if (layers_ > 1) line = fmt::format("({}) * {}", line, layers_);
     for (std::uint32_t d = 0; d < facts_.rank; ++d) {
       if (is_layer(d)) line += " + " + sum(d, source_.before[d]);
     }
-    out += function("line", line);
-    out += function("row", sum(facts_.column, source_.before[facts_.column]));
-    return out + function("column", sum(facts_.row(), margin_));
+    const std::string at =
+        fmt::format("({}) * {} + {}", line, rows_, sum(facts_.column, source_.before[facts_.column]));
+    if (rows.line.size() == last_.size()) return at;
+    // Between far offsets lie rows that nothing reads, by the thousands: they have no place.
+    std::string chain;
+    for (std::uint32_t n = 0; n < rows.line.size(); ++n) {
+      const std::uint32_t number = rows.line[n] * rows_ + rows.row[n];
+      if (begins_[number]) chain += fmt::format("({}) == {} ? {} : ", at, number, n);
+    }
+    return chain + "0";
   }
 
- private:
   [[nodiscard]] bool has_plane() const { return facts_.plane < facts_.rank; }
   [[nodiscard]] bool is_layer(std::uint32_t d) const {
     return d != facts_.row() && d != facts_.column && d != facts_.plane &&
@@ -113,8 +151,9 @@ class WindowText {
   std::uint32_t rows_ = 1;
   std::uint32_t margin_ = 0;  // elements of the window before an element's own
   std::uint32_t chunks_ = 1;
-  std::vector<std::uint32_t> first_;
+  std::vector<std::uint32_t> first_;  // chunk that is read, of each row of each line
   std::vector<std::uint32_t> last_;
+  std::vector<bool> begins_;  // whether a strip's neighbours begin in a row
 };
 
 std::string source_text(const StencilFacts& facts, const StencilCalls& calls, const StencilImage& image,

@@ -1,6 +1,7 @@
 #include "families/tiles/tile_rules.hpp"
 #include "spec/combine_rules.hpp"
 #include "spec/coordinates.hpp"
+#include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/saturate.hpp"
@@ -60,8 +61,8 @@ void check_unused_operand(const TileSpec& spec, std::uint32_t index, Violations&
   violations.add(
       {.rule = "unused.zero",
        .subject = fmt::format("operands[{}]", index),
-       .found = "set",
-       .need = fmt::format("zero beyond the last input, operand {}, so that equal kernels are equal bytes",
+       .found = "a value",
+       .need = fmt::format("none beyond the last input, operand {}, so that equal kernels are equal bytes",
                            spec.inputs),
        .legal = fmt::format("operands[{}] left as it is made", index),
        .source = tiles_source});
@@ -123,7 +124,7 @@ void check_expression(const TileSpec& spec, Violations& violations) {
   if (!spec.traits->computes) {
     if (text.empty()) return;
     add_expression("expression.none", fmt::format("\"{}\"", text.substr(0, 40)),
-                   fmt::format("empty for a {} kernel, which computes nothing", spec.traits->name),
+                   fmt::format("none for a {} kernel, which computes nothing", spec.traits->name),
                    "no expression, or a map kernel", violations);
     return;
   }
@@ -137,7 +138,8 @@ void check_expression(const TileSpec& spec, Violations& violations) {
         "one line of printable characters", "spaces in place of tabs and line ends", violations);
   }
   if (text.find_first_not_of(' ') == std::string_view::npos) {
-    add_expression("expression.empty", "empty", fmt::format("what a {} kernel computes", spec.traits->name),
+    add_expression("expression.empty", "none",
+                   fmt::format("the expression that a {} kernel computes", spec.traits->name),
                    "an expression over x, such as \"x\"", violations);
   }
   check_coordinates(text, spec.view_rank(), "expression", tiles_source, violations);
@@ -188,12 +190,13 @@ void check_chunk(const TileSpec& spec, const OperandSpec& operand, Violations& v
   const std::uint64_t unit = chunk_unit(spec);
   const auto above = round_up(std::max<std::uint64_t>(spec.tile[0], 1), unit);
   const auto legal = above <= std::numeric_limits<std::uint32_t>::max() ? above : above - unit;
-  violations.add({.rule = "chunk.bytes",
-                  .subject = "tile[0]",
-                  .found = fmt::format("{} bytes ({} × {})", bytes, spec.tile[0], name(operand.type)),
-                  .need = "a positive multiple of 16 bytes",
-                  .legal = fmt::format("tile[0] = {}", legal),
-                  .source = "PTX ISA, cp.async.bulk, size"});
+  violations.add(
+      {.rule = "chunk.bytes",
+       .subject = "tile[0]",
+       .found = fmt::format("{} ({} × {})", counted(bytes, "byte"), spec.tile[0], name(operand.type)),
+       .need = "a positive multiple of 16 bytes",
+       .legal = fmt::format("tile[0] = {}", legal),
+       .source = "PTX ISA, cp.async.bulk, size"});
 }
 
 void check_bulk_operand(const TileSpec& spec, const OperandSpec& operand, Violations& violations) {

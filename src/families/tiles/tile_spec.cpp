@@ -1,5 +1,6 @@
 #include "families/tiles/tile_spec.hpp"
 
+#include "spec/counted.hpp"
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_view.hpp"
@@ -27,7 +28,7 @@ std::uint8_t as_byte(std::uint32_t value, std::uint32_t& beyond) {
 
 void set_rank(TileSpec& spec, std::uint32_t rank) {
   if (rank > max_view_rank) {
-    refuse(fmt::format("a view of {} dimensions; a view has at most {}", rank, max_view_rank));
+    refuse(fmt::format("a view of {} dimensions; the most is {}", rank, max_view_rank));
   }
   spec.rank = static_cast<std::uint8_t>(std::min(rank, max_map_rank));
   spec.asked.outer_dimensions = rank - spec.rank;
@@ -35,7 +36,8 @@ void set_rank(TileSpec& spec, std::uint32_t rank) {
 
 void check_length(std::size_t length, std::uint32_t rank, std::string_view what) {
   if (length != 0 && length != rank) {
-    refuse(fmt::format("{} has {} entries, but the tensors have {} dimensions", what, length, rank));
+    refuse(fmt::format("{} has {}, but the tensors have {}", what, counted(length, "number"),
+                       counted(rank, "dimension")));
   }
 }
 
@@ -105,15 +107,15 @@ TileSpec tile_spec(const TileTraits& traits, std::string_view expression, std::s
                    const TileOptions& given, CombineOp combine) {
   const std::size_t inputs = views.empty() ? 0 : views.size() - 1;
   if (inputs == 0 || inputs > traits.max_inputs) {
-    refuse(fmt::format("a {} kernel of {} inputs; {} possible", traits.name, inputs,
+    refuse(fmt::format("a {} kernel of {}; {} possible", traits.name, counted(inputs, "input"),
                        traits.max_inputs == 1 ? "one is" : fmt::format("1 to {} are", traits.max_inputs)));
   }
   const TensorView& output = views.front();
   const TensorView& walked = traits.writes_images ? views[1] : output;
   for (std::size_t i = 0; i < inputs; ++i) {
     if (views[i + 1].rank == walked.rank) continue;
-    refuse(fmt::format("input {} has {} dimensions, the output {}; they must agree", i, views[i + 1].rank,
-                       walked.rank));
+    refuse(fmt::format("input {} has {}, the output {}; they must agree", i,
+                       counted(views[i + 1].rank, "dimension"), walked.rank));
   }
   TileSpec spec;
   spec.traits = &traits;
@@ -171,8 +173,8 @@ TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const Tensor
     refuse(fmt::format("operand {} of a {} kernel has no tensor map", index, spec.traits->name));
   }
   if (view.rank != spec.rank || spec.rank > max_map_rank) {
-    refuse(fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", view.rank,
-                       spec.rank));
+    refuse(fmt::format("a view of {} for a kernel of rank {}; they must agree",
+                       counted(view.rank, "dimension"), spec.rank));
   }
   TensorMapSpec map = partial_map(spec, index);
   set_view(map, view);
@@ -206,8 +208,8 @@ TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView vie
 TensorView output_view(const TileSpec& spec, const TensorView& source) {
   const std::uint32_t rank = spec.view_rank();
   if (source.rank != rank || rank > max_view_rank) {
-    refuse(
-        fmt::format("a view of {} dimensions for a kernel of rank {}; they must agree", source.rank, rank));
+    refuse(fmt::format("a view of {} for a kernel of rank {}; they must agree",
+                       counted(source.rank, "dimension"), rank));
   }
   const TensorView walked = walked_view(spec, 1, source);
   std::uint64_t tiles = 1;

@@ -1,4 +1,5 @@
 #include "families/tiles/tile_rules.hpp"
+#include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/map_view.hpp"
@@ -36,9 +37,9 @@ bool check_identity(const OperandSpec& operand, std::uint32_t rank, const Tensor
   if (view.rank != rank) {
     violations.add({.rule = "view.rank",
                     .subject = "rank",
-                    .found = fmt::format("{}", view.rank),
+                    .found = counted(view.rank, "dimension"),
                     .need = "the rank that the kernel was made for",
-                    .legal = fmt::format("{} dimensions", rank),
+                    .legal = counted(rank, "dimension"),
                     .source = view_source});
   }
   return view.type == operand.type && view.rank == rank;
@@ -75,7 +76,7 @@ void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView
     if (view.strides[0] != 1 && view.shape[0] > 1) {
       violations.add({.rule = "strides.innermost",
                       .subject = "strides[0]",
-                      .found = fmt::format("{} elements", view.strides[0]),
+                      .found = fmt::format("{}", view.strides[0]),
                       .need = "1: a bulk kernel moves what lies side by side",
                       .legal = "strides[0] = 1, or a map kernel",
                       .source = "PTX ISA, cp.async.bulk"});

@@ -1,6 +1,7 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
 #include "operations/shared/window_moves.hpp"
+#include "spec/counted.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,7 +22,7 @@ WindowMistake mistake_of(const Move& move) {
   const auto is_f32 = [](const Tensor& tensor) { return tensor.view.type == ElementType::f32; };
   if (!is_f32(move.destination) || !std::ranges::all_of(move.sources, is_f32)) {
     return {.rule = "view.type",
-            .subject = "windows: types",
+            .subject = "types",
             .found = fmt::format("{} from {} and {}", name(move.destination.view.type),
                                  name(move.sources[0].view.type), name(move.sources[1].view.type)),
             .need = "f32, in which convolutions are computed",
@@ -62,17 +63,17 @@ Operation operation::convolution(const Tensor& destination, const Tensor& images
   const std::uint32_t rank = images.view.rank;
   if (taps.size() != rank || rank < 3) {
     refuse(
-        "the images have {} dimensions, the filter {}; needed are [images, extents…, channels] and "
-        "[outputs, taps…, channels], of as many",
-        rank, taps.size());
+        "the images have {}, the filter {}; both need as many: [images, extents…, channels] and "
+        "[outputs, taps…, channels]",
+        counted(rank, "dimension"), taps.size());
   }
   Windows own = windows;
   if (own.filter.empty()) own.filter = taps.subspan(1, rank - 2);
   if (own.filter != Dims(taps.subspan(1, rank - 2)) || taps.back() != images.view.shape[rank - 1]) {
     refuse(
-        "the filter has shape {}; needed is [outputs, taps…, channels] with the {} channels of the "
-        "images and the taps {}",
-        fmt::join(taps, "x"), images.view.shape[rank - 1], fmt::join(own.filter, "x"));
+        "the filter has shape {}; it needs [outputs, taps…, channels] with the {} of the images and the taps "
+        "{}",
+        fmt::join(taps, "x"), counted(images.view.shape[rank - 1], "channel"), fmt::join(own.filter, "x"));
   }
   const WindowGeometry geometry = geometry_of(own, images);
   const std::vector<std::uint64_t> shape = outputs_shape(geometry, images.view.shape[0], taps.front());

@@ -1,4 +1,5 @@
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -6,7 +7,8 @@ TMAJIT_BEGIN
 
 Operation operation::copy_ragged(List<Tensor> destinations, List<Tensor> sources) {
   if (destinations.size() != sources.size()) {
-    refuse("{} destinations and {} sources; a batch has one of each", destinations.size(), sources.size());
+    refuse("{} and {}; a batch needs as many of both", counted(destinations.size(), "destination"),
+           counted(sources.size(), "source"));
   }
   Operation batch{.moves = {},
                   .destinations = {destinations.begin(), destinations.end()},

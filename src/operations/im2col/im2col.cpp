@@ -19,7 +19,7 @@ WindowMistake mistake_of(const Move& move) {
   const ElementType from = move.sources.front().view.type;
   if (size_of(from) != size_of(to)) {
     return {.rule = "view.type",
-            .subject = "windows: types",
+            .subject = "types",
             .found = fmt::format("{} from {}", name(to), name(from)),
             .need = "types of one size, since bits are moved as they are",
             .legal = "a cast before or after"};

@@ -1,6 +1,7 @@
 #include "operations/entry.hpp"
 #include "operations/shared/make.hpp"
 #include "operations/shared/shapes.hpp"
+#include "spec/counted.hpp"
 
 #include <array>
 
@@ -31,19 +32,19 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
   const TensorView& view = sources.front();
   const PadWidths widths = given.widths("widths");
   if (widths.before.size() != view.rank) {
-    refuse("pad: widths {} do not have one number a side for each of {} dimensions", text_of(widths),
-           view.rank);
+    refuse("pad: widths {}: {} before and {} after; both need one for each of {}", text_of(widths),
+           counted(widths.before.size(), "number"), widths.after.size(), counted(view.rank, "dimension"));
   }
   std::vector<std::uint64_t> shape = common_shape(sources);
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     for (const std::int64_t width : {widths.before[d], widths.after[d]}) {
       if (width < -most_width || width > most_width)
-        refuse("pad: a number of widths {} is out of range", text_of(widths));
+        refuse("pad: widths {}: the number {} is past 2^62 elements", text_of(widths), width);
     }
     const std::int64_t added = widths.before[d] + widths.after[d];
     if (static_cast<std::int64_t>(shape[d]) + added < 0) {
-      refuse("pad: widths {} crop {} elements of dimension {}, which has {}", text_of(widths), -added, d,
-             shape[d]);
+      refuse("pad: widths {} crop {} of dimension {}, which has {}", text_of(widths),
+             counted(static_cast<std::uint64_t>(-added), "element"), d, shape[d]);
     }
     shape[d] += static_cast<std::uint64_t>(added);
   }

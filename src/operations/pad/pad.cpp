@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 
 #include <cstdint>
 
@@ -17,21 +18,21 @@ void check(MoveRules& rules) {
   rules.check_bits();
   if (!move.sources.empty() && move.sources.front().view.rank != rank) {
     rules.add("view.rank", fmt::format("{}: rank", rules.source(0)),
-              fmt::format("{} dimensions", move.sources.front().view.rank),
-              fmt::format("{}, as {} has", rank, rules.destination()), "a reshaped source");
+              counted(move.sources.front().view.rank, "dimension"),
+              fmt::format("{}, the rank of {}", rank, rules.destination()), "a reshaped source");
   }
   const auto& before = padding.before;
   if (before.size() != rank) {
     rules.add("padding.count", fmt::format("padding of {}", rules.destination()),
-              fmt::format("{} long", before.size()),
-              fmt::format("as long as {} has dimensions", rules.destination()),
+              counted(before.size(), "number"),
+              fmt::format("one number for each of {}", counted(rank, "dimension")),
               fmt::format("a list of length {}", rank));
     return;
   }
   for (std::uint32_t d = 0; d < rank; ++d) {
     if (before[d] <= most_padding && before[d] >= -most_padding) continue;
     rules.add("padding.range", fmt::format("padding before dimension {}", d), fmt::format("{}", before[d]),
-              "within 2^62 of 0", "a smaller number");
+              "a number within 2^62 of 0", "a smaller number");
   }
 }
 

@@ -13,6 +13,8 @@ namespace {
 constexpr std::array<std::string_view, 8> ops{"sum", "mean", "min",     "max",
                                               "any", "all",  "arg_min", "arg_max"};
 
+constexpr std::array<std::string_view, 2> answers{"no", "yes"};
+
 constexpr std::array arguments{
     Argument{.name = "op",
              .option = "--op",
@@ -37,7 +39,14 @@ constexpr std::array arguments{
         .option = "--then",
         .fallback = "the result",
         .sentence = "what becomes of each result: C over x, the result, and n, the number of its elements",
-        .example = "sqrt(x/n)"}};
+        .example = "sqrt(x/n)"},
+    Argument{.name = "keep_dims",
+             .option = "--keep-dims",
+             .type = ArgumentType::choice,
+             .fallback = "no",
+             .sentence = "whether the output keeps the reduced dimensions, with an extent of 1",
+             .example = "yes",
+             .choices = answers}};
 
 Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
   Dims axes = given.dims("axes");
@@ -49,7 +58,8 @@ Reduction reduction_of(const Arguments& given, std::uint32_t rank) {
   return {.op = parse<ReductionOp>(given.text("op")),
           .axes = resolve_axes(axes, rank, "axes"),
           .expression = std::string(given.text("expression")),
-          .then = std::string(given.text("then"))};
+          .then = std::string(given.text("then")),
+          .keep_dims = given.text("keep_dims") == "yes"};
 }
 
 /// The type of a reduction's result before the epilogue.
@@ -70,8 +80,9 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
   const Reduction what = reduction_of(given, static_cast<std::uint32_t>(whole.size()));
   std::vector<std::uint64_t> shape;
   for (std::size_t d = 0; d < whole.size(); ++d) {
-    if (std::ranges::find(what.axes, static_cast<std::int64_t>(d)) == what.axes.end())
-      shape.push_back(whole[d]);
+    const bool reduced = std::ranges::find(what.axes, static_cast<std::int64_t>(d)) != what.axes.end();
+    if (!reduced) shape.push_back(whole[d]);
+    if (reduced && what.keep_dims) shape.push_back(1);
   }
   const TensorView reduced =
       TensorView::contiguous(reduced_type(what.op, value_type(what.expression, sources)), shape);

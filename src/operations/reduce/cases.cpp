@@ -35,20 +35,23 @@ void random(CaseDraw& draw) {
   const Shape shape = one_in(random, 2) ? draw.tensor_shape(1, 3) : draw.tensor_shape(0, 8);
   std::vector<std::int64_t> axes;
   Shape kept;
+  const bool keep_dims = one_in(random, 4);
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (!one_in(random, 2)) {
       kept.push_back(shape[d]);
       continue;
     }
+    if (keep_dims) kept.push_back(1);
     const auto axis = static_cast<std::int64_t>(d);
     axes.push_back(one_in(random, 3) ? axis - static_cast<std::int64_t>(shape.size()) : axis);
   }
   std::shuffle(axes.begin(), axes.end(), random);
-  if (axes.empty()) kept.clear();  // no axes: all of them
+  if (axes.empty()) kept.assign(keep_dims ? shape.size() : 0, 1);  // no axes: all of them
   draw.made.arguments = {{"op", std::string(name(op))},
                          {"axes", Dims(axes)},
                          {"expression", std::string(front.expression)},
-                         {"then", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))}};
+                         {"then", std::string(one_of(random, std::array{"", "", "x * 2", "x + n"}))},
+                         {"keep_dims", std::string(keep_dims ? "yes" : "no")}};
   draw.destination(draw.view(draw.any_type(), kept, false));
   draw_values(draw, shape, front.sources);
 }

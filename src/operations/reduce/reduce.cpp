@@ -1,6 +1,7 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
 #include "operations/shared/shapes.hpp"
+#include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -31,25 +32,26 @@ ReductionMistake mistake_of_sources(const Move& move) {
   const auto& reduction = std::get<Reduction>(move.body);
   const std::size_t count = move.sources.size();
   if (count == 0 || count > max_inputs) {
-    return {"sources.range", fmt::format("{} sources", count), fmt::format("1 to {}", max_inputs),
+    return {"sources.range", counted(count, "source"), fmt::format("1 to {} sources", max_inputs),
             "an expression of fewer tensors"};
   }
   if (reduction.expression.empty() && count != 1) {
     return {"sources.expression", fmt::format("{} sources without an expression", count),
-            "one where values are reduced as they are", "an expression of all of them, such as \"x0 * x1\""};
+            "1 source, since its values are reduced as they are",
+            "an expression of all of them, such as \"x0 * x1\""};
   }
   const ExpressionReads reads = reads_of(reduction.expression);
   if (reads.g || reads.t || reads.tile_index) {
     return {"reduction.expression", fmt::format("\"{}\"", reduction.expression),
             "an expression of the sources' elements alone: reductions know no coordinates",
-            "a map that computes it, and a reduction of what that leaves"};
+            "a map that computes it, and a reduction of the map's destination"};
   }
   for (const Tensor& source : move.sources) {
     if (std::ranges::equal(extents(source.view), extents(move.sources.front().view))) continue;
     return {"view.shape",
             fmt::format("sources of {} and {}", shape_text(extents(move.sources.front().view)),
                         shape_text(extents(source.view))),
-            "sources of one shape", "sources that are broadcast to it"};
+            "sources of one shape", "sources that are broadcast to one shape"};
   }
   return {};
 }
@@ -65,8 +67,9 @@ ReductionMistake mistake_of(const Move& move) {
     const std::int64_t d = axis < 0 ? axis + rank : axis;
     if (d < 0 || d >= rank || reduced[static_cast<std::size_t>(d)]) {
       return {"reduction.axes", fmt::format("axis {}{}", axis, d < 0 || d >= rank ? "" : " twice"),
-              fmt::format("axes of the sources, of {} dimensions, each once", rank),
-              "any of them in any order; negative ones count from the last"};
+              fmt::format("axes of the sources, which have {}, each once",
+                          counted(static_cast<std::uint64_t>(rank), "dimension")),
+              "any of them in any order; negative axes count from the last"};
     }
     reduced[static_cast<std::size_t>(d)] = true;
     has_none = has_none || from[static_cast<std::size_t>(d)] == 0;
@@ -74,15 +77,17 @@ ReductionMistake mistake_of(const Move& move) {
   std::vector<std::uint64_t> kept;
   for (std::size_t d = 0; d < from.size(); ++d) {
     if (!reduced[d]) kept.push_back(from[d]);
+    if (reduced[d] && reduction.keep_dims) kept.push_back(1);
   }
   if (!std::ranges::equal(kept, extents(move.destination.view))) {
     return {"view.shape", fmt::format("a destination of {}", shape_text(extents(move.destination.view))),
-            fmt::format("{}, the dimensions of {} that are not reduced", shape_text(kept), shape_text(from)),
-            "a destination of that shape; reshaped() drops extents of 1"};
+            fmt::format("{}, the dimensions of {} {}", shape_text(kept), shape_text(from),
+                        reduction.keep_dims ? "with 1 for those that are reduced" : "that are not reduced"),
+            "a destination of that shape; keep_dims keeps reduced dimensions as extents of 1"};
   }
   if (has_none && move.destination.view.elements() > 0) {
-    return {"reduction.elements", fmt::format("nothing along the axes, of {}", shape_text(from)),
-            "at least one element for each of the destination's", "a fill of what should be there"};
+    return {"reduction.elements", fmt::format("no elements along the axes of {}", shape_text(from)),
+            "at least one element for each result", "a fill with the wanted value"};
   }
   return {};
 }
@@ -109,7 +114,8 @@ TensorView expanded(const TensorView& destination, const Move& move, ReducedDime
   std::int64_t place = 1;
   const bool has_places = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
   for (std::uint32_t d = view.rank; d-- > 0;) {
-    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[--kept];
+    if (!reduced.reduced[d] || reduction.keep_dims) --kept;
+    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[kept];
     if (!reduced.reduced[d] || !has_places) continue;
     reduced.place[d] = place;
     place *= static_cast<std::int64_t>(view.shape[d]);

@@ -93,7 +93,8 @@ namespace {
 /// Walks over the elements of a source that are reduced to one result.
 class ReducedDimensions {
  public:
-  ReducedDimensions(const tmajit::TensorView& whole, std::span<const std::int64_t> axes) : rank_(whole.rank) {
+  ReducedDimensions(const tmajit::TensorView& whole, std::span<const std::int64_t> axes, bool keeps)
+      : rank_(whole.rank), keeps_(keeps) {
     for (const std::int64_t axis : axes) reduced_.at(static_cast<std::size_t>(axis)) = true;
     part_ = reference::whole(whole);
     for (std::uint32_t d = 0; d < rank_; ++d) count_ *= reduced_.at(d) ? whole.shape.at(d) : 1;
@@ -105,7 +106,10 @@ class ReducedDimensions {
   void for_each(const Index& result, const Visit& visit) {
     std::size_t dimension = 0;
     for (std::uint32_t d = 0; d < rank_; ++d) {
-      if (reduced_.at(d)) continue;
+      if (reduced_.at(d)) {
+        if (keeps_) ++dimension;
+        continue;
+      }
       part_.first.at(d) = result.at(dimension++);
       part_.count.at(d) = 1;
     }
@@ -114,6 +118,7 @@ class ReducedDimensions {
 
  private:
   std::uint32_t rank_;
+  bool keeps_;  ///< whether results have an index of 0 in each reduced dimension
   std::array<bool, max_view_rank> reduced_{};
   Part part_;
   std::uint64_t count_ = 1;
@@ -129,7 +134,7 @@ ReducedDimensions reduced_of(const tmajit::Move& move) {
   std::vector<std::int64_t> found(axes.begin(), axes.end());
   for (std::int64_t& axis : found) axis += axis < 0 ? whole.rank : 0;
   for (std::uint32_t d = 0; axes.empty() && d < whole.rank; ++d) found.push_back(d);
-  return {whole, found};
+  return {whole, found, reduction_of(move).keep_dims};
 }
 
 /// Calls visit(index, value) for each result of a part.
@@ -165,7 +170,7 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
 /// The allowed error of a sum covers the rounding of any expression. The result of another operation is one
 /// of the values, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
-  const auto& [op, axes, expression, then] = reduction_of(move);
+  const auto& [op, axes, expression, then, keep_dims] = reduction_of(move);
   const auto parsed = is_identity(then) ? Expression::parse("x") : Expression::parse(then, true);
   return parsed && parsed->offsets() == 0 &&
          understands_front(expression, op == ReductionOp::sum || op == ReductionOp::mean);

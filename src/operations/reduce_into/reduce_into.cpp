@@ -21,9 +21,10 @@ void check(MoveRules& rules) {
   const ElementType to = move.destination.view.type;
   const ElementType from = move.sources.front().view.type;
   if (to != from) {
-    rules.add("combine.same-type", fmt::format("{}: type", rules.source(0)), std::string(name(from)),
-              fmt::format("{}, as {} has: the engine converts nothing", name(to), rules.destination()),
-              "a cast first");
+    rules.add(
+        "combine.same-type", fmt::format("{}: type", rules.source(0)), std::string(name(from)),
+        fmt::format("{}, the type of {}: the copy engine converts nothing", name(to), rules.destination()),
+        "a cast first");
   }
   check_combined(std::get<ReduceInto>(move.body).op, to, fmt::format("{}: type", rules.destination()),
                  rules.violations());

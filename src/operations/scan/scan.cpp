@@ -1,5 +1,6 @@
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -24,7 +25,7 @@ void check(MoveRules& rules) {
   if (scan.expression.empty() && rules.move().sources.size() != 1) {
     rules.add("sources.expression", subject,
               fmt::format("{} sources without an expression", rules.move().sources.size()),
-              "one where values are scanned as they are",
+              "1 source, since its values are scanned as they are",
               "an expression of all of them, such as \"x0 * x1\"");
   }
   rules.check_expression(scan.expression);
@@ -38,8 +39,8 @@ void check(MoveRules& rules) {
   const std::size_t rank = extents(rules.move().destination.view).size();
   if (dimension_of(scan.axis, rank)) return;
   rules.add("scan.axis", subject, fmt::format("axis {}", scan.axis),
-            fmt::format("an axis of the destination, of {} dimensions", rank),
-            rank == 0 ? "a copy: a single element has no axis" : legal_axes(rank));
+            fmt::format("an axis of the destination, which has {}", counted(rank, "dimension")),
+            rank == 0 ? "a copy, since a single element has no axis" : legal_axes(rank));
 }
 
 /// The view at index 0 of dimension `d`, without that dimension.

@@ -1,5 +1,7 @@
 #include "operations/shared/make.hpp"
 
+#include "spec/counted.hpp"
+
 #include <tmajit/error.hpp>
 
 #include <array>
@@ -15,8 +17,9 @@ std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std:
   const std::size_t rank = extents(whole.view, whole_name).size();
   const std::optional<std::uint32_t> dimension = dimension_of(given_axis, rank);
   if (!dimension) {
-    refuse("axis {} of {}, which has {} dimensions; {}", given_axis, whole_name, rank,
-           rank == 0 ? "one of none cannot be put together of parts" : legal_axes(rank));
+    refuse(
+        "axis {} of {}, which has {}; {}", given_axis, whole_name, counted(rank, "dimension"),
+        rank == 0 ? std::string("a scalar cannot be put together from parts") : "legal: " + legal_axes(rank));
   }
   const std::uint32_t axis = *dimension;
   if (parts.empty()) refuse("no {}; at least one is needed", part_name);
@@ -24,7 +27,8 @@ std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std:
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string name = fmt::format("{} {}", part_name, i);
     if (extents(parts[i].view, name).size() != rank) {
-      refuse("{} has {} dimensions, {} {}; as many are needed", name, parts[i].view.rank, whole_name, rank);
+      refuse("{} has {}, {} {}; as many are needed", name, counted(parts[i].view.rank, "dimension"),
+             whole_name, rank);
     }
     if (__builtin_add_overflow(sum, parts[i].view.shape[axis], &sum)) {
       refuse("the {}s have more than 2^64 elements along axis {}; {} has {}", part_name, axis, whole_name,
@@ -32,8 +36,8 @@ std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name, std:
     }
   }
   if (sum != whole.view.shape[axis]) {
-    refuse("the {}s have {} elements along axis {}, {} has {}; both must be the same", part_name, sum, axis,
-           whole_name, whole.view.shape[axis]);
+    refuse("the {}s have {} along axis {}, {} has {}; both must be the same", part_name,
+           counted(sum, "element"), axis, whole_name, whole.view.shape[axis]);
   }
   return axis;
 }

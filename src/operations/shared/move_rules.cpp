@@ -1,6 +1,7 @@
 #include "operations/shared/move_rules.hpp"
 
 #include "spec/coordinates.hpp"
+#include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 
 #include <tmajit/tile_options.hpp>
@@ -65,15 +66,15 @@ void MoveRules::check_bits() {
   if (count == 0) return;
   if (count != 1) {
     add("sources.expression", fmt::format("sources of {}", destination()),
-        fmt::format("{} without an expression", count), "one where bits are moved as they are",
+        fmt::format("{} without an expression", count), "1, since bits are moved as they are",
         "an expression of all of them, such as \"x0 + x1\"");
   }
   const ElementType to = move_.destination.view.type;
   const ElementType from = move_.sources.front().view.type;
   if (size_of(to) == size_of(from)) return;
   add("view.type", fmt::format("{}: type", source(0)),
-      fmt::format("{}, whose elements have {} bytes", name(from), size_of(from)),
-      fmt::format("a type of {} bytes, as {} of {} has, since bits are moved as they are", size_of(to),
+      fmt::format("{}, whose elements have {}", name(from), counted(size_of(from), "byte")),
+      fmt::format("a type of {}, like {} of {}: bits are moved as they are", counted(size_of(to), "byte"),
                   name(to), destination()),
       "a cast or a map, which converts values");
 }
@@ -86,13 +87,13 @@ void MoveRules::check_shape(std::size_t k) {
   const auto to = extents(move_.destination.view);
   const auto from = extents(move_.sources[k].view);
   if (std::ranges::equal(to, from)) return;
-  std::string where = fmt::format("{} dimensions instead of {}", from.size(), to.size());
+  std::string where = fmt::format("{} instead of {}", counted(from.size(), "dimension"), to.size());
   if (to.size() == from.size()) {
     const auto d = static_cast<std::size_t>(std::ranges::mismatch(to, from).in1 - to.begin());
-    where = fmt::format("dimension {} has {} elements instead of {}", d, from[d], to[d]);
+    where = fmt::format("dimension {} has {} instead of {}", d, counted(from[d], "element"), to[d]);
   }
   add("view.shape", fmt::format("{}: shape", source(k)), fmt::format("{} ({})", shape_text(from), where),
-      fmt::format("{}, as that of {}", shape_text(to), destination()),
+      fmt::format("{}, the shape of {}", shape_text(to), destination()),
       "a source that is broadcast or sliced to that shape");
 }
 

@@ -1,6 +1,7 @@
 #include "operations/shared/window_moves.hpp"
 
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 #include "spec/memory_rules.hpp"
 #include "spec/saturate.hpp"
 
@@ -16,14 +17,13 @@ WindowGeometry geometry_of(const Windows& windows, const Tensor& images) {
   const auto from = extents(images.view, "the source");
   if (from.size() < 3 || from.size() > max_window_dims + 2) {
     refuse(
-        "the source has {} dimensions; windows are those of images [images, extents…, channels], of 3 "
-        "to {} dimensions",
-        from.size(), max_window_dims + 2);
+        "the source has {}; windows are those of images [images, extents…, channels], of 3 to {} dimensions",
+        counted(from.size(), "dimension"), max_window_dims + 2);
   }
   WindowGeometry geometry;
   const WindowMistake mistake = read_windows(windows, from.subspan(1, from.size() - 2), geometry);
   if (!mistake.rule.empty()) {
-    refuse("{} is {}; needed is {}, such as {}", mistake.subject, mistake.found, mistake.need, mistake.legal);
+    refuse(sentence(mistake.subject, mistake.found, mistake.need, mistake.legal));
   }
   return geometry;
 }
@@ -34,8 +34,8 @@ Tensor separated(const Tensor& destination, const std::vector<std::uint64_t>& sh
   for (const std::uint64_t extent : shape) elements = sat_mul(elements, extent);
   if (destination.view.elements() != elements) {
     refuse(
-        "the destination has shape {}, what is computed {}; legal is that, or one with dimensions of "
-        "it put together, such as {}",
+        "the destination has shape {}, but the result has shape {}; legal is that shape, or one that joins "
+        "dimensions of it, such as {}",
         fmt::join(shape_of(destination), "x"), fmt::join(shape, "x"), joined);
   }
   return reshaped(destination, shape);
@@ -45,7 +45,7 @@ WindowMistake shape_mistake(std::string_view subject, const TensorView& view,
                             const std::vector<std::uint64_t>& want, std::string_view dimensions) {
   if (std::ranges::equal(extents(view), want)) return {};
   return {.rule = "view.shape",
-          .subject = fmt::format("windows: shape of {}", subject),
+          .subject = fmt::format("shape of {}", subject),
           .found = shape_text(extents(view)),
           .need = fmt::format("{}: {}", shape_text(want), dimensions),
           .legal = "a reshaped tensor"};
@@ -55,9 +55,9 @@ WindowMistake read_move_windows(const Move& move, const Windows& windows, Window
   const auto from = extents(move.sources.front().view);
   if (from.size() < 3) {
     return {.rule = "windows.rank",
-            .subject = "windows: images",
-            .found = fmt::format("{} dimensions", from.size()),
-            .need = "images, one to three dimensions of an image, channels",
+            .subject = "images",
+            .found = counted(from.size(), "dimension"),
+            .need = "3 to 5 dimensions: images, one to three of an image, channels",
             .legal = "a reshaped source"};
   }
   return read_windows(windows, from.subspan(1, from.size() - 2), geometry);
@@ -65,16 +65,22 @@ WindowMistake read_move_windows(const Move& move, const Windows& windows, Window
 
 void add(MoveRules& rules, WindowMistake mistake) {
   if (mistake.rule.empty()) return;
-  rules.add(mistake.rule, fmt::format("{}, to {}", mistake.subject, rules.destination()),
-            std::move(mistake.found), std::move(mistake.need), std::move(mistake.legal));
+  std::string subject = mistake.subject;
+  if (constexpr std::string_view own = "the destination"; subject.ends_with(own)) {
+    subject.replace(subject.size() - own.size(), own.size(), rules.destination());
+  } else {
+    subject += fmt::format(" (to {})", rules.destination());
+  }
+  rules.add(mistake.rule, std::move(subject), std::move(mistake.found), std::move(mistake.need),
+            std::move(mistake.legal));
 }
 
 bool check_count(MoveRules& rules, std::size_t count) {
   const std::size_t found = rules.move().sources.size();
   if (found == count) return true;
   add(rules, {.rule = "windows.sources",
-              .subject = "windows",
-              .found = fmt::format("{} sources", found),
+              .subject = "sources of the windows",
+              .found = counted(found, "source"),
               .need = count == 1 ? "one source, the images" : "two sources, the images and the filter",
               .legal = "im2col of images, or convolution of images and a filter"});
   return false;

@@ -1,6 +1,7 @@
 #include "kernel/stencil_calls.hpp"
 #include "operations/list.hpp"
 #include "operations/shared/make.hpp"
+#include "spec/counted.hpp"
 
 #include <tmajit/tile_options.hpp>
 
@@ -22,15 +23,16 @@ void check(MoveRules& rules) {
   rules.check_shapes();
   if (move.sources.empty() || move.sources.size() > max_inputs) {
     rules.add("stencil.sources", fmt::format("stencil of {}", rules.destination()),
-              fmt::format("{} sources", move.sources.size()), fmt::format("1 to {} sources", max_inputs),
+              counted(move.sources.size(), "source"), fmt::format("1 to {} sources", max_inputs),
               "several stencils, one after the other");
     return;
   }
   StencilCalls calls;
   const auto sources = static_cast<std::uint32_t>(move.sources.size());
   if (const auto mistake = read_calls(stencil.expression, sources, calls)) {
-    rules.add("stencil.offsets", subject, fmt::format("\"{}\", at {}", stencil.expression, mistake->offset),
-              mistake->message, "x0(-1, 0), of two dimensions");
+    rules.add("stencil.offsets", subject,
+              fmt::format("\"{}\", at character {}", stencil.expression, mistake->offset), mistake->need,
+              "x0(-1, 0), of two dimensions");
     return;
   }
   if (calls.offsets == 0) {
@@ -41,12 +43,14 @@ void check(MoveRules& rules) {
   const std::uint32_t rank = move.destination.view.rank;
   if (stencil_dims(stencil, rank, calls.offsets)) return;
   const Dims& dims = stencil.dims;
-  rules.add(
-      "stencil.dims", fmt::format("dimensions of the stencil of {}", rules.destination()),
-      dims.empty() ? fmt::format("{} offsets of {} dimensions", calls.offsets, rank)
-                   : fmt::format("{}", fmt::join(dims, ", ")),
-      fmt::format("as many different ones of {} dimensions as calls have offsets, {}", rank, calls.offsets),
-      dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
+  rules.add("stencil.dims", fmt::format("dimensions of the stencil of {}", rules.destination()),
+            dims.empty()
+                ? fmt::format("{} for {}", counted(calls.offsets, "offset"), counted(rank, "dimension"))
+                : fmt::format("{}", fmt::join(dims, ", ")),
+            fmt::format("{} of the tensor's {}, one for each offset of a call",
+                        calls.offsets == 1 ? "1" : fmt::format("{} different ones", calls.offsets),
+                        counted(rank, "dimension")),
+            dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
 }
 
 Problem problem(const Move& move) {

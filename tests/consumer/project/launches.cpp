@@ -101,7 +101,7 @@ void use_launches() {
   expect(read_kernel_file((folder.path / "k.cu").string()).kernel.include_folders[0] == folder.path,
          "read_kernel_file()");
   const MachineReport machine = examine_machine(folder.path);
-  expect(machine_text(machine, false).find("NVRTC") != std::string::npos, "machine_text()");
+  expect(machine_text(machine, 80, false).find("NVRTC") != std::string::npos, "machine_text()");
   expect(machine_json(machine).starts_with("{\"compiles\""), "machine_json()");
   expect(!nvdisasm_remedy().empty(), "nvdisasm_remedy()");
   if (!find_nvdisasm()) expect_error(ErrorCode::unavailable, [] { (void)disassemble({}); });

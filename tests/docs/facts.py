@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Holds lists and numbers in the documentation against the code that they are about.
+
+    facts.py --source DIR --bin DIR
+
+Prints what does not agree, and exits with 1 then.
+"""
+
+import argparse
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def read(path: pathlib.Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def names_in_ticks(text: str) -> list[str]:
+    return re.findall(r"`([^`]+)`", text)
+
+
+def section(text: str, first: str, end: str) -> str:
+    """The text from `first` to the next `end`; fails where there is none, for then nothing would be compared."""
+    begin = text.index(first)
+    return text[begin : text.index(end, begin + len(first))]
+
+
+def differences(what: str, documented: set[str], real: set[str]) -> list[str]:
+    wrong = [f"{what}: `{name}` is documented and not there" for name in sorted(documented - real)]
+    return wrong + [f"{what}: `{name}` is not documented" for name in sorted(real - documented)]
+
+
+class Facts:
+    def __init__(self, source: pathlib.Path, programs: pathlib.Path):
+        self.source = source
+        self.programs = programs
+        self.readme = read(source / "README.md")
+
+    def jitc(self, *words: str) -> str:
+        done = subprocess.run([str(self.programs / "jitc"), *words], capture_output=True, text=True, check=False)
+        return done.stdout + done.stderr
+
+    def nvrtc_version(self) -> list[str]:
+        """Every text that names a least CUDA or NVRTC names the one that the code asks for."""
+        found = re.search(r"oldest\{(\d+), (\d+)\}", read(self.source / "src/compile/nvrtc.cpp"))
+        least = f"{found[1]}.{found[2]}"
+        files = [self.source / "README.md", *sorted((self.source / "docs").rglob("*.md"))]
+        files += [self.source / name for name in ("cmake/Dependencies.cmake", "tools/lib/cuda.sh")]
+        wrong = []
+        count = 0
+        for path in files:
+            for match in re.finditer(r"(?:CUDA|NVRTC|toolkit|version)[\s(]+(\d+\.\d+)\s+or\s+later", read(path)):
+                count += 1
+                if match[1] != least:
+                    wrong.append(f"{path.name}: \"{match.group()}\", but the code asks for {least}")
+        return wrong if count >= 4 else [f"only {count} texts name the least CUDA: the pattern has lost them"]
+
+    def operations(self) -> list[str]:
+        real = {one["name"] for one in json.loads(self.jitc("operations", "--json"))}
+        text = section(self.readme, "The operations are", "A planner chooses")
+        return differences("README, operations", set(names_in_ticks(text)), real)
+
+    def commands(self) -> list[str]:
+        help_text = self.jitc("--help")
+        listed = section(help_text, "\nCommands:\n", "\n\n")
+        real = set(re.findall(r"^  ([a-z-]+)", listed, re.MULTILINE))
+        table = section(self.readme, "| command | |", "\n\n")
+        documented = {name for row in table.splitlines()[2:] for ticked in names_in_ticks(row.split("|")[1])
+                      for name in ticked.split()[:1] if re.fullmatch("[a-z][a-z-]*", name)}
+        documented -= {"ls", "clear"}  # of cache
+        return differences("README, commands", documented, real)
+
+    def families(self) -> list[str]:
+        listing = read(self.source / "src/families/list.cpp")
+        real = set(re.findall(r"(\w+)_family\(\)", listing))
+        table = section(read(self.source / "docs/architecture.md"), "| family | what its kernels do", "\n\n")
+        rows = [row.split("|") for row in table.splitlines()[2:]]
+        documented = {names_in_ticks(row[1])[0] for row in rows}
+        wrong = differences("architecture.md, families", documented, real)
+        tiles = {names_in_ticks(row[1])[0] for row in rows if "caller" in row[4]}
+        said = self.jitc("validate", "permute", "--axes", "1,0", "--shape", "4x4", "--box", "4x4")
+        allowed = set(re.findall(r"\w+", said[said.index("tiles of your choice are for") + 28 :].splitlines()[0]))
+        allowed -= {"and", "or"}
+        wrong += differences("architecture.md, families with tiles of the caller's choice", tiles, allowed)
+        limits = section(self.readme, "The kernel families are", "take a tile of the caller's choice")
+        ticked = set(names_in_ticks(limits))
+        return wrong + differences("README, families with tiles of the caller's choice", ticked, allowed)
+
+    def environment(self) -> list[str]:
+        real: set[str] = set()
+        for room in ("src", "tools/jitc"):
+            for path in (self.source / room).rglob("*.cpp"):
+                text = read(path)
+                if "getenv" not in text:
+                    continue
+                real |= set(re.findall(r'(?:getenv|environment)\("([A-Z_]+)"\)', text))
+                real |= set(re.findall(r'"(CUDA_[A-Z]+)"', text))
+        table = section(read(self.source / "docs/environment.md"), "| variable | meaning |", "\n\n")
+        documented = {name for row in table.splitlines()[2:] for name in names_in_ticks(row.split("|")[1])}
+        return differences("environment.md", documented, real)
+
+    def speeds(self) -> list[str]:
+        """The table of permutations shows what the chart shows: tmajit, and the best peer with its name."""
+        texts = re.findall(r"<text[^>]*>([^<]*)", read(self.source / "docs/images/movement.svg"))
+        cases = [text for text in texts if "→" in text]
+        chart: dict[str, tuple[str, str]] = {}
+        for element in ("f32", "bf16", "u8"):
+            at = texts.index(element) + 1
+            for number, case in enumerate(cases):
+                ours, peer = texts[at + 2 * number], texts[at + 2 * number + 1]
+                chart[f"{element} {case}".replace(" ", "")] = (ours.split(" ")[0], peer)
+        table = section(self.readme, "| | tmajit | `cuMemcpyDtoD` | best peer |", "\n\n").splitlines()[2:]
+        wrong = []
+        for row in table:
+            case, ours, _, peer, *others = [cell.strip() for cell in row.strip("|").split("|")]
+            speed, name = peer.removesuffix(")").split(" (")
+            shown = chart[case.replace(" ", "")]
+            if (ours, f"{speed} {name.lower()}") != shown:
+                wrong.append(f"README, {case}: {ours} and {peer}, but the chart shows {shown[0]} and {shown[1]}")
+            if max(map(int, others)) > int(speed):
+                wrong.append(f"README, {case}: another contestant is faster than the best peer")
+        return wrong if len(table) > 3 else ["README: the table of permutations has no rows"]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--bin", type=pathlib.Path, required=True)
+    options = parser.parse_args()
+    facts = Facts(options.source, options.bin)
+    wrong: list[str] = []
+    for check in (facts.nvrtc_version, facts.operations, facts.commands, facts.families, facts.environment, facts.speeds):
+        wrong += check()
+    for line in wrong:
+        print(line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
