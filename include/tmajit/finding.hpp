@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 TMAJIT_BEGIN
 
@@ -39,16 +40,22 @@ struct Rule {
 
 /// A mistake of a kernel, and where it shows.
 struct Finding {
-  std::string rule;               ///< id of the rule that is broken
-  std::string kernel;             ///< entry or function; empty if it belongs to none
-  std::uint32_t ptx_line = 0;     ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
-  std::uint32_t ptx_column = 0;   ///< from 1; 0 if it belongs to no instruction
-  std::string instruction;        ///< that line's instruction; empty if it belongs to none
-  std::string source_file;        ///< of its .loc, without folders; empty if the PTX does not name it
-  std::uint64_t source_line = 0;  ///< there; of what was inlined where it was inlined at; 0 without line info
+  std::string rule;              ///< id of the rule that is broken
+  std::string kernel;            ///< entry or function; empty if it belongs to none
+  std::uint32_t ptx_line = 0;    ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
+  std::uint32_t ptx_column = 0;  ///< from 1; 0 if it belongs to no instruction
+  std::string instruction;       ///< that line's instruction; empty if it belongs to none
+  /// Of its .loc, without folders; empty if the PTX does not name it. If the instruction was inlined, the
+  /// file of the innermost frame in the user's project (LintOptions::project, SimOptions::project); if there
+  /// is none, of the outermost frame that is no library's.
+  std::string source_file;
+  std::string source_path;        ///< the same file from the project's root, or else as .file has it
+  std::uint64_t source_line = 0;  ///< there; 0 without line info
   std::string found;              ///< what happened, or what the text says
   std::string expected;           ///< what is legal
   std::string remedy;             ///< what usually helps
+  /// PTX lines of further instructions that show the same mistake, in order.
+  std::vector<std::uint32_t> also_lines{};
   Severity severity = Severity::mistake;  ///< its rule's
 };
 

@@ -43,6 +43,9 @@ struct LintOptions {
   std::string entry = {};    ///< the only kernel that is looked at, by its symbol; empty: all of them
   std::vector<MapFacts> maps = {};
   std::vector<AllowedRule> allowed = {};
+  /// Root folder of the user's project: a finding in an inlined function stands at the innermost frame whose
+  /// file lies below it and is no library's. Empty: unknown.
+  std::string project = {};
   /// Reads the source that a .file of the PTX names, if it can be read: for comments there that allow rules.
   std::function<std::optional<std::string>(const std::string& path)> read_source = {};
 };

@@ -50,6 +50,9 @@ struct SimOptions {
   /// That kernels can have taken by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its default).
   std::uint64_t heap_bytes = 8ULL << 20;
   std::uint32_t sm_count = 8;
+  /// Root folder of the user's project: a report in an inlined function stands at the innermost frame whose
+  /// file lies below it and is no library's. Empty: unknown.
+  std::string project{};
   /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. They
   /// stay where a kernel cannot go on and no other report says why.
   std::vector<std::string> allowed{};

@@ -191,6 +191,14 @@ inline constexpr Rule rules[] = {
     {"mbarrier.other-cta", "A copy completes on an mbarrier of another CTA than the one its bytes go to.",
      "an mbarrier in the CTA that the bytes go to", "map both addresses to the same rank",
      "PTX ISA: cp.async.bulk, st.async"},
+    {"mbarrier.parity",
+     "A wait for an mbarrier names a parity that is not that of the phase it is for, so that it ends at "
+     "once.",
+     "the parity of the phase that the thread waits for, which changes with each turn of the ring",
+     "flip the parity when the stages begin again; the first wait for a full stage takes parity 0, the first "
+     "wait "
+     "for a free one parity 1",
+     "PTX ISA: mbarrier.try_wait, Phase of the mbarrier object"},
     {"mbarrier.plain-access", "A plain load or store touches an mbarrier.", "mbarrier instructions only",
      "an mbarrier is opaque: move the data, or make it memory again by mbarrier.inval",
      "PTX ISA: Contents of the mbarrier object"},
@@ -448,6 +456,13 @@ class RuleId {
 
   const Rule* rule_;
 };
+
+/// A remedy of wgmma.register-in-flight where a wait for the product stands behind the access in the PTX.
+inline constexpr std::string_view moved_before_wait =
+    "if the access stands behind the wait in the source, the compiler has moved it ahead: the wait does not "
+    "name "
+    "the registers, so fence each accumulator after it by asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\") "
+    "(cute::warpgroup_fence_operand); else wait before the access";
 
 /// Whether a module uses our device headers, so that remedies name their functions, too.
 [[nodiscard]] bool uses_device_headers(std::string_view ptx);

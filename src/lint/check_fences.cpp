@@ -90,7 +90,8 @@ class FenceCheck final : public PathCheck {
       if (const auto write = read_from(state.origin, event)) {
         if (phase == Phase::fenced_late) {
           findings_.add(event.instruction, *of_.late_rule,
-                        fmt::format(fmt::runtime(of_.late), writes_at(state, kernel_.events[*write])));
+                        fmt::format(fmt::runtime(of_.late), writes_at(state, kernel_.events[*write])), {},
+                        {.instruction = event.instruction});
           return;
         }
         if (phase != Phase::fenced) {
@@ -136,13 +137,16 @@ class FenceCheck final : public PathCheck {
     findings_.add(read.instruction, "store.missing-barrier",
                   fmt::format("one thread's bulk store that can follow the stores of many threads to shared "
                               "memory at {} without a barrier",
-                              writes_at(state, write)));
+                              writes_at(state, write)),
+                  {}, {.instruction = read.instruction});
   }
 
   void report(const PathState& state, const Event& write, const Event& read) {
-    findings_.add((of_.by_many ? read : write).instruction, of_.rule,
+    const std::uint32_t instruction = (of_.by_many ? read : write).instruction;
+    findings_.add(instruction, of_.rule,
                   fmt::format(fmt::runtime(of_.found),
-                              of_.by_many ? writes_at(state, write) : kernel_.line_of(read.instruction)));
+                              of_.by_many ? writes_at(state, write) : kernel_.line_of(read.instruction)),
+                  {}, {.instruction = instruction});
   }
   /// "line 12", or "line 12 or others like it", whose ways have met.
   [[nodiscard]] std::string writes_at(const PathState& state, const Event& write) const {

@@ -75,7 +75,8 @@ class GroupCheck final : public PathCheck {
     findings_.add(
         kernel_.events[followed.store].instruction, "exit.store-unread",
         fmt::format("a thread ends at {} with this bulk store {}", kernel_.line_of(instruction),
-                    followed.age != 0 ? "in a group that it has not waited for" : "in no committed group"));
+                    followed.age != 0 ? "in a group that it has not waited for" : "in no committed group"),
+        {}, {.instruction = kernel_.events[followed.store].instruction});
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
@@ -119,7 +120,8 @@ class GroupCheck final : public PathCheck {
   void report_reuse(const Event& event, const Followed& followed, check::RuleId rule) {
     findings_.add(event.instruction, rule,
                   fmt::format("shared memory is written again while the bulk store at {} may still read it",
-                              kernel_.line_of(kernel_.events[followed.store].instruction)));
+                              kernel_.line_of(kernel_.events[followed.store].instruction)),
+                  {}, {.instruction = kernel_.events[followed.store].instruction});
   }
 
   std::vector<std::uint32_t> stores_;

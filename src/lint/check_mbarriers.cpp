@@ -100,7 +100,8 @@ class InitOrder final : public PathCheck {
           event.instruction, "mbarrier.uninitialised",
           fmt::format("a thread can come here without a barrier, before another has initialised the "
                       "mbarrier at {}",
-                      kernel_.line_of(init->instruction)));
+                      kernel_.line_of(init->instruction)),
+          {}, {.instruction = init->instruction});
       return;
     }
     next.push_back(state);
@@ -285,10 +286,12 @@ void check_mbarriers(const Kernel& kernel, Findings& findings) {
     if (calls || !uses_barrier(event) || !is_own(kernel, event)) continue;
     if (inits.on_barrier_of(event) == nullptr) {
       findings.add(event.instruction, "mbarrier.uninitialised",
-                   "an mbarrier that this kernel initialises nowhere");
+                   "an mbarrier that this kernel initialises nowhere", {},
+                   {.instruction = event.instruction});
     } else if (event.kind == Kind::bulk_load && waits.on_barrier_of(event) == nullptr) {
       findings.add(event.instruction, "mbarrier.never-waited",
-                   "a load that completes on an mbarrier that this kernel waits for nowhere");
+                   "a load that completes on an mbarrier that this kernel waits for nowhere", {},
+                   {.instruction = event.instruction});
     }
   }
 }

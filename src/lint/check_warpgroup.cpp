@@ -19,23 +19,34 @@ class ProductCheck {
   void run(const ptx::BasicBlock& block) {
     ages_.clear();
     touched_.clear();
+    ++group_;
+    ++fences_;
+    last_ = block.last;
     for (std::uint32_t i = block.first; i < block.last; ++i) step(i);
   }
 
  private:
+  /// Of a register: groups committed since, the last product that uses it, and the group of that.
+  struct InFlight {
+    std::uint64_t age = 0;
+    std::uint32_t product = 0;
+    std::uint64_t group = 0;
+  };
+
   void step(std::uint32_t index) {
     const ptx::FlatInstruction& flat = kernel_.function.instructions[index];
     const ptx::Instruction& in = *flat.instruction;
     switch (in.opcode) {
       case Opcode::wgmma_mma_async: return product(index);
-      case Opcode::wgmma_fence: return touched_.clear();
+      case Opcode::wgmma_fence: ++fences_; return touched_.clear();
       case Opcode::wgmma_commit_group:
-        for (auto& [reg, age] : ages_) ++age;
+        for (auto& [reg, flying] : ages_) ++flying.age;
+        ++group_;
         return;
       case Opcode::wgmma_wait_group: {
         const std::uint64_t pending = in.operands.empty() ? 0 : in.operands[0].value.bits;
         for (auto each = ages_.begin(); each != ages_.end();)
-          each = each->second > pending ? ages_.erase(each) : std::next(each);
+          each = each->second.age > pending ? ages_.erase(each) : std::next(each);
         return;
       }
       case Opcode::call:
@@ -48,15 +59,36 @@ class ProductCheck {
     for (const ptx::Binding& binding : flat.bindings) {
       const auto* const reg = std::get_if<ptx::RegisterRef>(&binding);
       if (reg == nullptr) continue;
-      if (ages_.count(reg->index) != 0) {
-        findings_.add(index, "wgmma.register-in-flight",
-                      fmt::format("{} is accessed while a wgmma.mma_async that uses it is in flight",
-                                  kernel_.function.registers[reg->index].name));
-      }
+      if (const auto flying = ages_.find(reg->index); flying != ages_.end())
+        report(index, reg->index, flying->second);
       // Compilers place copies and constants where they like, whatever stands between in the source, and make
       // a product's predicate of an accumulator that they have just set to 0.
       if (in.opcode != Opcode::mov && in.opcode != Opcode::setp) touched_.emplace(reg->index, index);
     }
+  }
+
+  void report(std::uint32_t index, std::uint32_t reg, const InFlight& flying) {
+    std::string found =
+        fmt::format("no wgmma.wait_group covers the product at {} before this access to its register {}",
+                    kernel_.line_of(flying.product), kernel_.function.registers[reg].name);
+    if (flying.age == 0) found += "; no wgmma.commit_group has closed its group";
+    FindingCause cause{.number = flying.group};
+    const auto wait = flying.age == 0 ? std::nullopt : wait_behind(index);
+    if (wait) {
+      found += fmt::format("; the next wait stands behind it, at {}", kernel_.line_of(*wait));
+      cause.remedy = check::moved_before_wait;
+    }
+    findings_.add(index, "wgmma.register-in-flight", std::move(found), {}, cause);
+  }
+
+  /// The wait behind an instruction in its block, before any other product.
+  [[nodiscard]] std::optional<std::uint32_t> wait_behind(std::uint32_t index) const {
+    for (++index; index < last_; ++index) {
+      const Opcode opcode = kernel_.instruction(index).opcode;
+      if (opcode == Opcode::wgmma_wait_group) return index;
+      if (opcode == Opcode::wgmma_mma_async) return std::nullopt;
+    }
+    return std::nullopt;
   }
 
   void product(std::uint32_t index) {
@@ -72,17 +104,21 @@ class ProductCheck {
           findings_.add(
               index, "wgmma.missing-fence",
               fmt::format("a wgmma.mma_async uses {}, which {} accesses, with no wgmma.fence between",
-                          kernel_.function.registers[reg->index].name, kernel_.line_of(by->second)));
+                          kernel_.function.registers[reg->index].name, kernel_.line_of(by->second)),
+              {}, {.number = fences_});
         }
-        if (!flat.instruction->guard) ages_[reg->index] = 0;
+        if (!flat.instruction->guard) ages_[reg->index] = {0, index, group_};
       }
     }
   }
 
   const Kernel& kernel_;
   Findings& findings_;
-  std::map<std::uint32_t, std::uint64_t> ages_;     ///< groups committed since, of registers in flight
-  std::map<std::uint32_t, std::uint32_t> touched_;  ///< who has accessed a register since the last fence
+  std::map<std::uint32_t, InFlight> ages_;          ///< of registers in flight
+  std::map<std::uint32_t, std::uint32_t> touched_;  ///< the last access to a register since the last fence
+  std::uint64_t group_ = 0;                         ///< a number of the kernel's groups of products
+  std::uint64_t fences_ = 0;                        ///< a number of the stretches between fences
+  std::uint32_t last_ = 0;                          ///< end of the block
 };
 
 /// The literal that an operand is.

@@ -2,27 +2,64 @@
 
 /// The checks, one function each. What they report is certain as far as the kernel's values and paths are
 /// understood; what is unknown is not reported.
+#include "check/own_files.hpp"
 #include "check/rules.hpp"
 #include "lint/kernel.hpp"
 
+#include <map>
+#include <optional>
 #include <set>
 
 TMAJIT_BEGIN
 namespace lint {
 
+/// Findings that have one cause are one, once those that are allowed are taken out.
+class Groups {
+ public:
+  /// `statement` of the source, and `cause`; 0 where they are unknown.
+  void note(const Finding& finding, std::uint64_t statement, std::uint64_t cause) {
+    keys_.try_emplace(place_of(finding), Key{statement, cause});
+  }
+  /// Findings that are sorted by their lines.
+  void apply(std::vector<Finding>& findings) const;
+
+ private:
+  struct Key {
+    std::uint64_t statement = 0;
+    std::uint64_t cause = 0;
+  };
+  using Place = std::tuple<std::uint32_t, std::uint32_t, std::string>;
+  static Place place_of(const Finding& finding) {
+    return {finding.ptx_line, finding.ptx_column, finding.rule};
+  }
+  std::map<Place, Key> keys_;
+};
+
+/// What makes findings of one rule one: the waits and barriers that `instruction` stands between, or a number
+/// of the check's own.
+struct FindingCause {
+  std::optional<std::uint32_t> instruction{};
+  std::optional<std::uint64_t> number{};
+  std::string_view remedy{};  ///< in place of the rule's own
+};
+
 /// Collects what the checks find in a kernel, one finding of each rule and instruction.
 class Findings {
  public:
-  Findings(const Kernel& kernel, LintResult& result) : kernel_(kernel), result_(result) {}
+  Findings(const Kernel& kernel, const check::OwnFiles& own, Groups& groups, LintResult& result);
 
   /// Where `expected` is empty, the rule's own words stand for it.
-  void add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected = {});
+  void add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected = {},
+           const FindingCause& cause = {});
   /// A check gave up.
   void unfinished(check::RuleId rule);
 
  private:
   const Kernel& kernel_;
+  const check::OwnFiles& own_;
+  Groups& groups_;
   LintResult& result_;
+  std::vector<std::uint32_t> segments_;  ///< of each instruction: the waits before it
   std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
 };
 

@@ -1,28 +1,86 @@
+#include "check/also_lines.hpp"
 #include "check/kernel_name.hpp"
+#include "check/own_files.hpp"
 #include "lint/allowed.hpp"
 #include "lint/checks.hpp"
 #include "ptx/printer.hpp"
+#include "ptx/separates.hpp"
 
 #include <tmajit/lint.hpp>
 
 #include <algorithm>
+#include <optional>
 
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace lint {
 
-void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected) {
+namespace {
+
+void locate(Finding& finding, const ptx::FlatInstruction& flat, const check::OwnFiles& own) {
+  finding.instruction = print(*flat.instruction);
+  finding.source_file = flat.source.file();
+  finding.source_path = own.shown(flat.source.path);
+  finding.source_line = flat.source.line;
+}
+
+}  // namespace
+
+Findings::Findings(const Kernel& kernel, const check::OwnFiles& own, Groups& groups, LintResult& result)
+    : kernel_(kernel), own_(own), groups_(groups), result_(result) {
+  std::uint32_t segment = 0;
+  for (const ptx::FlatInstruction& flat : kernel.function.instructions) {
+    if (ptx::separates(flat.instruction->opcode)) ++segment;
+    segments_.push_back(segment);
+  }
+}
+
+void Findings::add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected,
+                   const FindingCause& cause) {
   const ptx::FlatInstruction& flat = kernel_.function.instructions[instruction];
   if (!known_.emplace(flat.instruction, rule->id).second) return;
   Finding& finding = result_.findings.emplace_back();
-  check::describe(finding, rule, std::move(found), std::move(expected), {});
+  check::describe(finding, rule, std::move(found), std::move(expected), cause.remedy);
   finding.kernel = kernel_.function.function->name;
   finding.ptx_line = flat.instruction->location.line;
   finding.ptx_column = flat.instruction->location.column;
-  finding.instruction = print(*flat.instruction);
-  finding.source_file = flat.source.file;
-  finding.source_line = flat.source.line;
+  locate(finding, flat, own_);
+  const bool has_frame = flat.frame != ptx::SourceFrame::none;
+  std::uint64_t number = 0;
+  if (cause.instruction) number = 2 * (segments_[*cause.instruction] + 1ULL);
+  if (cause.number) number = 2 * *cause.number + 1;
+  groups_.note(finding, has_frame ? flat.frame + 1ULL : 0, number);
+}
+
+void Groups::apply(std::vector<Finding>& findings) const {
+  std::vector<Finding> left;
+  std::map<std::tuple<std::string, std::string, int, std::uint64_t>, std::size_t> known;
+  std::vector<std::vector<std::uint32_t>> lines;
+  for (Finding& finding : findings) {
+    const auto key = keys_.find(place_of(finding));
+    std::optional<std::size_t> same;
+    std::vector<std::tuple<std::string, std::string, int, std::uint64_t>> its;
+    if (key != keys_.end()) {
+      if (key->second.statement != 0)
+        its.emplace_back(finding.kernel, finding.rule, 0, key->second.statement);
+      if (key->second.cause != 0) its.emplace_back(finding.kernel, finding.rule, 1, key->second.cause);
+    }
+    for (const auto& each : its) {
+      const auto found = known.find(each);
+      if (found != known.end()) same = same ? std::min(*same, found->second) : found->second;
+    }
+    if (same) {
+      lines[*same].push_back(finding.ptx_line);
+    } else {
+      same = left.size();
+      left.push_back(std::move(finding));
+      lines.emplace_back();
+    }
+    for (const auto& each : its) known.try_emplace(each, *same);
+  }
+  for (std::size_t i = 0; i < left.size(); ++i) check::add_lines(left[i], std::move(lines[i]));
+  findings = std::move(left);
 }
 
 void Findings::unfinished(check::RuleId rule) {
@@ -45,7 +103,7 @@ void add_diagnostics(const std::vector<ptx::Diagnostic>& diagnostics, check::Rul
 constexpr std::size_t most_notes = 20;
 
 /// Whether all instructions are known; notes those that are not.
-bool understood(const ptx::FlatFunction& function, LintResult& result) {
+bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, LintResult& result) {
   bool all = true;
   for (const ptx::FlatInstruction& flat : function.instructions) {
     if (flat.instruction->opcode != ptx::Opcode::unknown) continue;
@@ -56,24 +114,25 @@ bool understood(const ptx::FlatFunction& function, LintResult& result) {
     note.kernel = function.function->name;
     note.ptx_line = flat.instruction->fault_location.line;
     note.ptx_column = flat.instruction->fault_location.column;
-    note.instruction = print(*flat.instruction);
-    note.source_file = flat.source.file;
-    note.source_line = flat.source.line;
+    locate(note, flat, own);
   }
   return all;
 }
 
 void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
-                   const LintOptions& options, Allowance& allowance, LintResult& result) {
+                   const LintOptions& options, Allowance& allowance, check::OwnFiles& own, Groups& groups,
+                   LintResult& result) {
   if (function.is_entry) result.kernels.push_back(function.name);
   ptx::ResolveResult resolved = resolve(names, function);
   if (!resolved) {
     add_diagnostics(resolved.diagnostics, "name", function.name, result);
     return;
   }
-  if (!understood(*resolved.function, result)) return;
+  choose_sources(*resolved.function,
+                 [&](std::span<const std::string_view> paths) { return own.headline(paths); });
+  if (!understood(*resolved.function, own, result)) return;
   const Kernel kernel(module, std::move(*resolved.function), options, allowance);
-  Findings findings(kernel, result);
+  Findings findings(kernel, own, groups, result);
   check_target(kernel, findings);
   check_accesses(kernel, findings);
   check_warpgroup(kernel, findings);
@@ -122,24 +181,27 @@ MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec) {
 LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   LintResult result;
   lint::Allowed allowed(text, options);
+  lint::Groups groups;
   const ptx::ParseResult parsed = ptx::parse(text, options.name);
   if (!parsed) {
     lint::add_diagnostics(parsed.diagnostics, "syntax", "", result);
   } else {
     allowed.find_files(*parsed.module);
     lint::Allowance allowance;
+    check::OwnFiles own(options.project);
     const ptx::ModuleNames names(*parsed.module);
     for (const ptx::Directive& directive : parsed.module->directives) {
       const auto* function = std::get_if<ptx::Function>(&directive);
       if (function == nullptr || !function->body) continue;
       if (!function->is_entry || options.entry.empty() || function->name == options.entry)
-        lint::lint_function(*parsed.module, names, *function, options, allowance, result);
+        lint::lint_function(*parsed.module, names, *function, options, allowance, own, groups, result);
     }
   }
   if (check::uses_device_headers(text)) std::ranges::for_each(result.findings, &check::name_helper);
   allowed.apply(result);
   std::ranges::stable_sort(result.findings, {},
                            [](const Finding& each) { return std::pair(each.ptx_line, each.ptx_column); });
+  groups.apply(result.findings);
   result.report = lint::describe(result.findings, text, options.name, false) +
                   lint::describe(result.notes, text, options.name, true);
   return result;

@@ -59,10 +59,7 @@ ModuleNames::ModuleNames(const Module& module) {
       names[each->name].binding = known;
     }
     if (const auto* each = std::get_if<Variable>(&directive)) names[each->name].binding = each;
-    if (const auto* each = std::get_if<File>(&directive)) {
-      const std::string_view path = each->name;
-      found->files[each->index] = path.substr(path.rfind('/') + 1);  // npos + 1 is 0
-    }
+    if (const auto* each = std::get_if<File>(&directive)) found->files[each->index] = each->name;
   }
   for (const Directive& directive : module.directives) {
     const auto* each = std::get_if<Alias>(&directive);
@@ -79,6 +76,8 @@ using Meaning = ModuleNames::Found::Meaning;
 using Scope = ModuleNames::Found::Scope;
 
 class Resolver {
+  using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
+
  public:
   Resolver(const ModuleNames::Found& module, const Function& function)
       : function_(function), module_(module.scope), files_(module.files) {
@@ -176,19 +175,37 @@ class Resolver {
 
   /// A place that was inlined has a mark of its own, which stands before those of what was inlined into it.
   void place(const LineMark& mark) {
-    Place at{mark.file, mark.line, mark.column};
+    std::uint32_t caller = SourceFrame::none;
     if (mark.inlined) {
-      const Place caller{mark.inlined->file, mark.inlined->line, mark.inlined->column};
-      const auto known = outermost_.find(caller);
-      at = known == outermost_.end() ? caller : known->second;
+      const Place at{mark.inlined->file, mark.inlined->line, mark.inlined->column};
+      const auto known = latest_.find(at);
+      caller = known != latest_.end() ? known->second : frame_of(at, SourceFrame::none);
     }
-    outermost_[{mark.file, mark.line, mark.column}] = at;
-    const auto file = files_.find(at[0]);
-    source_ = {file == files_.end() ? std::string_view() : file->second, at[1]};
+    const Place at{mark.file, mark.line, mark.column};
+    frame_ = latest_[at] = frame_of(at, caller);
+    std::uint32_t outermost = frame_;
+    while (flat_.frames[outermost].caller != SourceFrame::none) outermost = flat_.frames[outermost].caller;
+    source_ = flat_.frames[outermost].at;
+  }
+
+  /// A caller's frame is older than those of what was inlined into it, so that chains end. A chain that is
+  /// too long, as of a place that is inlined into itself, loses its callers.
+  std::uint32_t frame_of(const Place& at, std::uint32_t caller) {
+    constexpr std::uint32_t most_callers = 64;
+    std::uint32_t callers = 0;
+    for (std::uint32_t each = caller; each != SourceFrame::none; each = flat_.frames[each].caller) ++callers;
+    if (callers >= most_callers) caller = SourceFrame::none;
+    const auto [found, fresh] = frames_.try_emplace({at, caller}, flat_.frames.size());
+    if (fresh) {
+      const auto file = files_.find(at[0]);
+      const std::string_view path = file == files_.end() ? std::string_view() : file->second;
+      flat_.frames.push_back({{path, at[1]}, at[2], caller});
+    }
+    return found->second;
   }
 
   void bind(Scope& scope, const Instruction& instruction) {
-    FlatInstruction flat{&instruction, {}, source_};
+    FlatInstruction flat{&instruction, {}, source_, frame_};
     if (instruction.guard) bind_name(scope, instruction.guard->predicate, instruction.location, flat);
     if (instruction.opcode != Opcode::unknown) {
       for (const Operand& operand : instruction.operands) bind_operand(scope, operand, flat);
@@ -250,10 +267,11 @@ class Resolver {
   const Function& function_;
   FlatFunction flat_;
   const Scope& module_;
-  using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
-  std::map<Place, Place> outermost_;           ///< of the places that were marked
   const std::map<std::uint64_t, std::string_view>& files_;
+  std::map<Place, std::uint32_t> latest_;                            ///< frame of the last mark of a place
+  std::map<std::pair<Place, std::uint32_t>, std::uint32_t> frames_;  ///< by place and caller
   SourceLine source_;
+  std::uint32_t frame_ = SourceFrame::none;
   std::uint32_t next_index_ = 0;
   std::map<const Label*, std::uint32_t> label_index_;
   std::map<std::pair<const RegisterDeclaration*, std::string>, std::size_t> made_;
@@ -269,6 +287,25 @@ ResolveResult resolve(const ModuleNames& names, const Function& function) {
 
 ResolveResult resolve(const Module& module, const Function& function) {
   return resolve(ModuleNames(module), function);
+}
+
+void choose_sources(FlatFunction& function,
+                    const std::function<std::size_t(std::span<const std::string_view> paths)>& choose) {
+  std::vector<SourceLine> chosen;
+  std::vector<std::uint32_t> chain;
+  std::vector<std::string_view> paths;
+  for (std::uint32_t innermost = 0; innermost < function.frames.size(); ++innermost) {
+    chain.clear();
+    paths.clear();
+    for (std::uint32_t at = innermost; at != SourceFrame::none; at = function.frames[at].caller) {
+      chain.push_back(at);
+      paths.push_back(function.frames[at].at.path);
+    }
+    chosen.push_back(function.frames[chain[std::min(choose(paths), chain.size() - 1)]].at);
+  }
+  for (FlatInstruction& each : function.instructions) {
+    if (each.frame != SourceFrame::none) each.source = chosen[each.frame];
+  }
 }
 
 bool is_special_register(std::string_view text) noexcept {

@@ -5,7 +5,9 @@
 #include "ptx/parser.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -46,8 +48,18 @@ using Binding = std::variant<RegisterRef, SpecialRef, LabelRef, BranchTableRef, 
 
 /// A line of the source that PTX comes from.
 struct SourceLine {
-  std::string_view file;   ///< without folders, in the module; empty if no `.file` names it
+  std::string_view path;   ///< as `.file` has it, in the module; empty if no `.file` names it
   std::uint64_t line = 0;  ///< 0: none is known
+  /// The path without folders.
+  [[nodiscard]] std::string_view file() const noexcept { return path.substr(path.rfind('/') + 1); }
+};
+
+/// A line of the source, and the call by which its function was inlined.
+struct SourceFrame {
+  static constexpr std::uint32_t none = ~0U;
+  SourceLine at;
+  std::uint64_t column = 0;
+  std::uint32_t caller = none;  ///< index of the call's frame; none: the function was not inlined
 };
 
 struct FlatInstruction {
@@ -56,8 +68,9 @@ struct FlatInstruction {
   /// text, those inside addresses, vectors, pairs and lists included, sinks left out. Of an unknown
   /// instruction the guard's alone.
   std::vector<Binding> bindings;
-  /// By the last .loc before it; of what was inlined, the line that it was inlined at.
+  /// By the last .loc before it: the outermost line, or the one that choose_sources() has chosen.
   SourceLine source;
+  std::uint32_t frame = SourceFrame::none;  ///< the innermost, index into FlatFunction::frames
 };
 
 struct FlatFunction {
@@ -66,6 +79,7 @@ struct FlatFunction {
   std::vector<FlatInstruction> instructions;
   std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of .branchtargets: instruction indices
   std::vector<const Variable*> variables;                 ///< declared in the body: .shared, .local, .param
+  std::vector<SourceFrame> frames;                        ///< those of all instructions, each once
 };
 
 struct ResolveResult {
@@ -91,6 +105,11 @@ class ModuleNames {
 /// Binds the names of `function`, a function of `module`; both must outlive the result. A function without a
 /// body is an error.
 [[nodiscard]] ResolveResult resolve(const Module& module, const Function& function);
+
+/// Chooses the line that stands for each instruction: choose(paths) gives the index of a frame, of which
+/// `paths` has the innermost first.
+void choose_sources(FlatFunction& function,
+                    const std::function<std::size_t(std::span<const std::string_view> paths)>& choose);
 
 /// Whether `name` is a special register (PTX ISA 10) or WARP_SZ.
 [[nodiscard]] bool is_special_register(std::string_view name) noexcept;

@@ -28,9 +28,11 @@ Json place(std::string_view file, std::uint64_t line, std::uint32_t column) {
   return {{"physicalLocation", std::move(physical)}};
 }
 
-/// The file of a finding's line: as the program was given it, if it has that name.
+/// The file of a finding's line: as the program was given it, if it has that name; else from the project's
+/// root or as the PTX has it.
 std::string_view source_of(const FindingsReport& report, const Finding& finding) {
-  return report.source.ends_with(finding.source_file) ? report.source : std::string_view(finding.source_file);
+  if (!report.source.empty() && report.source.ends_with(finding.source_file)) return report.source;
+  return finding.source_path.empty() ? finding.source_file : finding.source_path;
 }
 
 std::string message(const Finding& finding) {
@@ -67,10 +69,18 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// Where what a finding stands in was inlined, the innermost function first; empty where nothing was.
-std::span<const SourcePlace> inlined(const FindingsReport& report, std::size_t finding) {
-  if (finding >= report.places.size() || report.places[finding].size() < 2) return {};
-  return std::span(report.places[finding]).first(report.places[finding].size() - 1);
+/// The frames of a finding but its own one, the innermost first.
+std::vector<SourcePlace> other_frames(const FindingsReport& report, std::size_t finding) {
+  if (finding >= report.places.size()) return {};
+  std::vector<SourcePlace> frames = report.places[finding];
+  if (std::ranges::none_of(frames, &SourcePlace::own)) mark_own(frames, report.findings[finding]);
+  const auto own = std::ranges::find(frames, true, &SourcePlace::own);
+  if (own != frames.end()) {
+    frames.erase(own);
+  } else if (!frames.empty()) {
+    frames.pop_back();
+  }
+  return frames;
 }
 
 Json json_of(const Finding& finding) {
@@ -82,7 +92,9 @@ Json json_of(const Finding& finding) {
           {"ptx_column", finding.ptx_column},
           {"instruction", finding.instruction},
           {"source_file", finding.source_file},
+          {"source_path", finding.source_path},
           {"source_line", finding.source_line},
+          {"also_lines", finding.also_lines},
           {"found", finding.found},
           {"expected", finding.expected},
           {"remedy", finding.remedy},
@@ -90,7 +102,19 @@ Json json_of(const Finding& finding) {
           {"rule_source", rule != nullptr ? rule->source : ""}};
 }
 
+Json json_of(const SourcePlace& place) {
+  return {{"file", place.file},
+          {"line", place.line},
+          {"text", place.text},
+          {"path", place.path},
+          {"own", place.own}};
+}
+
 }  // namespace
+
+std::string place_json(const SourcePlace& place) {
+  return json_text(json_of(place));
+}
 
 std::string finding_json(const Finding& finding) {
   return json_text(json_of(finding));
@@ -99,8 +123,7 @@ std::string finding_json(const Finding& finding) {
 std::string report_json(const Report& report, const std::vector<const Artifact*>& artifacts) {
   Json json = json_of(report);
   json["source"] = Json::array();
-  for (const SourcePlace& each : source_places(artifacts, report))
-    json["source"].push_back({{"file", each.file}, {"line", each.line}, {"text", each.text}});
+  for (const SourcePlace& each : source_places(artifacts, report)) json["source"].push_back(json_of(each));
   json["cta"] = report.cta;
   json["thread"] = report.thread;
   json["count"] = report.count;
@@ -117,7 +140,11 @@ std::string report_text(const Report& report, const std::vector<const Artifact*>
       "kernel " + check::shown_name(report.kernel) +
           (report.ptx_line == 0 ? ""
                                 : fmt::format(", PTX line {}: {}", report.ptx_line, report.instruction)));
-  for (const SourcePlace& each : source_places(artifacts, report)) add("source", describe(each));
+  std::string_view heading = "source";
+  for (const SourcePlace& each : own_first(source_places(artifacts, report))) {
+    add(heading, describe(each));
+    heading = "inlined";
+  }
   add("who",
       fmt::format("CTA ({}), thread ({})", fmt::join(report.cta, ", "), fmt::join(report.thread, ", ")));
   add("found", report.found);
@@ -131,7 +158,7 @@ std::string findings_sarif(const FindingsReport& report) {
   Json rules = Json::array();
   std::set<std::string_view> named;
   const auto add = [&](const Finding& finding, const char* level_of_result,
-                       std::span<const SourcePlace> frames) {
+                       const std::vector<SourcePlace>& frames) {
     if (named.insert(finding.rule).second) rules.push_back(rule_of(finding.rule));
     Json result{
         {"ruleId", finding.rule}, {"level", level_of_result}, {"message", {{"text", message(finding)}}}};
@@ -143,7 +170,7 @@ std::string findings_sarif(const FindingsReport& report) {
       in_ptx["id"] = 1;
       Json related = Json::array({std::move(in_ptx)});
       for (const SourcePlace& frame : frames) {
-        related.push_back(place(frame.file, frame.line, 0));
+        related.push_back(place(frame.path.empty() ? frame.file : frame.path, frame.line, 0));
         related.back()["id"] = related.size();
         related.back()["message"] = {{"text", "inlined from here"}};
       }
@@ -154,7 +181,7 @@ std::string findings_sarif(const FindingsReport& report) {
     results.push_back(std::move(result));
   };
   for (std::size_t i = 0; i < report.findings.size(); ++i)
-    add(report.findings[i], level(report.findings[i].severity), inlined(report, i));
+    add(report.findings[i], level(report.findings[i].severity), other_frames(report, i));
   for (const Finding& note : report.notes) add(note, "note", {});
   Json notes = Json::array();
   for (const std::string& check : report.unfinished)
@@ -189,7 +216,7 @@ std::string findings_junit(const FindingsReport& report) {
     std::string where = fmt::format("{}:{}", report.input, finding.ptx_line);
     if (finding.source_line != 0)
       where += fmt::format(", {}:{}", source_of(report, finding), finding.source_line);
-    for (const SourcePlace& frame : inlined(report, i))
+    for (const SourcePlace& frame : other_frames(report, i))
       where += fmt::format(", inlined from {}:{}", frame.file, frame.line);
     const std::string text = escaped(fmt::format("{}: {}", where, message(finding)));
     add(fmt::format("{}{}{} at line {}", finding.kernel, finding.kernel.empty() ? "" : ": ", finding.rule,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -59,15 +60,19 @@ std::vector<Mark> marks_before(StringRef ptx, std::uint32_t ptx_line) {
   return marks;
 }
 
-/// The name that `.file INDEX "…"` gives, without folders.
-std::string file_name(StringRef ptx, std::uint64_t index) {
+/// The paths that `.file INDEX "…"` gives, by index.
+std::map<std::uint64_t, StringRef> paths_of(StringRef ptx) {
+  std::map<std::uint64_t, StringRef> paths;
   while (!(ptx = ptx.split(".file").second).empty()) {
     auto rest = ptx.split('\n').first;
-    if (take_number(rest) != index) continue;
-    const auto path = rest.split('"').second.split('"').first;
-    return path.substr(path.rfind('/') + 1).str();
+    if (const auto index = take_number(rest))
+      paths.try_emplace(*index, rest.split('"').second.split('"').first);
   }
-  return {};
+  return paths;
+}
+
+std::string file_of(StringRef path) {
+  return path.substr(path.rfind('/') + 1).str();
 }
 
 /// What of an artifact's source is the text of a file: of a custom one, what follows `#line 1 "folder/FILE"`.
@@ -90,15 +95,18 @@ std::vector<SourcePlace> source_places(const Artifact& artifact, std::uint32_t p
   auto at = marks.rbegin();
   std::optional<Mark> mark;
   if (at != marks.rend()) mark = *at;
+  const auto paths = mark ? paths_of(artifact.ptx) : std::map<std::uint64_t, StringRef>();
   while (mark) {
     const auto [file, line, column] = mark->at;
     if (line == 0) break;
     // NVRTC is given one text; what it calls otherwise is a text within that, or a header.
-    const auto name = file_name(artifact.ptx, file);
+    const auto known = paths.find(file);
+    const StringRef path = known == paths.end() ? StringRef() : known->second;
+    const auto name = file_of(path);
     const auto within = text_of(artifact.source, name);
     const bool is_here = file == 1 || within.size() != artifact.source.size();
     const auto text = is_here ? line_of(within, line) : StringRef();
-    places.push_back({.file = name, .line = line, .text = text.str()});
+    places.push_back({.file = name, .line = line, .text = text.str(), .path = path.str()});
     if (!mark->inlined_at) break;
     // That place has a mark of its own, which stands before this one, where it was itself inlined.
     const Mark::Place caller = *mark->inlined_at;
@@ -119,7 +127,25 @@ std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artif
       break;
     }
   }
-  return found == nullptr ? std::vector<SourcePlace>() : source_places(*found, finding.ptx_line);
+  if (found == nullptr) return {};
+  auto places = source_places(*found, finding.ptx_line);
+  mark_own(places, finding);
+  return places;
+}
+
+void mark_own(std::vector<SourcePlace>& places, const Finding& finding) {
+  // The innermost of that line: it may call itself.
+  const auto own = std::ranges::find_if(places, [&](const SourcePlace& each) {
+    return each.line == finding.source_line && each.file == finding.source_file &&
+           each.path.ends_with(finding.source_path);
+  });
+  if (own != places.end()) own->own = true;
+}
+
+std::vector<SourcePlace> own_first(std::vector<SourcePlace> places) {
+  const auto own = std::ranges::find(places, true, &SourcePlace::own);
+  if (own != places.end()) std::rotate(places.begin(), own, std::next(own));
+  return places;
 }
 
 std::string describe(const SourcePlace& place) {

@@ -81,7 +81,8 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       shadow_(shared_.size()),
       writers_(shared_bytes_ / 4 + 4),
       loaded_(shared_bytes_ / 16 + 1),
-      fences_(volume(launch.shape.block)) {
+      fences_(volume(launch.shape.block)),
+      last_waits_(fences_.size()) {
   const std::size_t count = (fences_.size() + lanes - 1) / lanes;
   registers_.resize(count * program.register_bytes / 8);
   local_.resize(count * lanes * program.local_bytes);
@@ -118,6 +119,7 @@ void Cta::start(const Triple& index) {
   std::ranges::fill(writers_, 0U);
   std::ranges::fill(loaded_, 0U);
   std::ranges::fill(fences_, 0U);
+  std::ranges::fill(last_waits_, 0U);
   mbarriers_.clear();
   barriers = {};
   engine.reset();
@@ -142,6 +144,7 @@ void Cta::start(const Triple& index) {
     warp->gave_up.clear();
     begin_undefined(*warp);
     warp->cluster_arrived = warp->cluster_passed = warp->released = 0;
+    warp->steps = warp->at_barriers = 0;
     warp->update_join();
     for (const SpecialSlot& special : program.specials) {
       for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -315,7 +318,8 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
 
 void Cta::release_barrier(std::uint32_t id) {
   ++changes;
-  const NamedBarrier state = std::exchange(barriers[id], {});
+  const NamedBarrier state = barriers[id];
+  barriers[id] = {.expected = state.expected};  // as long as it counts the same its users are the same
   for (auto& warp : warps) {
     bool waits = false;
     for (Group& group : warp->groups) {
@@ -361,15 +365,38 @@ void Cta::report_sent(std::uint32_t thread, std::uint32_t place, std::string fou
          "synchronise the cluster after the destination has waited for the copy");
 }
 
-void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
-                 std::string expected, std::string_view remedy, std::optional<std::uint32_t> other) {
+void Cta::waited(const Warp& warp, std::uint32_t lane, std::uint32_t offset, Mbarrier& barrier) {
+  const std::uint32_t thread = warp.thread(lane);
+  barrier.uses.pass(number_of(thread), warp.place(), barrier.phase, warp.steps);
+  last_waits_[thread] = offset + 1;
+}
+
+Report Cta::make_report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+                        std::string expected, std::string_view remedy) {
   Report report;
   check::describe(report, rule, std::move(found), std::move(expected), remedy);
   if (program.uses_device_headers) check::name_helper(report);
   locate(report, program, place);
   report.cta = ctaid;
   report.thread = thread_index(thread);
-  launch.reports.add(std::move(report), other ? program.place[*other].line : 0);
+  return report;
+}
+
+void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
+                 std::string expected, std::string_view remedy, About about) {
+  const Place& at = program.place[place];
+  Reports::Cause cause{.statement = at.statement,
+                       .name = std::move(about.cause),
+                       .symptom = std::string(about.symptom),
+                       .symptom_line = about.symptom_line,
+                       .swapped = std::move(about.swapped),
+                       .leads = about.leads};
+  if (about.other) {
+    cause.other_line = program.place[*about.other].line;
+    if (cause.name.empty()) cause.name = fmt::format("with segment {}", program.place[*about.other].segment);
+  }
+  launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
+                     std::move(cause));
 }
 
 std::string Cta::describe_waits() {

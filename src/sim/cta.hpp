@@ -4,6 +4,7 @@
 /// thread; and the cluster that it belongs to.
 #include "sim/engine.hpp"
 #include "sim/launch.hpp"
+#include "sim/mbarrier_uses.hpp"
 #include "sim/races.hpp"
 #include "sim/transactions.hpp"
 #include "sim/undefined.hpp"
@@ -33,6 +34,7 @@ struct Mbarrier {
   std::uint32_t writer = 0;  ///< thread_tag() of who initialised it
   bool fenced = false;       ///< fence.mbarrier_init has made the init visible to the copy engine
   Transactions transactions{};
+  MbarrierUses uses{};
 };
 
 /// A CTA barrier (bar.sync).
@@ -43,6 +45,23 @@ struct NamedBarrier {
 };
 
 class Cluster;
+
+/// What a report is about besides its rule and its instruction.
+struct About {
+  About() = default;
+  About(std::optional<std::uint32_t> place) : other(place) {}  // NOLINT: mostly it is nothing more
+  About(std::optional<std::uint32_t> place, std::string why) : other(place), cause(std::move(why)) {}
+
+  std::optional<std::uint32_t> other;  ///< place of a second instruction
+  /// Reports of one rule with one cause are one. Empty: it is the second instruction, or those beside it.
+  std::string cause;
+  std::string_view symptom;        ///< the rule that the mistake shows as, if that is another …
+  std::uint32_t symptom_line = 0;  ///< … and the PTX line where
+  /// What is reported in its place if the second instruction turns out to have read what no thread had
+  /// written.
+  std::optional<Report> swapped;
+  bool leads = false;  ///< whatever was reported before comes of it
+};
 
 class Cta {
  public:
@@ -180,10 +199,26 @@ class Cta {
   /// Reports what a thread did at a place of the program. Where `expected` or `remedy` is empty, the rule's
   /// own words stand for it. `other`: the place of a second instruction that it is about.
   void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
-              std::string expected = {}, std::string_view remedy = {},
-              std::optional<std::uint32_t> other = {});
+              std::string expected = {}, std::string_view remedy = {}, About about = {});
+  [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t place, check::RuleId rule,
+                                   std::string found, std::string expected = {},
+                                   std::string_view remedy = {});
   /// It can end, or does, before a copy that its thread sent to a peer has read its shared memory.
   void report_sent(std::uint32_t thread, std::uint32_t place, std::string found);
+  /// Threads of a CTA, and those that its last warp lacks.
+  [[nodiscard]] std::uint32_t threads_each() const noexcept {
+    return static_cast<std::uint32_t>(warps.size()) * lanes;
+  }
+  /// Of a thread in the cluster.
+  [[nodiscard]] std::uint32_t number_of(std::uint32_t thread) const noexcept {
+    return rank * threads_each() + thread;
+  }
+  /// A wait of a thread for the mbarrier at `offset` has ended.
+  void waited(const Warp& warp, std::uint32_t lane, std::uint32_t offset, Mbarrier& barrier);
+  /// The offset of the mbarrier that a thread has waited for last.
+  [[nodiscard]] std::optional<std::uint32_t> last_wait(std::uint32_t thread) const noexcept {
+    return last_waits_[thread] == 0 ? std::nullopt : std::optional(last_waits_[thread] - 1);
+  }
   [[nodiscard]] Triple thread_index(std::uint32_t thread) const noexcept {
     return place_in(launch.shape.block, thread);
   }
@@ -205,7 +240,8 @@ class Cta {
   std::vector<std::uint32_t> writers_;
   std::vector<std::uint32_t> loaded_;  ///< of each 16 bytes: a Loaded, or 0
   std::vector<std::uint32_t> fences_;
-  std::vector<std::uint64_t> registers_;  // 64-bit for alignment
+  std::vector<std::uint32_t> last_waits_;  ///< of each thread: 1 + the offset of an mbarrier; 0: none
+  std::vector<std::uint64_t> registers_;   // 64-bit for alignment
   std::vector<std::byte> local_;
   std::unordered_map<std::uint32_t, Mbarrier> mbarriers_;
   std::vector<Warp*> order_;  ///< in which the warps take turns

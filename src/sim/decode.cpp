@@ -1,6 +1,7 @@
 #include "sim/decode.hpp"
 
 #include "ptx/printer.hpp"
+#include "ptx/separates.hpp"
 #include "sim/cta.hpp"
 #include "sim/device_runtime.hpp"
 #include "sim/select.hpp"
@@ -99,7 +100,8 @@ std::string refusal(const Program& program, const ptx::Instruction& instruction,
 
 }  // namespace
 
-Program decode(std::string_view text, const std::string& entry, std::uint64_t global_base) {
+Program decode(std::string_view text, const std::string& entry, std::uint64_t global_base,
+               std::string_view project) {
   ptx::ParseResult parsed = ptx::parse(text, entry);
   if (!parsed) throw Error(ErrorCode::invalid_argument, "the PTX does not parse:\n" + parsed.report);
   define_device_runtime(*parsed.module);
@@ -111,7 +113,7 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
   program.entry = entry;
   program.global_base = global_base;
   program.uses_device_headers = check::uses_device_headers(text);
-  Decoder(program).run(*parsed.module, resolve(*parsed.module, *function, "kernel"));
+  Decoder(program, project).run(*parsed.module, resolve(*parsed.module, *function, "kernel"));
   return program;
 }
 
@@ -122,6 +124,9 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   collect_functions(module);
   collect_callees(module, function);
   lay_out(module, function);
+  const auto choose = [&](std::span<const std::string_view> paths) { return own_files_.headline(paths); };
+  for (const auto& callee : callees_) choose_sources(callee->flat, choose);
+  choose_sources(function, choose);
   // Functions come before those that call them. Of lanes that diverge those with the smaller counter run
   // first, so lanes in a function finish it and meet the others where they return.
   for (const auto& callee : callees_) {
@@ -155,7 +160,9 @@ void Decoder::decode_function(const ptx::FlatFunction& function) {
   ptx::Instruction end;
   end.words = {"ret"};
   end.opcode = Opcode::ret;
-  decode_one({&end, {}, {}});
+  decode_one({&end, {}, {}, ptx::SourceFrame::none});
+  statements_ += static_cast<std::uint32_t>(function.frames.size());
+  ++segment_;
   for (const std::uint32_t branch : branches_) program_.code[branch].aux = first_[program_.code[branch].aux];
   for (std::size_t i = 0; i < function.branch_tables.size(); ++i) {
     for (const std::uint32_t target : function.branch_tables[i])
@@ -169,8 +176,11 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   guard_ = true_slot;
   after_.clear();
   const ptx::Instruction& instruction = *flat.instruction;
-  program_.place.push_back({instruction.location.line, instruction.location.column,
-                            std::string(flat.source.file), flat.source.line, ptx::print(instruction)});
+  if (ptx::separates(instruction.opcode)) ++segment_;
+  program_.place.push_back(
+      {instruction.location.line, instruction.location.column, std::string(flat.source.file()),
+       own_files_.shown(flat.source.path), flat.source.line, ptx::print(instruction),
+       flat.frame == ptx::SourceFrame::none ? 0 : statements_ + flat.frame + 1, segment_});
   if (instruction.guard) {
     const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[binding_++]);
     if (reg == nullptr) unsupported("this guard");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "check/own_files.hpp"
 #include "ptx/resolve.hpp"
 #include "sim/program.hpp"
 
@@ -22,8 +23,10 @@ using ptx::StateSpace;
 
 /// Decodes kernel `entry` of a module's PTX text. An instruction that the simulator cannot run throws
 /// Error{unsupported}, which shows its line, when a thread reaches it. Throws Error{invalid_argument} for
-/// text that does not parse. The module's .global variables lie at `global_base`.
-[[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0);
+/// text that does not parse. The module's .global variables lie at `global_base`. `project`: see
+/// SimOptions::project.
+[[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0,
+                             std::string_view project = {});
 
 [[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) / alignment * alignment;
@@ -93,7 +96,7 @@ struct Callee {
 /// micro-operations.
 class Decoder {
  public:
-  explicit Decoder(Program& program) : program_(program) {}
+  Decoder(Program& program, std::string_view project) : program_(program), own_files_(project) {}
 
   void run(const ptx::Module& module, ptx::FlatFunction function);
 
@@ -252,6 +255,9 @@ class Decoder {
   std::set<std::uint32_t> moves_;                     ///< the first micro-operation of each mov and setp
   std::size_t table_base_ = 0;                        ///< of the function's branch tables in Program's
   Slot sink_[2] = {0, 0};
+  check::OwnFiles own_files_;
+  std::uint32_t statements_ = 0;  ///< of the functions before
+  std::uint32_t segment_ = 0;
 };
 
 }  // namespace sim

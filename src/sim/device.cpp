@@ -377,11 +377,11 @@ class Simulator final : public SimDevice,
   }
 
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override {
-    Program program = decode(artifact.ptx, artifact.entry);
+    Program program = decode(artifact.ptx, artifact.entry, 0, state_->options.project);
     if (program.uses_globals) {
       // Where the module's variables lie is known only now.
       const DevicePtr base = allocate(program.global_image.size());
-      program = decode(artifact.ptx, artifact.entry, base);
+      program = decode(artifact.ptx, artifact.entry, base, state_->options.project);
       copy_in(base, program.global_image, nullptr);
     }
     return std::make_unique<SimKernel>(state_, std::move(program));

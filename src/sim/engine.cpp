@@ -1,6 +1,6 @@
 #include "sim/engine.hpp"
 
-#include "sim/cta.hpp"
+#include "sim/causes.hpp"
 #include "sim/numeric.hpp"
 
 #include <algorithm>
@@ -45,6 +45,15 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
     if (warp.cta->launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return;
     const Engine::InFlight met = engine.whom_it_meets(destination, state);
+    if (state == loading) {
+      if (const auto cause = why_went_on(*warp.cta, warp.thread(lane), rule)) {
+        const std::uint32_t line = warp.program->place[warp.place()].line;
+        return sim::report(*cause,
+                           fmt::format("{} at PTX line {} writes {}, into which another {} is in flight",
+                                       copy, line, range_text(destination), others),
+                           rule, line);
+      }
+    }
     warp.cta->report(warp.thread(lane), warp.place(), rule,
                      fmt::format("{} into {} {} shared memory that {}{}", copy, range_text(destination),
                                  writes, used, met.text),
@@ -286,7 +295,8 @@ void Engine::finish() {
   for (const Copy& load : loads_) {
     if (load.issuer == &cta_) {
       cta_.report(load.thread, load.place, "exit.load-in-flight",
-                  "the CTA ends while an asynchronous load into its shared memory is in flight");
+                  "the CTA ends while an asynchronous load into its shared memory is in flight", {}, {},
+                  About({}, fmt::format("by warp {}", load.thread / lanes)));
     } else {
       load.issuer->report(
           load.thread, load.place, "exit.peer-writes",
@@ -305,7 +315,9 @@ void Engine::finish() {
     if (!store.read) {
       cta_.report(store.copy.thread, store.copy.place, "exit.store-unread",
                   store.committed ? "the CTA ends before a bulk store has read its shared memory"
-                                  : "the CTA ends with a bulk store that no commit_group closed");
+                                  : "the CTA ends with a bulk store that no commit_group closed",
+                  {}, {},
+                  About({}, fmt::format("by warp {}, {}", store.copy.thread / lanes, store.committed)));
     }
     read(store);
     write(store);
@@ -420,6 +432,7 @@ bool SmallCopies::deliver() {
                            : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
     throw Stop{};
   }
+  barrier->uses.arrive(cta_.number_of(arrival.thread), arrival.place, barrier->phase);
   --barrier->pending;
   cta_.settle(arrival.offset, *barrier);
   return true;

@@ -123,6 +123,9 @@ class Engine {
   struct InFlight {
     std::string text;
     std::optional<std::uint32_t> place;
+    std::optional<std::uint32_t> barrier{};  ///< a load: offset of the mbarrier that it completes on
+    const Copy* store = nullptr;             ///< a bulk store
+    std::uint64_t group = 0;                 ///< its group
   };
   /// The one that an access of shared memory (`access.shared` on) meets that is `loading` or `storing`.
   [[nodiscard]] InFlight whom_it_meets(const Copy& access, Shadow state) const;

@@ -1,6 +1,7 @@
 #include "sim/launch.hpp"
 
-#include "sim/cta.hpp"
+#include "sim/causes.hpp"
+#include "sim/warpgroup.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +29,19 @@ std::uint64_t checksum(std::uint64_t index) {
 /// After so many rounds of turns, held accesses and copies happen although other threads still run: threads
 /// that spin with atomics never come to rest.
 constexpr std::uint64_t patience = 16;
+
+/// The lines of a text, those that contain `part` first. Each begins with a line break.
+std::string with_first(const std::string& text, const std::string& part) {
+  std::string before;
+  std::string after;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at + 1), text.size());
+    const std::string line = text.substr(at, end - at);
+    (line.find(part) != std::string::npos ? before : after) += line;
+    at = end;
+  }
+  return before + after;
+}
 
 }  // namespace
 
@@ -61,22 +75,11 @@ std::optional<TensorMap> TensorMaps::decode(const std::byte* bytes) const {
 }
 
 bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {
-  const auto known = std::ranges::find_if(entries_, [&](const Entry& each) {
-    return each.report.rule == rule && each.report.ptx_line == ptx_line;
-  });
+  const auto known =
+      std::ranges::find_if(entries_, [&](const Entry& each) { return each.is(rule, ptx_line); });
   if (known == entries_.end()) return false;
   ++known->report.count;
   return true;
-}
-
-void Reports::add(Report report, std::uint32_t other_line) {
-  const std::lock_guard lock(mutex_);
-  if (count(report.rule, report.ptx_line)) return;
-  if (entries_.size() == most) {
-    ++entries_.back().report.count;
-  } else {
-    entries_.push_back({std::move(report), other_line});
-  }
 }
 
 bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
@@ -86,16 +89,23 @@ bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
 
 std::vector<Report> Reports::take() {
   const std::lock_guard lock(mutex_);
+  lead_with_barriers();
   for (auto race = entries_.end(); race != entries_.begin();) {
     --race;
     if (!race->is_race()) continue;
+    // A wait that ends too early shows as a read of what is in flight, too.
+    const auto shows_in_flight = [&](const Entry& each) {
+      const std::uint32_t line = each.cause.symptom_line;
+      return each.cause.symptom.find(".in-flight-") != std::string::npos &&
+             (line == race->report.ptx_line || line == race->other_line);
+    };
     const auto more = std::find_if(race, entries_.end(), [&](const Entry& each) {
-      return each.is_in_flight() && each.of_the_two_of(*race);
+      return shows_in_flight(each) || (each.is_in_flight() && each.of_the_two_of(*race));
     });
     if (more != entries_.end()) std::rotate(race, race + 1, more + 1);
   }
   std::vector<Report> reports;
-  for (Entry& entry : entries_) reports.push_back(std::move(entry.report));
+  for (Entry& entry : entries_) reports.push_back(finished(std::move(entry)));
   entries_.clear();
   return reports;
 }
@@ -107,6 +117,7 @@ void locate(Report& report, const Program& program, std::uint32_t place) {
   report.ptx_line = at.line;
   report.ptx_column = at.column;
   report.source_file = at.source_file;
+  report.source_path = at.source_path;
   report.source_line = at.source_line;
   report.instruction = at.text;
 }
@@ -279,15 +290,28 @@ bool Cluster::release_held() {
 
 void Cluster::report_deadlock() {
   report_wrong_bytes(*this);
-  std::string found =
-      size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
-                  : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
+  const std::optional<DeadlockCause> cause = why_deadlock(*this);
+  std::string found = cause ? cause->found + "; " : "";
+  found += size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
+                       : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
   Cta* first = nullptr;
+  std::string waits;
   for (auto& cta : ctas_) {
     if (cta->live_threads == 0) continue;
-    found += cta->describe_waits();
+    waits += cta->describe_waits();
     if (first == nullptr) first = cta.get();
   }
+  if (cause) waits = with_first(waits, cause->first);
+  found += waits;
+  // Warps of a warpgroup may have gone apart because of the cause.
+  if (cause &&
+      (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_strays(*cta); }))) {
+    About about;
+    about.leads = cause->certain;
+    cause->cta->report(cause->thread, cause->place, "deadlock", std::move(found), {}, {}, std::move(about));
+    throw Stop{};
+  }
+  if (cause) throw Stop{};
   first->report_deadlock(std::move(found));
 }
 

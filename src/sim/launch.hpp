@@ -78,8 +78,19 @@ class Reports {
  public:
   /// At most this many differ; the rest is counted with the last.
   static constexpr std::size_t most = 100;
-  /// `other_line`: of a second instruction that the report is about, 0 if there is none.
-  void add(Report report, std::uint32_t other_line = 0);
+  /// What makes reports one: a rule and an instruction, or a rule and one of these.
+  struct Cause {
+    std::uint32_t other_line = 0;  ///< of a second instruction that the report is about; 0: there is none
+    std::uint32_t statement = 0;   ///< Place::statement; 0: unknown
+    std::string name{};            ///< of one rule, and with '*' in front of all; empty: unknown
+    // See About.
+    std::string symptom{};
+    std::uint32_t symptom_line = 0;
+    std::optional<Report> swapped{};
+    bool leads = false;
+  };
+  void add(Report report, Cause cause);
+  void add(Report report) { add(std::move(report), Cause{}); }
   /// Counts one more of a rule and line if it is known already.
   [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
   /// In the order in which they came; but a race of two instructions stands behind a report that one of them
@@ -90,6 +101,13 @@ class Reports {
   struct Entry {
     Report report;
     std::uint32_t other_line;
+    Cause cause;
+    /// Rules and lines that count as this one.
+    std::vector<std::pair<std::string, std::uint32_t>> shown;
+    [[nodiscard]] bool is(std::string_view rule, std::uint32_t line) const {
+      return std::ranges::any_of(shown,
+                                 [&](const auto& each) { return each.second == line && each.first == rule; });
+    }
     [[nodiscard]] bool is_race() const { return report.rule.starts_with("race."); }
     [[nodiscard]] bool is_in_flight() const { return report.rule.find(".in-flight-") != std::string::npos; }
     [[nodiscard]] bool of_the_two_of(const Entry& other) const {
@@ -98,6 +116,8 @@ class Reports {
     }
   };
   bool count(std::string_view rule, std::uint32_t ptx_line);
+  void lead_with_barriers();
+  [[nodiscard]] static Report finished(Entry entry);
 
   std::mutex mutex_;
   std::vector<Entry> entries_;

@@ -1,5 +1,5 @@
 /// What copies meet in shared memory: writers who have not fenced, mbarriers of another phase, other copies.
-#include "sim/cta.hpp"
+#include "sim/causes.hpp"
 
 #include <algorithm>
 
@@ -41,21 +41,29 @@ Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
   const std::vector<Range> touched = pieces_of(access);
   const auto named = [&](std::string_view what, std::uint32_t place, std::string_view way,
                          const std::string& range) {
-    return InFlight{
-        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.place[place].line, way, range),
-        place};
+    InFlight found;
+    found.text =
+        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.place[place].line, way, range);
+    found.place = place;
+    return found;
   };
   if (state == Shadow::loading) {
     for (const Copy& load : loads_) {
-      if (meet(pieces_of(load), touched)) return named("one", load.place, "into", range_text(load));
+      if (!meet(pieces_of(load), touched)) continue;
+      InFlight found = named("one", load.place, "into", range_text(load));
+      found.barrier = load.barrier;
+      return found;
     }
     const SmallCopy* const small = cta_.small_copies.writes_into(touched.front().begin, touched.back().end);
     if (small == nullptr) return {};
     return named("cp.async", small->place, "into", range_text(small->shared, small->bytes));
   }
   for (const Store& store : stores_) {
-    if (!store.read && meet(pieces_of(store.copy), touched))
-      return named("one", store.copy.place, "from", range_text(store.copy));
+    if (store.read || !meet(pieces_of(store.copy), touched)) continue;
+    InFlight found = named("one", store.copy.place, "from", range_text(store.copy));
+    found.store = &store.copy;
+    found.group = store.group;
+    return found;
   }
   for (Copy copy : reads_) {
     copy.shared = copy.source_offset;
@@ -128,15 +136,17 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
     for (std::uint32_t i = 0; i < bytes; ++i) delivered = delivered && (cta_.shadow()[at + i] & loading) == 0;
   });
   if (!fresh) {
-    warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that nobody has written");
+    warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that no thread has written");
   }
   if (!delivered) {
     const InFlight load = whom_it_meets(copy, loading);
-    warp.cta->report(warp.thread(lane), warp.place(), "store.in-flight-read",
-                     fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
-                                 "delivered yet{}",
-                                 range_text(copy), load.text),
-                     {}, {}, load.place);
+    if (!report_read_early(warp, lane, cta_, load, "store.in-flight-read"))
+      warp.cta->report(
+          warp.thread(lane), warp.place(), "store.in-flight-read",
+          fmt::format("a bulk store from {} reads shared memory that an asynchronous load has not "
+                      "delivered yet{}",
+                      range_text(copy), load.text),
+          {}, {}, load.place);
   }
   const std::uint32_t unpublished = unpublished_writer(copy, warp, lane, Fence::of_anyone);
   std::uint32_t writer = 0;

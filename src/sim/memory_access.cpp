@@ -1,4 +1,4 @@
-#include "sim/cta.hpp"
+#include "sim/causes.hpp"
 
 #include <spdlog/fmt/fmt.h>
 
@@ -149,9 +149,18 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
     access.shared = at.offset;
     access.bytes = bytes;
     const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.whom_it_meets(access, meets);
+    if (meets == loading && report_read_early(warp, lane, cta, copy, rule)) return false;
+    if (copy.store != nullptr && warp.cta->races != nullptr &&
+        warp.cta->races->report_unmet(warp, lane, at.offset + shared_base, *copy.store, copy.group))
+      return false;
+    About about(copy.place);
+    if (meets == initialised)
+      about.cause = fmt::format("in segment {}", warp.program->place[warp.place()].segment);
+    if (copy.store != nullptr && warp.cta->races != nullptr)
+      about.swapped = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
     warp.cta->report(warp.thread(lane), warp.place(), rule,
                      fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why, copy.text), {}, {},
-                     copy.place);
+                     std::move(about));
     return false;
   };
   const std::string_view access = writes ? "a store to shared memory" : "a load of shared memory";

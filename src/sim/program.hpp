@@ -165,8 +165,11 @@ struct Place {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string source_file;
+  std::string source_path;
   std::uint64_t source_line = 0;
   std::string text;
+  std::uint32_t statement = 0;  ///< of the source, with its callers; 0: unknown
+  std::uint32_t segment = 0;    ///< between two instructions that wait, in the order of the text
 };
 
 struct Parameter {

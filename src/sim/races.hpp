@@ -134,6 +134,13 @@ class Races {
   [[nodiscard]] bool load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target,
                           bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
+  /// Reports that a lane writes what a bulk store has not read as a missing barrier, if the lane has not met
+  /// the thread that issued the store since. False if they have met.
+  bool report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
+                    std::uint64_t group);
+  /// What a write by the lane says of a store that has read before.
+  [[nodiscard]] std::optional<Report> missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
+                                                      std::uint64_t group);
   // Products of matrices, which a warp issues: begin_product(), then what each reads of shared memory.
 
   void begin_product(const Warp& warp, std::uint32_t lane) { begin_issue(warp, lane); }
@@ -165,6 +172,11 @@ class Races {
   struct StoreAgents {
     Agent reads = 0;
     Agent writes = 0;
+    std::vector<std::uint32_t> issued;  ///< by group: the time of the warp that issued its last
+  };
+  struct ProductAgent {
+    Agent agent = 0;
+    std::vector<std::uint32_t> issued;  ///< likewise
   };
   /// What relaxed accesses after a fence publish.
   struct Fenced {
@@ -267,6 +279,22 @@ class Races {
   void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
   void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
+  // Which mistake it is: races_causes.cpp.
+
+  /// When the groups were issued of whose copies or products an access is one; null of others.
+  [[nodiscard]] const std::vector<std::uint32_t>* issued_by(const Access& access) const;
+  /// Whether this is known to somebody who has met the thread that issued a store or a product since then.
+  [[nodiscard]] bool met_since_issue(const Access& earlier, const Clock& known) const;
+  /// About::cause of two accesses: the waits and barriers that they stand between.
+  [[nodiscard]] std::string cause_of(const Conflict& conflict, const Touch& by) const;
+  /// Reports the mistake behind a conflict, if it shows; `where`: "shared memory at 0x400".
+  bool report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule, const std::string& where);
+  /// The report of a write after a read, as that of a read after a write which has come too late.
+  [[nodiscard]] std::optional<Report> swapped(const Conflict& conflict, const Touch& by);
+  [[nodiscard]] std::optional<std::pair<Conflict, Touch>> store_against(const Warp& warp, std::uint32_t lane,
+                                                                        const Copy& store,
+                                                                        std::uint64_t group);
+  void report_unmet(const Conflict& conflict, const Touch& by, const std::string& where);
   /// Whether the earlier access is the read by a copy to a peer.
   [[nodiscard]] bool is_sent(const Conflict& conflict) const;
   /// An access by a peer, or by a copy to one, of which the CTA knows nothing when it ends.
@@ -291,7 +319,7 @@ class Races {
   Clock met_;      ///< of those who last met
   std::unordered_map<std::uint32_t, Phases> phases_;
   std::unordered_map<std::uint32_t, StoreAgents> stores_;
-  std::unordered_map<Agent, Agent> products_;  ///< by warp
+  std::unordered_map<Agent, ProductAgent> products_;  ///< by warp
   struct AsyncFence {
     Mask by = 0;  ///< lanes whose last one it is
     Clock known;

@@ -290,8 +290,10 @@ bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
 void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {
   begin_issue(warp, lane);
   const auto [agents, fresh] = stores_.try_emplace(number_of(warp, lane));
-  if (fresh) agents->second = {new_agent(), new_agent()};
+  if (fresh) agents->second = {new_agent(), new_agent(), {}};
   const auto time = static_cast<std::uint32_t>(group + 1);
+  agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
+  agents->second.issued[group] = of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope: it does not race with another's.
   if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
@@ -301,13 +303,17 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
 void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group,
                          bool quiet) {
   const auto [agent, fresh] = products_.try_emplace(agent_of(warp));
-  if (fresh) agent->second = new_agent();
+  if (fresh) agent->second.agent = new_agent();
+  std::vector<std::uint32_t>& times = agent->second.issued;
+  if (group >= times.size()) times.resize(group + 1);
+  // The first: without a commit all products are of one group.
+  if (times[group] == 0) times[group] = of(warp).time() - 1;
   Copy issued;
   issued.issuer = warp.cta;
   issued.thread = warp.thread(0);
   issued.place = warp.place();
-  Touch by =
-      copy_touch(issued, Memory::shared, agent->second, static_cast<std::uint32_t>(group + 1), false, quiet);
+  Touch by = copy_touch(issued, Memory::shared, agent->second.agent, static_cast<std::uint32_t>(group + 1),
+                        false, quiet);
   by.access.spread |= a_product;
   range(at, at + bytes, by, by.access.first, 0);
 }
@@ -315,7 +321,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
 void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t group) {
   const auto agent = products_.find(agent_of(other));
   if (agent != products_.end())
-    of(warp).learn(warp.live, warp.live, agent->second, static_cast<std::uint32_t>(group));
+    of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
 }
 
 bool Races::is_sent(const Conflict& conflict) const {

@@ -444,13 +444,22 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
     address = address % pitch_ + shared_base;
     if (rank != cta.rank) owner = fmt::format(" of the CTA with rank {}", rank);
   }
+  const std::string where = fmt::format("{} memory{} at {:#x}", space, owner, address);
+  if (report_cause(conflict, by, rule, where)) return;
+  const bool stored = conflict.earlier.is_copy() && !conflict.earlier_write && memory == Memory::shared &&
+                      (conflict.earlier.spread & a_product) == 0;
+  if (stored && by.write && !by.access.is_copy() && issued_by(conflict.earlier) != nullptr &&
+      !met_since_issue(conflict.earlier, by.knowledge->of(conflict.lane)))
+    return report_unmet(conflict, by, where);
   const Advice advice = advise(conflict, by);
+  About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
+  about.swapped = swapped(conflict, by);
   cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
              fmt::format(
-                 "{} memory{} at {:#x}: nothing orders {} after {}", space, owner, address,
+                 "{}: nothing orders {} after {}", where,
                  describe(by.access, conflict.lane, by.write, memory, cta.rank),
                  describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory, cta.rank)),
-             advice.expected, advice.remedy, conflict.earlier.place & Access::place_mask);
+             advice.expected, advice.remedy, std::move(about));
 }
 
 void Races::report_leaving(const Conflict& conflict, Cta& cta) {

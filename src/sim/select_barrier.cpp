@@ -1,5 +1,5 @@
 /// Barriers of a CTA and of a cluster, fences, and mbarriers (PTX ISA 9.7.13).
-#include "sim/cta.hpp"
+#include "sim/causes.hpp"
 #include "sim/select.hpp"
 
 #include <algorithm>
@@ -34,10 +34,15 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
         first, "barrier.count",
         fmt::format("barrier {} for {} threads, while others arrived for {}", id, expected, state.expected));
   }
+  if (state.arrived == 0 && state.expected != expected) {
+    for (const auto& each : cta.warps) each->at_barriers &= ~(1U << id);
+  }
   state.expected = expected;
   state.said += count_of(mask & read_mask(warp, op.c));
   state.arrived += expected != 0 ? lanes : count_of(mask);
   ++cta.changes;
+  ++warp.steps;
+  warp.at_barriers |= 1U << id;
   const bool passes = (op.aux & waits) != 0;
   if (cta.races) cta.races->barrier_arrive(id, warp, mask, passes);
   const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
@@ -247,15 +252,35 @@ void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t b
   warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
 }
 
+/// An arrival too many by a thread that should still wait for another mbarrier. Stops if it is one.
+void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
+  Cta& cta = *warp.cta;
+  const check::RuleId rule("mbarrier.arrivals");
+  const auto last = cta.last_wait(warp.thread(lane));
+  if (!last || (at.owner == &cta && *last == at.offset)) return;
+  const auto cause = why_went_on(cta, warp.thread(lane), rule);
+  if (!cause) return;
+  const std::uint32_t line = warp.program->place[warp.place()].line;
+  report(
+      *cause,
+      fmt::format(
+          "it arrives once too often at the mbarrier at {:#x} (PTX line {}), whose phase {} lacks {} of {}",
+          at.offset + shared_base, line, at.barrier->phase, at.barrier->pending, at.barrier->expected),
+      rule, line);
+  throw Stop{};
+}
+
 void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
   // More bytes than it expects keep a phase from its end.
   if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
   if (count > at.barrier->pending || count == 0) {
+    if (count != 0) report_early_arrival(warp, lane, at);
     warp.fail(
         lane, "mbarrier.arrivals",
         fmt::format("{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}", count,
                     at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected));
   }
+  at.barrier->uses.arrive(warp.cta->number_of(warp.thread(lane)), warp.place(), at.barrier->phase);
   at.barrier->pending -= count;
   at.owner->settle(at.offset, *at.barrier);
 }
@@ -331,6 +356,7 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
       races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), (op.c & relaxed) == 0);
     arrive_at(warp, lane, at, count);
   });
+  ++warp.steps;
   if (races != nullptr) races->arrived(warp);
 }
 
@@ -365,6 +391,7 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
     }
     if (complete) {
       done |= 1U << lane;
+      warp.cta->waited(warp, lane, at.offset, *at.barrier);
       return;
     }
     if (!reason) reason = Wait{Wait::Kind::mbarrier, at.offset, detail};

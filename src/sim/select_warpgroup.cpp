@@ -1,4 +1,5 @@
 /// wgmma.mma_async and its fence and groups (PTX ISA 9.7.15), setmaxnreg (9.7.19.5).
+#include "sim/causes.hpp"
 #include "sim/matrix.hpp"
 #include "sim/select.hpp"
 #include "sim/warpgroup.hpp"
@@ -173,11 +174,13 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   if ((any & loading) != 0) {
     in_flight.bytes = 1;
     const Engine::InFlight load = cta.engine.whom_it_meets(in_flight, loading);
-    cta.report(warp.thread(lane), warp.place(), "shared.in-flight-read",
-               fmt::format("a wgmma.mma_async reads shared memory at {:#x} that an asynchronous load has not "
-                           "delivered yet{}",
-                           in_flight.shared + shared_base, load.text),
-               {}, {}, load.place);
+    if (!report_read_early(warp, lane, cta, load, "shared.in-flight-read"))
+      cta.report(
+          warp.thread(lane), warp.place(), "shared.in-flight-read",
+          fmt::format("a wgmma.mma_async reads shared memory at {:#x} that an asynchronous load has not "
+                      "delivered yet{}",
+                      in_flight.shared + shared_base, load.text),
+          {}, {}, load.place);
   }
   if ((any & in_mbarrier) != 0)
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");

@@ -79,7 +79,10 @@ void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Ori
               ? fmt::format(": it {} this instruction", how)
               : fmt::format(": what comes of it {} \"{}\" at PTX line {}", how, here.text, here.line);
   Cta& cta = loaded ? *origin.cta : *warp.cta;
-  cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what));
+  About about;
+  if (loaded) about.cause = fmt::format("in segment {}", program.place[origin.place].segment);
+  cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what), {}, {},
+             std::move(about));
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ struct Warp {
   std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
   std::unique_ptr<Undefined> undefined;       ///< null until some register may be
   bool changes_loop = false;                  ///< Cta::run is to go on in its other loop
+  std::uint32_t steps = 0;                    ///< arrivals at barriers, of whatever kind
+  std::uint32_t at_barriers = 0;              ///< CTA barriers that the warp has ever arrived at, a bit each
   Mask released = 0;                          ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }

@@ -52,6 +52,53 @@ bool compare_warpgroups(Cta& cta, const Lags& lags) {
 
 }  // namespace
 
+namespace {
+
+/// The place of a wgmma.wait_group behind `place`, and before any product; nothing if there is none.
+std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t place) {
+  for (std::uint32_t at = place + 1; at < program.place.size(); ++at) {
+    const std::string& shown = program.place[at].text;
+    if (shown.find("wgmma.wait_group") != std::string::npos) return at;
+    if (shown.find("wgmma.mma_async") != std::string::npos) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// An access at `place` to a register of products that have not been waited for.
+void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
+  const Program& program = *warp.program;
+  const check::RuleId rule("wgmma.register-in-flight");
+  if (warp.cta->launch.reports.again(rule->id, program.place[place].line)) return;
+  const auto& pending = warp.warpgroup->pending;
+  const auto uses = [&](const PendingProduct& each) {
+    return std::ranges::find(each.product->registers, watched) != each.product->registers.end();
+  };
+  const auto product = std::ranges::find_if(pending, uses);
+  if (product == pending.end()) {
+    warp.cta->report(warp.thread(lane), place, rule,
+                     "an access to a register that a wgmma.mma_async uses which has not been waited for");
+    return;
+  }
+  const std::uint32_t line = program.place[product->place].line;
+  const bool committed = product->group < warp.warpgroup->group;
+  std::string found = fmt::format(
+      "no wgmma.wait_group covers the product at PTX line {} before this access to a register of it{}", line,
+      committed ? "" : "; no wgmma.commit_group has closed its group");
+  std::string remedy;
+  if (const auto wait = committed ? wait_behind(program, place) : std::nullopt) {
+    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.place[*wait].line);
+    remedy = check::moved_before_wait;
+  }
+  warp.cta->report(warp.thread(lane), place, rule, std::move(found), {}, remedy,
+                   About(product->place, product_cause(program, product->place)));
+}
+
+}  // namespace
+
+std::string product_cause(const Program& program, std::uint32_t place) {
+  return fmt::format("*products in segment {}", program.place[place].segment);
+}
+
 Warp::Warp() = default;
 Warp::~Warp() = default;
 
@@ -106,8 +153,7 @@ void watch_registers(Warp& warp, Mask mask) {
     // Compilers place copies and constants where they like, whatever stands between in the source.
     if (program.watches[i] % 2 == 0) state.touched[reg] = true;
     if (state.in_flight[reg] == 0) continue;
-    warp.cta->report(warp.thread(first_lane(mask)), program.places[warp.pc], "wgmma.register-in-flight",
-                     "an access to a register that a wgmma.mma_async uses which has not been waited for");
+    report_in_flight(warp, first_lane(mask), program.places[warp.pc], reg);
   }
 }
 

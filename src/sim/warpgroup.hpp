@@ -63,6 +63,9 @@ struct WarpgroupState {
   std::uint32_t last_setting = 0;        ///< its place
 };
 
+/// About::cause of products that nothing waits for: those between the same waits are one, whatever it shows
+/// as.
+[[nodiscard]] std::string product_cause(const Program& program, std::uint32_t place);
 /// Of a warp, made when it is first asked for.
 [[nodiscard]] WarpgroupState& warpgroup_of(Warp& warp);
 /// The first micro-operation of an instruction is about to use registers of the kernel's products.

@@ -5,6 +5,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
 
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
@@ -85,8 +86,83 @@ TEST_CASE("the frames that a finding was inlined into are named for services") {
   const auto log = nlohmann::json::parse(jitc::test::jitc({"lint", file, "--format", "sarif"}).out);
   const auto& related = log.at("runs").at(0).at("results").at(0).at("relatedLocations");
   REQUIRE(related.size() == 2);
-  CHECK(related.at(1).at("physicalLocation").at("artifactLocation").at("uri") == "barrier.cuh");
+  CHECK(related.at(1).at("physicalLocation").at("artifactLocation").at("uri") == "/b/barrier.cuh");
   CHECK(related.at(1).at("physicalLocation").at("region").at("startLine") == 30);
+}
+
+TEST_CASE("a finding stands at the innermost line of the user's own files") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  // The call chain, the outermost frame first; the last one is a wrapper's.
+  const auto write = [&](const std::vector<std::string>& paths) {
+    std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 8 .b64 bar;\n";
+    for (std::size_t i = 0; i < paths.size(); ++i) text += fmt::format(".file {} \"{}\"\n", i + 1, paths[i]);
+    text += ".visible .entry k()\n{\n.loc 1 10 1\n";
+    for (std::size_t i = 1; i < paths.size(); ++i)
+      text += fmt::format(".loc {} {} 1, function_name $L__info_string0, inlined_at {} {} 1\n", i + 1,
+                          10 * (i + 1), i, 10 * i);
+    text +=
+        "mbarrier.init.shared.b64 [bar], 0;\nret;\n}\n"
+        ".section .debug_str\n{\n$L__info_string0:\n.b8 105,110,105,116,0\n}\n";
+    write_file(file, text);
+  };
+  const std::string root = folder / "";
+  struct Case {
+    std::vector<std::string> paths;
+    std::string uri;
+    int line;
+  };
+  const std::vector<Case> cases{
+      // Of two files of the project the inner one, whatever a library's headers call it from.
+      {{"/opt/cutlass/include/cutlass/device_kernel.h", root + "gemm.cu", root + "src/mainloop.cuh",
+        "/opt/cutlass/include/cute/arch/copy_sm90_tma.hpp"},
+       "src/mainloop.cuh",
+       30},
+      // Copies of libraries in the project are no files of the user's.
+      {{root + "gemm.cu", root + "third_party/cutlass/include/cutlass/arch/barrier.h"}, "gemm.cu", 10},
+      {{root + "gemm.cu", root + "cutlass/include/cutlass/arch/barrier.h"}, "gemm.cu", 10},
+      {{root + "a/gemm.cu", root + "extern/ThunderKittens/include/ops/warp.cuh"}, "a/gemm.cu", 10},
+      {{root + "gemm.cu", root + ".venv/lib/python3.12/site-packages/flashinfer/data/include/x.cuh"},
+       "gemm.cu",
+       10},
+      // A folder of the user's that is called like a library is the user's.
+      {{root + "cuda/gemm.cu", root + "cuda/wrappers.cuh"}, "cuda/wrappers.cuh", 20},
+      {{root + "csrc/cutlass/gemm.cu", "/usr/local/cuda-13.0/include/cuda_fp16.hpp"},
+       "csrc/cutlass/gemm.cu",
+       10},
+      {{root + "gemm.cu", "/usr/local/cuda/targets/x86_64-linux/include/cccl/cuda/__ptx/x.h"}, "gemm.cu", 10},
+      // Compiled elsewhere: the outermost that is no library's.
+      {{"/build/kernels/gemm.cu", "/build/kernels/mainloop.cuh", "/usr/local/cuda/include/cuda/ptx"},
+       "/build/kernels/gemm.cu",
+       10},
+      {{"/build/cutlass/include/cutlass/device_kernel.h", "/build/kernels/epilogue.hpp"},
+       "/build/kernels/epilogue.hpp",
+       20},
+      // No file of the user's is named.
+      {{"/b/include/cutlass/device_kernel.h", "/b/include/cute/arch/x.hpp"},
+       "/b/include/cutlass/device_kernel.h",
+       10}};
+  for (const Case& each : cases) {
+    write(each.paths);
+    INFO(each.paths.back());
+    const auto sarif = jitc::test::jitc({"lint", file, "--format", "sarif", "--project", root});
+    CHECK(sarif.status == 1);
+    const auto result = nlohmann::json::parse(sarif.out).at("runs").at(0).at("results").at(0);
+    const auto& physical = result.at("locations").at(0).at("physicalLocation");
+    CHECK(physical.at("artifactLocation").at("uri") == each.uri);
+    CHECK(physical.at("region").at("startLine") == each.line);
+    // The PTX, and the other frames.
+    CHECK(result.at("relatedLocations").size() == each.paths.size());
+    const std::string name = each.uri.substr(each.uri.rfind('/') + 1);
+    const std::string place = fmt::format("source {}:{}]", name, each.line);
+    const auto text = jitc::test::jitc({"lint", file, "--project", root}).out;
+    CHECK_THAT(text, ContainsSubstring(place));
+    const auto first = text.find("mbarrier.count, PTX line ");
+    REQUIRE(first != std::string::npos);
+    CHECK(text.substr(text.find(": ", first) + 2).starts_with(fmt::format("{}:{}\n", name, each.line)));
+    CHECK_THAT(jitc::test::jitc({"lint", file, "--format", "junit", "--project", root}).out,
+               ContainsSubstring(fmt::format(", {}:{}, inlined from", each.uri, each.line)));
+  }
 }
 
 TEST_CASE("lint looks at the kernel that --entry names, and notes stand in every format") {

@@ -147,18 +147,24 @@ class Bench:
         return (findings[0]["rule"], _words(findings)) if findings else ("-", "")
 
     def run(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, str]:
+        """The rule of the first report, "-" if there is none, and what the first ones found."""
+        rule, reports = self.reports(ptx, launch, mode, seed)
+        return rule, _words(reports) if isinstance(reports, list) else reports
+
+    def reports(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, list | str]:
+        """The rule of the first report and all of them, or the exit code and what was said on standard error."""
         command = ["run", "--ptx", ptx, "--launch", launch, "--json", "--sim-mode", mode, "--sim-seed", seed]
         command += ["--sim-threads", 1, "--sim-limit", LIMIT]
         if self._kernel.allowed:
             command += ["--allow", ",".join(self._kernel.allowed)]
         code, out, errors = self._tools.call(command, self._folder)
         if code == 0:
-            return "-", ""
+            return "-", []
         try:
             reports = json.loads(out)["run"]["simulation"]["reports"]
         except (ValueError, KeyError):
             reports = []
-        return (reports[0]["rule"], _words(reports)) if reports else (f"exit code {code}", errors.strip()[-400:])
+        return (reports[0]["rule"], reports) if reports else (f"exit code {code}", errors.strip()[-400:])
 
 
 def _words(findings: list) -> str:

@@ -5,6 +5,8 @@ A file for each group of kernels, of lines
     [KERNEL]                                      one of kernels.py
     KIND | EDIT | RULE OF LINT | RULE OF THE RUN  a mistake; what lint says first of it, and what a run reports first, "-" for
                                                   nothing; "(random)" where that takes another mode than the default
+    KIND | EDIT | … | … | WORDS                   the same, and in every mode with every seed the first report has WORDS in it:
+                                                  what names the cause
     correct | IN OTHER WORDS | EDIT               says the same: no finding, and no report in any mode with any seed
 
 edits.py says what edits there are.
@@ -30,6 +32,7 @@ class Row:
     edit: str
     lint: str = "-"  # the rule of lint's first finding; "-" if it finds nothing
     run: str = "-"  # of the first report of the simulated device
+    words: str = ""  # that name the cause in the first report of every run; empty: only the default run is looked at
     remark: str = ""  # of a correct variant: what it does in another way
 
     @property
@@ -54,7 +57,7 @@ def _rows(path: pathlib.Path) -> list[Row]:
         cells = [cell.strip() for cell in line.split(" | ")]
         if cells[0] == CORRECT and len(cells) == 3:
             result.append(Row(path.stem, number, kernel, cells[0], cells[2], remark=cells[1]))
-        elif cells[0] != CORRECT and len(cells) == 4 and cells[2:] != ["-", "-"]:
+        elif cells[0] != CORRECT and len(cells) in (4, 5) and cells[2:4] != ["-", "-"]:
             result.append(Row(path.stem, number, kernel, *cells))
         else:
             raise ValueError(f"{path.name}:{number}: a row is KIND | EDIT | RULE OF LINT | RULE OF THE RUN, or correct | WHAT | EDIT")

@@ -28,8 +28,20 @@ def _mutant(row: table.Row, bench: Bench) -> list[str]:
     ptx, launch = bench.variant(row.edit, f"line_{row.line}")
     said = bench.said(ptx, launch)
     if (said.lint, said.run) == (row.lint, row.run):
-        return []
+        return _unnamed(row, ptx, launch, bench) if row.words else []
     return [f"lint says {said.lint}, not {row.lint}; the run says {said.run}, not {row.run}\n{said.words}"]
+
+
+def _unnamed(row: table.Row, ptx: pathlib.Path, launch: pathlib.Path, bench: Bench) -> list[str]:
+    """The runs in which the cause is not named first."""
+    wrong = []
+    for mode in MODES:
+        for seed in SEEDS:
+            rule, reports = bench.reports(ptx, launch, mode, seed)
+            found = reports[0]["found"] if reports and isinstance(reports, list) else reports
+            if row.words not in found:
+                wrong.append(f"mode {mode}, seed {seed}: {rule} says {found}, without {row.words!r}")
+    return wrong[:3]
 
 
 def _correct(edit: str, name: str, bench: Bench) -> list[str]:

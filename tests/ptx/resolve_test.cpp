@@ -111,6 +111,31 @@ TEST_CASE("the source line of what was inlined is where it was inlined at, throu
   for (std::size_t i = 0; i < 4; ++i) CHECK(r.flat().instructions[i].source.line == lines[i]);
 }
 
+TEST_CASE("every instruction has the chain of frames that it was inlined through") {
+  Resolved r(
+      ".loc 1 12 3\nbar.sync 0;\n.loc 2 40 5, function_name $a, inlined_at 1 12 3\nbar.sync 0;\n"
+      ".loc 3 7 1, function_name $b, inlined_at 2 40 5\nbar.sync 0;\nbar.sync 1;\nret;");
+  REQUIRE(r.result);
+  FlatFunction flat = *r.result.function;
+  REQUIRE(flat.frames.size() == 3);
+  CHECK(flat.instructions[2].frame == flat.instructions[3].frame);
+  const SourceFrame& inner = flat.frames[flat.instructions[2].frame];
+  CHECK(inner.at.line == 7);
+  CHECK(flat.frames[inner.caller].at.line == 40);
+  CHECK(flat.frames[flat.frames[inner.caller].caller].at.line == 12);
+  choose_sources(flat, [](std::span<const std::string_view> paths) { return paths.size() / 2; });
+  const std::uint64_t lines[] = {12, 12, 40, 40};
+  for (std::size_t i = 0; i < 4; ++i) CHECK(flat.instructions[i].source.line == lines[i]);
+}
+
+TEST_CASE("a place that is inlined into itself without end has a chain that ends") {
+  std::string text = ".loc 1 5 3\nbar.sync 0;\n";
+  for (int i = 0; i < 1000; ++i) text += ".loc 1 5 3, function_name $a, inlined_at 1 5 3\nbar.sync 0;\n";
+  const Resolved r(text + "ret;");
+  REQUIRE(r.result);
+  CHECK(r.flat().instructions[1000].source.line == 5);
+}
+
 TEST_CASE("undeclared names and names declared twice are errors at their place") {
   const Resolved r(".reg .b32 %r<4>;\nadd.s32 %r3, %r4, 1;");
   REQUIRE_FALSE(r.result);

@@ -32,3 +32,26 @@ TEST_CASE("an instruction's place in the source, and where that was inlined") {
   CHECK(source_places(artifact, 0).empty());
   CHECK(source_places(artifact, 1000).empty());
 }
+
+TEST_CASE("the own place comes first, and the frames around it follow in their order") {
+  Artifact artifact;
+  artifact.entry = "k";
+  artifact.ptx =
+      ".visible .entry k()\n{\n.loc 1 9 1\n.loc 2 40 1, function_name $a, inlined_at 1 9 1\n"
+      ".loc 3 7 1, function_name $b, inlined_at 2 40 1\nadd.u32 a, b, c;\n}\n"
+      ".file 1 \"/opt/cutlass/include/cutlass/device_kernel.h\"\n.file 2 \"/home/me/gemm/mainloop.cuh\"\n"
+      ".file 3 \"/opt/cutlass/include/cute/arch/copy_sm90_tma.hpp\"\n";
+  Finding finding;
+  finding.kernel = "k";
+  finding.ptx_line = 6;
+  finding.source_file = "mainloop.cuh";
+  finding.source_path = "gemm/mainloop.cuh";
+  finding.source_line = 40;
+  const auto places = own_first(source_places({&artifact}, finding));
+  REQUIRE(places.size() == 3);
+  CHECK(places[0].own);
+  CHECK(places[0].path == "/home/me/gemm/mainloop.cuh");
+  CHECK(describe(places[1]) == "copy_sm90_tma.hpp:7");
+  CHECK(describe(places[2]) == "device_kernel.h:9");
+  CHECK_FALSE(places[1].own);
+}

@@ -14,6 +14,13 @@ void add_format_option(OptionGroup& group, std::string& format) {
       ->check(one_of({"text", "json", "sarif", "junit"}));
 }
 
+void add_project_option(OptionGroup& group, std::string& project) {
+  group.add(
+      "--project", project, "DIR",
+      "Root folder of your files, by default the working directory: a finding in an inlined function stands "
+      "at the innermost line of a file below it that is no library's");
+}
+
 bool asks_for_json(bool json, std::string_view format) {
   if (json && format != "text" && format != "json")
     refuse("--json and --format {} exclude each other; give one of them", format);

@@ -14,6 +14,8 @@ using tmajit::FindingsReport;
 
 /// Adds --format, whose words are text, json, sarif and junit.
 void add_format_option(OptionGroup& group, std::string& format);
+/// Adds --project, the root folder of the user's files.
+void add_project_option(OptionGroup& group, std::string& project);
 /// Whether --json or --format asks for JSON. Throws Error{invalid_argument} where they contradict each other.
 [[nodiscard]] bool asks_for_json(bool json, std::string_view format);
 /// Whether the format is one of those below.

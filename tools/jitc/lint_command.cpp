@@ -44,6 +44,7 @@ struct LintCommand {
   std::vector<std::string> allow_files;
   std::string fail_on = "advice";
   std::string format = "text";
+  std::string project = ".";
   bool require_kernel = false;
 };
 
@@ -236,9 +237,16 @@ void add_allowed(const LintCommand& command, Subject& subject) {
   };
 }
 
-/// Where a finding's instruction comes from, the user's line last: where that says more than the finding.
+std::vector<tmajit::SourcePlace> places_of(const Subject& subject, const tmajit::Finding& finding) {
+  auto places = source_places(subject.artifact, finding.ptx_line);
+  mark_own(places, finding);
+  return places;
+}
+
+/// Where a finding's instruction comes from, the user's own line first: where that says more than the
+/// finding.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
-  const auto places = source_places(subject.artifact, finding.ptx_line);
+  const auto places = own_first(places_of(subject, finding));
   if (places.size() < 2 && (places.empty() || places.front().text.empty())) return;
   for (const auto& place : places)
     write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
@@ -246,6 +254,8 @@ void say_places(const Subject& subject, const tmajit::Finding& finding) {
 
 int lint(const LintCommand& command, bool json) {
   Subject subject = subject_of(command);
+  // The source of an operation's kernel is tmajit's, not the user's.
+  if (!is_operation(command.problem.word)) subject.options.project = command.project;
   add_allowed(command, subject);
   const auto start = std::chrono::steady_clock::now();
   const tmajit::LintResult result = [&] {
@@ -264,8 +274,7 @@ int lint(const LintCommand& command, bool json) {
       std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
   if (is_for_services(command.format)) {
     std::vector<std::vector<tmajit::SourcePlace>> places;
-    for (const tmajit::Finding& finding : result.findings)
-      places.push_back(source_places(subject.artifact, finding.ptx_line));
+    for (const tmajit::Finding& finding : result.findings) places.push_back(places_of(subject, finding));
     const bool compiled_here = !subject.artifact.source.empty();
     print_findings({.tool = "jitc lint",
                     .input = subject.options.name,
@@ -283,7 +292,7 @@ int lint(const LintCommand& command, bool json) {
     Json findings = Json::array();
     for (const tmajit::Finding& finding : result.findings) {
       findings.push_back(jitc::to_json(finding));
-      findings.back()["source"] = jitc::to_json(source_places(subject.artifact, finding.ptx_line));
+      findings.back()["source"] = jitc::to_json(places_of(subject, finding));
     }
     Json notes = Json::array();
     for (const tmajit::Finding& note : result.notes) notes.push_back(jitc::to_json(note));
@@ -355,6 +364,7 @@ void add_lint_command(CLI::App& app, Session& session) {
   rules.add_flag("--require-kernel", options->require_kernel,
                  "It is an error, exit code 2, if there is no kernel to check");
   add_format_option(rules, options->format);
+  add_project_option(rules, options->project);
   command.footer(
       "Exit code: 0 clean, 1 findings, 2 wrong usage, 3 could not. What is not certain is not reported.\n\n"
       "Examples:\n"

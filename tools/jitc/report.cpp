@@ -55,8 +55,7 @@ Json to_json(const Problem& problem) {
 
 Json to_json(const std::vector<tmajit::SourcePlace>& places) {
   Json json = Json::array();
-  for (const auto& place : places)
-    json.push_back({{"file", place.file}, {"line", place.line}, {"text", place.text}});
+  for (const auto& place : places) json.push_back(Json::parse(tmajit::place_json(place)));
   return json;
 }
 

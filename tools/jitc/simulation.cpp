@@ -1,5 +1,6 @@
 #include "simulation.hpp"
 
+#include "finding_formats.hpp"
 #include "option_group.hpp"
 #include "run.hpp"
 #include "terminal.hpp"
@@ -120,6 +121,7 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
       ->check(CLI::PositiveNumber);
   group.add_list("--allow", values.allow, "RULES",
                  "Rules whose reports are none, with commas between: mbarrier.init-not-fenced");
+  add_project_option(group, values.project);
   group.add_flag(
       "--write-anyway", values.write_anyway,
       "Write the outputs although there are reports; else what a wrong kernel left cannot be taken "
@@ -134,6 +136,7 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .instruction_limit = options.limit,
                                        .seconds_limit = options.timeout,
                                        .heap_bytes = options.heap_mib << 20,
+                                       .project = options.project,
                                        .allowed = allowed_rules(options),
                                        .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =

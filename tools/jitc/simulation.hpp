@@ -27,6 +27,7 @@ struct SimulationOptions {
   std::uint64_t heap_mib = tmajit::SimOptions{}.heap_bytes >> 20;
   double timeout = 0;              ///< seconds; 0: none
   std::vector<std::string> allow;  ///< rules, with commas between
+  std::string project = ".";       ///< root folder of the user's files
   bool write_anyway = false;       ///< outputs are written although there are reports
 };
 

@@ -30,6 +30,8 @@ struct FindingsReport {
 /// A finding as one JSON object on one line: its fields, its rule's meaning and where the rule is written.
 /// Text that is no UTF-8 is replaced.
 [[nodiscard]] TMAJIT_API std::string finding_json(const Finding& finding);
+/// A place in the source as one JSON object on one line.
+[[nodiscard]] TMAJIT_API std::string place_json(const SourcePlace& place);
 /// A report of the simulated device as JSON: its finding, source, CTA, thread and count.
 [[nodiscard]] TMAJIT_API std::string report_json(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts);

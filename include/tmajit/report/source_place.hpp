@@ -14,6 +14,8 @@ struct SourcePlace {
   std::string file;
   std::uint64_t line = 0;
   std::string text;  ///< the line itself, trimmed; empty where the source is not at hand
+  std::string path;  ///< the file as the PTX names it, with its folders
+  bool own = false;  ///< the finding stands there: the user's innermost own frame
   friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
 };
 
@@ -24,9 +26,16 @@ struct SourcePlace {
                                                                 std::uint32_t ptx_line);
 
 /// The same for the instruction that a finding names, in the artifact of the finding's kernel. Where several
-/// artifacts have that name, the one whose PTX line holds the instruction is taken.
+/// artifacts have that name, the one whose PTX line holds the instruction is taken. The place at which the
+/// finding stands is marked as `own`.
 [[nodiscard]] TMAJIT_API std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artifacts,
                                                                 const Finding& finding);
+
+/// Marks the place at which the finding stands as `own`.
+TMAJIT_API void mark_own(std::vector<SourcePlace>& places, const Finding& finding);
+
+/// The places with the own one first; the others follow in their order, the innermost first.
+[[nodiscard]] TMAJIT_API std::vector<SourcePlace> own_first(std::vector<SourcePlace> places);
 
 /// "copy.cu:861: mbarrier::wait(full[stage], parity)"
 [[nodiscard]] TMAJIT_API std::string describe(const SourcePlace& place);

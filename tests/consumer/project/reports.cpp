@@ -44,7 +44,7 @@ void write_findings() {
   finding.instruction = std::string("ret;");
   const std::vector<const Artifact*> artifacts{&artifact};
   const std::vector<std::vector<SourcePlace>> places{source_places(artifacts, finding)};
-  expect(places[0] == std::vector{SourcePlace{"k.cu", 2, "second"}}, "source_places() of a finding");
+  expect(places[0].size() == 1 && describe(places[0][0]) == "k.cu:2: second", "source_places() of a finding");
   expect(describe(source_places(artifact, 4).at(0)) == "k.cu:2: second", "source_places() of a line");
   const FindingsReport report{.tool = "consumer",
                               .input = "k.ptx",

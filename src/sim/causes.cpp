@@ -1,0 +1,210 @@
+#include "sim/causes.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+std::uint32_t line_of(const Cta& cta, std::uint32_t place) {
+  return cta.program.place[place].line;
+}
+
+/// "the mbarrier at shared address 0x400 (mbarrier.init at PTX line 12 for 2 arrivals)"
+std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
+  const std::string owner = cta.cluster.size() == 1 ? "" : fmt::format(" of the CTA with rank {}", cta.rank);
+  return fmt::format("the mbarrier at shared address {:#x}{} (mbarrier.init at PTX line {} for {} arrival{})",
+                     offset + shared_base, owner, line_of(cta, barrier.place), barrier.expected,
+                     barrier.expected == 1 ? "" : "s");
+}
+
+std::string name_of(const Cta& cta, std::uint32_t thread) {
+  return "thread " + text_of(cta.thread_index(thread));
+}
+
+Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
+  return {.rule = "mbarrier.arrivals",
+          .cta = &cta,
+          .thread = (barrier.writer - 1) & 1023,
+          .place = barrier.place,
+          .found = std::move(found),
+          .expected =
+              "a count in mbarrier.init of all arrivals of a phase, so that it ends when the last thread has "
+              "arrived",
+          .remedy = "count in mbarrier.init every arrival that releases the stage"};
+}
+
+/// The thread has waited by a parity that it should have flipped.
+std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
+                                  const Mbarrier& barrier, bool from_the_first, bool ever = false) {
+  MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
+  if (uses.wait == 0) return std::nullopt;
+  if (ever && uses.stale) {
+    uses.again = true;
+    uses.ended = uses.stale_ended;
+  }
+  std::string why;
+  if (uses.again) {
+    why = uses.ended == 0
+              ? "no phase of it was over: its wait before had ended in the same way"
+              : fmt::format("phase {} of it, by which its wait before had ended, was over already",
+                            uses.ended - 1);
+  } else if (from_the_first && uses.ended == 0) {
+    why = "no phase of it was over, and the parity is not that of the first";
+  } else {
+    return std::nullopt;
+  }
+  return Cause{.rule = "mbarrier.parity",
+               .cta = &cta,
+               .thread = thread,
+               .place = uses.wait - 1,
+               .found = fmt::format("the wait of {} for {} ends at once: {}", name_of(cta, thread),
+                                    name_of(owner, offset, barrier), why)};
+}
+
+/// The phase that has let `uses` go on says nothing of the reader's last use.
+std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbarrier& barrier,
+                                    const MbarrierUses::Thread& uses, check::RuleId rule,
+                                    const Reader& reader) {
+  if (uses.ended == 0) return std::nullopt;
+  const std::uint64_t phase = uses.ended - 1;
+  const auto arrived = [&](std::uint32_t thread) {
+    const MbarrierUses::Thread its = barrier.uses.of(reader.cta->number_of(thread));
+    return its.arrival != 0 && its.arrived_in >= phase ? its.arrival : 0;
+  };
+  const std::uint32_t first = reader.thread / lanes * lanes;
+  std::uint32_t arrival = reader.product ? 0 : arrived(reader.thread);
+  std::uint32_t by = reader.thread;
+  for (std::uint32_t thread = first; arrival == 0 && thread < first + lanes; ++thread) {
+    arrival = arrived(thread);
+    by = thread;
+  }
+  const std::string what = fmt::format("the read at PTX line {}", line_of(*reader.cta, reader.place));
+  if (arrival == 0) {
+    const auto& all = barrier.uses.all();
+    const auto sole = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
+    if (sole == all.end()) return std::nullopt;
+    if (barrier.uses.arrivers() == 1) {
+      // One thread arrives for others, which it must have met.
+      const auto number = static_cast<std::uint32_t>(sole - all.begin());
+      Cta& releaser = owner.cluster.cta(number / owner.threads_each());
+      by = number % owner.threads_each();
+      return Cause{
+          .rule = rule,
+          .cta = &releaser,
+          .thread = by,
+          .place = sole->arrival - 1,
+          .found = fmt::format("the arrival of {} at {} hands the stage back, and nothing orders it after {} "
+                               "by {}",
+                               name_of(releaser, by), name_of(owner, offset, barrier), what,
+                               name_of(*reader.cta, reader.thread)),
+          .expected = "a barrier of all threads that read the stage before one of them arrives for all",
+          .remedy = "synchronise the readers before the arrival, or let each arrive and count them all"};
+    }
+    return at_init(
+        owner, barrier,
+        fmt::format("phase {} of {} is over without an arrival of {} or its warp, which has not finished "
+                    "{}",
+                    phase, name_of(owner, offset, barrier), name_of(*reader.cta, reader.thread), what));
+  }
+  // What a product reads is released by the wait for it, which the caller knows of.
+  if (reader.product) return std::nullopt;
+  const bool its_own = by == reader.thread;
+  return Cause{.rule = rule,
+               .cta = reader.cta,
+               .thread = by,
+               .place = arrival - 1,
+               .found = fmt::format("the arrival of {} at {} hands the stage back before {}{}",
+                                    name_of(*reader.cta, by), name_of(owner, offset, barrier), what,
+                                    its_own ? "" : " by " + name_of(*reader.cta, reader.thread)),
+               .expected = its_own ? "the arrival after the last read of the stage"
+                                   : "the arrival after all lanes have read the stage",
+               .remedy = its_own ? "arrive after the last use of the stage"
+                                 : "call __syncwarp() between the reads and the arrival of one lane"};
+}
+
+}  // namespace
+
+std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrier& barrier) {
+  const std::uint32_t arrivers = barrier.uses.arrivers();
+  if (arrivers > barrier.expected) {
+    return at_init(owner, barrier,
+                   fmt::format("{} threads arrive at {}, so that a phase is over before all have arrived",
+                               arrivers, name_of(owner, offset, barrier)));
+  }
+  const auto& all = barrier.uses.all();
+  const auto twice = std::ranges::find(all, true, &MbarrierUses::Thread::twice);
+  if (twice == all.end() || arrivers < barrier.expected) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(twice - all.begin());
+  Cta& cta = owner.cluster.cta(number / owner.threads_each());
+  const std::uint32_t thread = number % owner.threads_each();
+  // A wait that ended too early may have let it arrive again.
+  const auto last = cta.last_wait(thread);
+  const Mbarrier* const before = last ? cta.mbarrier(*last) : nullptr;
+  if (before != nullptr) {
+    if (auto cause = wrong_parity(cta, thread, cta, *last, *before, false, true)) {
+      cause->found += fmt::format("; so it arrives twice in a phase at {}", name_of(owner, offset, barrier));
+      return cause;
+    }
+  }
+  return Cause{
+      .rule = "mbarrier.arrivals",
+      .cta = &cta,
+      .thread = thread,
+      .place = twice->arrival - 1,
+      .found = fmt::format("{} arrives twice in a phase at {}, at which {} thread{} arrive{}: the phase is "
+                           "over before all have arrived",
+                           name_of(cta, thread), name_of(owner, offset, barrier), arrivers,
+                           arrivers == 1 ? "" : "s", arrivers == 1 ? "s" : ""),
+      .expected = "one arrival of each thread in a phase, or a count of all arrivals",
+      .remedy = "release a stage once in each turn of the ring"};
+}
+
+std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId rule,
+                                 const std::optional<Reader>& reader) {
+  const auto offset = cta.last_wait(thread);
+  Mbarrier* const barrier = offset ? cta.mbarrier(*offset) : nullptr;
+  if (barrier == nullptr) return std::nullopt;
+  std::optional<Cause> cause = wrong_parity(cta, thread, cta, *offset, *barrier, false);
+  if (!cause) cause = wrong_count(cta, *offset, *barrier);
+  const MbarrierUses::Thread uses = barrier->uses.of(cta.number_of(thread));
+  if (!cause && reader) cause = released_early(cta, *offset, *barrier, uses, rule, *reader);
+  if (cause && cause->rule->id != "mbarrier.parity" && uses.wait != 0) {
+    cause->found += fmt::format("; the wait at PTX line {} lets {} go on", line_of(cta, uses.wait - 1),
+                                name_of(cta, thread));
+  }
+  return cause;
+}
+
+std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset) {
+  Mbarrier* const barrier = owner.mbarrier(offset);
+  if (barrier == nullptr) return std::nullopt;
+  return wrong_parity(cta, thread, owner, offset, *barrier, true);
+}
+
+bool report_read_early(const Warp& warp, std::uint32_t lane, Cta& owner, const Engine::InFlight& load,
+                       check::RuleId symptom) {
+  if (!load.barrier) return false;
+  const auto cause = why_read_early(*warp.cta, warp.thread(lane), owner, *load.barrier);
+  if (!cause) return false;
+  const std::uint32_t line = line_of(*warp.cta, warp.place());
+  report(*cause,
+         fmt::format("PTX line {} reads what the load at PTX line {} has not delivered yet", line,
+                     line_of(owner, *load.place)),
+         symptom, line);
+  return true;
+}
+
+void report(const Cause& cause, const std::string& shows, check::RuleId symptom, std::uint32_t line) {
+  About about({}, fmt::format("mbarrier, place {}", cause.place));
+  about.symptom = symptom->id;
+  about.symptom_line = line;
+  about.leads = cause.rule->id != symptom->id || cause.rule->id == "mbarrier.arrivals";
+  cause.cta->report(cause.thread, cause.place, cause.rule, cause.found + "; so " + shows, cause.expected,
+                    cause.remedy, std::move(about));
+}
+
+}  // namespace sim
+TMAJIT_END

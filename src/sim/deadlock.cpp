@@ -1,0 +1,281 @@
+/// Which of many waits keeps all others from their end.
+#include "sim/causes.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+struct Waiting {
+  Cta* cta = nullptr;
+  const Warp* warp = nullptr;
+  const Group* group = nullptr;
+  [[nodiscard]] Wait::Kind kind() const { return group->wait.kind; }
+  [[nodiscard]] std::uint32_t what() const { return group->wait.what; }
+  [[nodiscard]] std::uint32_t thread() const { return warp->thread(first_lane(group->mask)); }
+};
+
+/// What shows that a wait cannot end; those of a lower rank say more.
+struct Evidence {
+  int rank = 0;
+  DeadlockCause cause;
+};
+
+std::string threads(std::uint32_t count) {
+  return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
+}
+
+class Search {
+ public:
+  explicit Search(Cluster& cluster) {
+    for (std::uint32_t rank = 0; rank < cluster.size(); ++rank) {
+      Cta& cta = cluster.cta(rank);
+      for (const auto& warp : cta.warps) {
+        for (const Group& group : warp->groups) waits_.push_back({&cta, warp.get(), &group});
+      }
+    }
+  }
+
+  std::optional<DeadlockCause> run() {
+    // Whoever waits for registers is the cause, and is reported as such.
+    const auto registers = [](const Waiting& each) { return each.kind() == Wait::Kind::registers; };
+    if (std::ranges::any_of(waits_, registers)) return std::nullopt;
+    std::optional<Evidence> best;
+    for (const Waiting& each : waits_) {
+      const auto found = evidence(each);
+      if (found && (!best || found->rank < best->rank)) best = found;
+    }
+    if (best) return best->cause;
+    return root();
+  }
+
+ private:
+  static std::uint32_t place_of(const Waiting& wait) {
+    // At a CTA barrier the counter has moved on already.
+    const std::uint32_t pc = wait.group->pc - (wait.kind() == Wait::Kind::barrier ? 1 : 0);
+    const auto& places = wait.cta->program.places;
+    return places[pc < places.size() ? pc : 0];
+  }
+  static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.place[place_of(wait)].line; }
+  static Cause at_wait(const Waiting& wait, std::string found) {
+    return {.rule = "deadlock",
+            .cta = wait.cta,
+            .thread = wait.thread(),
+            .place = place_of(wait),
+            .found = std::move(found)};
+  }
+  static std::string address_of(const Waiting& wait) {
+    return fmt::format("{:#x}", wait.what() + shared_base);
+  }
+  static std::string name_of(const Waiting& wait, const Mbarrier& barrier) {
+    return fmt::format("the mbarrier at shared address {} (mbarrier.init at PTX line {} for {} arrival{})",
+                       address_of(wait), wait.cta->program.place[barrier.place].line, barrier.expected,
+                       barrier.expected == 1 ? "" : "s");
+  }
+
+  std::optional<Evidence> evidence(const Waiting& wait) {
+    // The mbarrier that let a thread go on may be the one that counts too few arrivals.
+    const auto last = wait.cta->last_wait(wait.thread());
+    const Mbarrier* const before = last ? wait.cta->mbarrier(*last) : nullptr;
+    if (before != nullptr && before->uses.arrivers() > before->expected) {
+      if (auto cause = wrong_count(*wait.cta, *last, *before))
+        return made(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
+    }
+    if (wait.kind() == Wait::Kind::barrier) return of_barrier(wait);
+    if (wait.kind() == Wait::Kind::mbarrier) return of_mbarrier(wait);
+    return std::nullopt;
+  }
+
+  static Evidence made(int rank, const Cause& cause, std::string first, bool certain) {
+    return {rank, {cause.cta, cause.thread, cause.place, cause.found, std::move(first), certain}};
+  }
+
+  /// Whole warps arrive at a barrier that counts threads.
+  [[nodiscard]] std::optional<Evidence> of_barrier(const Waiting& wait) const {
+    const NamedBarrier& barrier = wait.cta->barriers[wait.what()];
+    if (barrier.expected == 0) return std::nullopt;
+    std::uint32_t users = 0;
+    for (const auto& warp : wait.cta->warps) users += (warp->at_barriers >> wait.what() & 1) != 0 ? lanes : 0;
+    const std::string first = fmt::format("wait at barrier {}:", wait.what());
+    const std::string what =
+        fmt::format("barrier {} at PTX line {} is for {} threads, and {} threads arrive at it", wait.what(),
+                    line_of(wait), barrier.expected, users);
+    if (users > barrier.expected && users % barrier.expected != 0) {
+      return made(
+          0,
+          at_wait(wait, what + fmt::format(": {} of them wait for more, and the others have gone on without "
+                                           "them",
+                                           barrier.arrived)),
+          first, true);
+    }
+    // Others that wait elsewhere may be on their way here.
+    const bool alone = std::ranges::all_of(waits_, [&](const Waiting& other) {
+      return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
+    });
+    if (alone && users == barrier.arrived && users < barrier.expected)
+      return made(2, at_wait(wait, what + ", all of which have arrived"), first, false);
+    return std::nullopt;
+  }
+
+  std::optional<Evidence> of_mbarrier(const Waiting& wait) {
+    const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
+    if (barrier == nullptr) return std::nullopt;
+    const std::string first = fmt::format("shared address {} for", address_of(wait));
+    if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier)) return made(0, *cause, first, true);
+    const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
+    // Threads that take turns pass by the phases of the others.
+    const auto passed = [&](const MbarrierUses::Thread& each) {
+      return each.wait != 0 && each.ended == barrier->phase;
+    };
+    if (uses.wait != 0 && barrier->phase == uses.ended + 1 &&
+        std::ranges::none_of(barrier->uses.all(), passed)) {
+      const std::string found = fmt::format(
+          "{} waits for phase {} of {}, and has not waited for phase {}, which is over: its parity does "
+          "not follow the phases",
+          thread_name(wait), barrier->phase, name_of(wait, *barrier), uses.ended);
+      return made(1, at_wait(wait, found), first, true);
+    }
+    if (barrier->pending == 0) return std::nullopt;
+    const std::uint32_t arrivers = barrier->uses.arrivers();
+    if (arrivers != 0 && lacking(wait, *barrier).empty()) {
+      const std::string found = fmt::format(
+          "{} lacks {} of {} arrivals: {}, and {} arrived in this phase", name_of(wait, *barrier),
+          barrier->pending, barrier->expected,
+          arrivers == 1 ? "1 thread arrives at it" : fmt::format("{} threads arrive at it", arrivers),
+          arrivers == 1 ? "has" : "all have");
+      return made(3, at_wait(wait, found), first, false);
+    }
+    // In its first turn a ring's producer finds all stages free.
+    if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
+      const std::string found = fmt::format(
+          "{} waits for the first phase of {} before it loads the stage for the first time, and no thread "
+          "arrives there before that load has come: the first wait for a free stage takes parity 1",
+          thread_name(wait), name_of(wait, *barrier));
+      return waits_for_each_other(wait) ? std::optional(made(4, at_wait(wait, found), first, false))
+                                        : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  static std::string thread_name(const Waiting& wait) {
+    return "thread " + text_of(wait.cta->thread_index(wait.thread()));
+  }
+
+  /// Numbers of the threads that arrive at an mbarrier, but have not in its present phase.
+  static std::vector<std::uint32_t> lacking(const Waiting&, const Mbarrier& barrier) {
+    std::vector<std::uint32_t> missing;
+    const auto& all = barrier.uses.all();
+    for (std::uint32_t number = 0; number < all.size(); ++number) {
+      if (all[number].arrival != 0 && all[number].arrived_in != barrier.phase) missing.push_back(number);
+    }
+    return missing;
+  }
+
+  /// Whether the thread loads, or expects bytes, before it waits again.
+  static bool loads_next(const Waiting& wait) {
+    const auto& all = wait.cta->program.place;
+    for (std::uint32_t at = place_of(wait) + 1; at < all.size(); ++at) {
+      const std::string& shown = all[at].text;
+      if (shown.find("cp.async.bulk") != std::string::npos || shown.find("expect_tx") != std::string::npos)
+        return true;
+      if (shown.find("_wait") != std::string::npos || shown.find("bar.sync") != std::string::npos)
+        return false;
+    }
+    return false;
+  }
+
+  /// Whether others wait for an mbarrier at which no thread has arrived: those that the load would wake.
+  [[nodiscard]] bool waits_for_each_other(const Waiting& wait) const {
+    return std::ranges::any_of(waits_, [&](const Waiting& other) {
+      if (other.kind() != Wait::Kind::mbarrier || (other.cta == wait.cta && other.what() == wait.what()))
+        return false;
+      const Mbarrier* const barrier = other.cta->mbarrier(other.what());
+      return barrier != nullptr && barrier->pending != 0 && barrier->uses.arrivers() == 0;
+    });
+  }
+
+  /// The wait of a thread that `wait` waits for; null if none is known.
+  [[nodiscard]] const Waiting* blocker(const Waiting& wait) const {
+    const auto find = [&](const auto& holds) {
+      const auto found = std::ranges::find_if(waits_, holds);
+      return found == waits_.end() ? nullptr : &*found;
+    };
+    const auto elsewhere = [&](const Waiting& other) {
+      return other.cta == wait.cta && (other.kind() != wait.kind() || other.what() != wait.what());
+    };
+    switch (wait.kind()) {
+      case Wait::Kind::mbarrier: {
+        const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
+        if (barrier == nullptr || barrier->pending == 0) return nullptr;
+        const auto missing = lacking(wait, *barrier);
+        return find([&](const Waiting& other) {
+          return std::ranges::any_of(missing, [&](std::uint32_t number) {
+            const std::uint32_t thread = number % other.cta->threads_each();
+            return number / other.cta->threads_each() == other.cta->rank &&
+                   other.warp->index == thread / lanes && (other.group->mask >> thread % lanes & 1) != 0;
+          });
+        });
+      }
+      case Wait::Kind::barrier: {
+        if (wait.cta->barriers[wait.what()].expected == 0) return find(elsewhere);
+        return find([&](const Waiting& other) {
+          return elsewhere(other) && (other.warp->at_barriers >> wait.what() & 1) != 0;
+        });
+      }
+      case Wait::Kind::cluster:
+        return find([&](const Waiting& other) { return other.kind() != Wait::Kind::cluster; });
+      case Wait::Kind::warp:
+        return find([&](const Waiting& other) {
+          return other.warp == wait.warp && other.group != wait.group &&
+                 (other.group->mask & wait.what()) != 0;
+        });
+      case Wait::Kind::products:
+        return find([&](const Waiting& other) {
+          return other.cta == wait.cta && other.warp->index / 4 == wait.warp->index / 4 &&
+                 other.kind() != Wait::Kind::products;
+        });
+      default: return nullptr;
+    }
+  }
+
+  /// The end of the chain of waits, if it is an mbarrier.
+  std::optional<DeadlockCause> root() {
+    const auto is_mbarrier = [](const Waiting& each) { return each.kind() == Wait::Kind::mbarrier; };
+    const auto start = std::ranges::find_if(waits_, is_mbarrier);
+    if (start == waits_.end()) return std::nullopt;
+    std::set<const Waiting*> seen;
+    const Waiting* last = &*start;
+    for (const Waiting* each = last; each != nullptr && seen.insert(each).second; each = blocker(*each)) {
+      last = each;
+    }
+    if (last->kind() != Wait::Kind::mbarrier) return std::nullopt;
+    const Mbarrier* const barrier = last->cta->mbarrier(last->what());
+    if (barrier == nullptr || barrier->pending == 0) return std::nullopt;
+    const std::string found = fmt::format(
+        "{} lacks {} of {} arrivals: {}", name_of(*last, *barrier), barrier->pending, barrier->expected,
+        barrier->uses.arrivers() == 0 ? "no thread has ever arrived at it"
+                                      : fmt::format("{} arrive at it", threads(barrier->uses.arrivers())));
+    return DeadlockCause{last->cta,
+                         last->thread(),
+                         place_of(*last),
+                         found,
+                         fmt::format("shared address {} for", address_of(*last)),
+                         false};
+  }
+
+  std::vector<Waiting> waits_;
+};
+
+}  // namespace
+
+std::optional<DeadlockCause> why_deadlock(Cluster& cluster) {
+  return Search(cluster).run();
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,256 @@
+/// The first report is the mistake, not what comes of it: in all modes, with several seeds.
+#include "sim/text_kernel.hpp"
+
+#include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+/// A ring of two stages of 64 words: thread 0 loads, the second and third warp take a word each.
+struct Ring {
+  std::string full_count = "1";
+  std::string empty_count = "64";
+  std::string first_parity = "1";  ///< of the producer
+  std::string producer_flip = "xor.b32 %r11, %r11, %r12;\n";
+  std::string consumer_flip = "xor.b32 %r15, %r15, %r12;\n";
+  std::string wait_empty =
+      "WE:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13+16], %r11;\n@!%p2 bra WE;\n";
+  std::string wait_full = "WF:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13], %r15;\n@!%p2 bra WF;\n";
+  std::string before_read = "";
+  std::string after_read = "mbarrier.arrive.shared.b64 _, [%r13+16];\n";
+  std::string at_exit = "bar.sync 0;\n";
+
+  [[nodiscard]] std::string text() const {
+    return registers + ".reg .b32 %x<6>;\n@!%p1 bra I;\nmbarrier.init.shared.b64 [smem], " + full_count +
+           ";\nmbarrier.init.shared.b64 [smem+8], " + full_count + ";\nmbarrier.init.shared.b64 [smem+16], " +
+           empty_count + ";\nmbarrier.init.shared.b64 [smem+24], " + empty_count +
+           ";\nfence.mbarrier_init.release.cluster;\nI:\nbar.sync 0;\nmov.u32 %r10, 0;\nmov.u32 %r15, 0;\n"
+           "mov.u32 %r11, " +
+           first_parity + ";\nsetp.ge.u32 %p3, %r1, 32;\n@%p3 bra L;\n@!%p1 bra E;\nP:\n" + stage +
+           wait_empty +
+           "mbarrier.arrive.expect_tx.shared.b64 _, [%r13], 256;\n"
+           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r14+256], [%rd1], 256, "
+           "[%r13];\n" +
+           producer_flip +
+           "add.u64 %rd1, %rd1, 256;\nadd.u32 %r10, %r10, 1;\nsetp.lt.u32 %p4, %r10, 6;\n@%p4 bra P;\nbra "
+           "E;\nL:\n" +
+           stage + wait_full + before_read +
+           "sub.u32 %x1, %r1, 32;\nshl.b32 %x1, %x1, 2;\nadd.u32 %x1, %x1, %r14;\nld.shared.u32 %x2, "
+           "[%x1+256];\n" +
+           after_read + consumer_flip +
+           "shl.b32 %x3, %r10, 8;\nadd.u32 %x3, %x3, %x1;\nsub.u32 %x3, %x3, %r14;\ncvt.u64.u32 %rd3, %x3;\n"
+           "add.u64 %rd3, %rd3, %rd1;\nst.global.u32 [%rd3+2048], %x2;\n"
+           "add.u32 %r10, %r10, 1;\nsetp.lt.u32 %p4, %r10, 6;\n@%p4 bra L;\nE:\n" +
+           at_exit + "ret;";
+  }
+
+  /// Of turn %r10: its number in %r12, its mbarrier in %r13, its memory in %r14.
+  static inline const std::string stage =
+      "and.b32 %r12, %r10, 1;\nshl.b32 %r13, %r12, 3;\nadd.u32 %r13, %r13, %r5;\nshl.b32 %r14, %r12, 8;\n"
+      "add.u32 %r14, %r14, %r5;\n";
+};
+
+/// Calls visit(outcome) for a run in each mode with each seed.
+template <typename Visit>
+void in_all_ways(const std::string& body, std::uint32_t threads, const Visit& visit) {
+  for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Outcome outcome =
+          run(body, {.grid = 1, .cluster = 1, .block = threads, .options = {.mode = mode, .seed = seed}});
+      INFO("mode " << static_cast<int>(mode) << ", seed " << seed << "\n" << all_of(outcome));
+      visit(outcome);
+    }
+  }
+}
+
+/// Every run reports first what has `words` in it, of one of the rules.
+void expect_cause(const std::string& body, const std::vector<std::string>& rules, const std::string& words,
+                  std::uint32_t threads = 96) {
+  in_all_ways(body, threads, [&](const Outcome& outcome) {
+    REQUIRE_FALSE(outcome.reports.empty());
+    const Report& first = outcome.reports.front();
+    CHECK(std::ranges::find(rules, first.rule) != rules.end());
+    CHECK_THAT(first.found, ContainsSubstring(words));
+  });
+}
+
+void expect_silence(const std::string& body, std::uint32_t threads = 96) {
+  in_all_ways(body, threads, [](const Outcome& outcome) { CHECK(outcome.reports.empty()); });
+}
+
+}  // namespace
+
+TEST_CASE("rings that are right stay silent") {
+  expect_silence(Ring{}.text());
+  Ring leaders;
+  leaders.empty_count = "2";
+  leaders.after_read =
+      "bar.warp.sync 0xffffffff;\nand.b32 %x4, %r1, 31;\nsetp.eq.u32 %p5, %x4, 0;\n"
+      "@%p5 mbarrier.arrive.shared.b64 _, [%r13+16];\n";
+  expect_silence(leaders.text());
+  Ring asks_first;
+  asks_first.before_read = "mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r13], %r15;\n";
+  expect_silence(asks_first.text());
+}
+
+TEST_CASE("an empty barrier that counts too few arrivals is named, not the full barrier or the load") {
+  for (const std::string count : {"32", "16", "1"}) {
+    Ring ring;
+    ring.empty_count = count;
+    INFO(count);
+    expect_cause(ring.text(), {"mbarrier.arrivals", "deadlock"}, "for " + count + " arrival");
+  }
+}
+
+TEST_CASE("a parity that never flips is named at its wait") {
+  Ring producer;
+  producer.producer_flip = "";
+  expect_cause(producer.text(), {"mbarrier.parity", "deadlock"}, "shared address 0x410");
+  Ring consumer;
+  consumer.consumer_flip = "";
+  expect_cause(consumer.text(), {"mbarrier.parity", "deadlock"}, "shared address 0x400");
+}
+
+TEST_CASE("a ring whose producer waits for the wrong parity at first") {
+  Ring ring;
+  ring.first_parity = "0";
+  expect_cause(ring.text(), {"deadlock"}, "the first wait for a free stage takes parity 1");
+}
+
+TEST_CASE("of all that wait in a deadlock the barrier that lacks arrivals leads") {
+  Ring full;
+  full.full_count = "2";
+  expect_cause(full.text(), {"deadlock"}, "the mbarrier at shared address 0x400 (mbarrier.init at PTX line");
+  expect_cause(full.text(), {"deadlock"}, "lacks 1 of 2 arrivals");
+  Ring empty;
+  empty.empty_count = "65";
+  expect_cause(empty.text(), {"deadlock"}, "lacks 1 of 65 arrivals");
+  Ring never;
+  never.after_read = "";
+  expect_cause(never.text(), {"deadlock"}, "lacks 64 of 64 arrivals: no thread has ever arrived at it");
+  in_all_ways(full.text(), 96, [](const Outcome& outcome) {
+    // The list begins with it, before the warps that wait at the exit.
+    const std::string& found = outcome.reports.front().found;
+    CHECK(found.find("at shared address 0x400 for") < found.find("wait at barrier 0"));
+  });
+}
+
+TEST_CASE("a stage that is handed back before it has been read is named at the arrival") {
+  Ring ring;
+  ring.before_read = ring.after_read;
+  ring.after_read = "";
+  in_all_ways(ring.text(), 96, [](const Outcome& outcome) {
+    REQUIRE_FALSE(outcome.reports.empty());
+    CHECK(outcome.reports.front().rule == "race.shared-read-write");
+    CHECK(outcome.reports.front().instruction.starts_with("mbarrier.arrive"));
+    CHECK_THAT(outcome.reports.front().found, ContainsSubstring("hands the stage back before the read"));
+  });
+}
+
+TEST_CASE("a stage that is released twice in a turn is named at the arrival") {
+  Ring ring;
+  ring.after_read += ring.after_read;
+  expect_cause(ring.text(), {"mbarrier.arrivals", "deadlock"}, "arrives twice in a phase");
+}
+
+TEST_CASE("a barrier for too few or too many threads is named before what comes of it") {
+  const auto body = [](const std::string& count) {
+    // Each of four warps writes its words, and reads those of the next warp.
+    return registers +
+           "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nst.shared.u32 [%r10], %r1;\nbar.sync 1, " +
+           count +
+           ";\nadd.u32 %r11, %r1, 32;\nand.b32 %r11, %r11, 127;\nshl.b32 %r11, %r11, 2;\nadd.u32 %r11, %r11, "
+           "%r5;\n"
+           "ld.shared.u32 %r12, [%r11];\nmul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd3, %rd3, %rd1;\n"
+           "st.global.u32 [%rd3], %r12;\nbar.sync 0;\nret;";
+  };
+  expect_silence(body("128"), 128);
+  expect_cause(body("96"), {"deadlock"}, "is for 96 threads, and 128 threads arrive at it", 128);
+  expect_cause(body("160"), {"deadlock"}, "is for 160 threads, and 128 threads arrive at it", 128);
+}
+
+TEST_CASE("a missing barrier is named, though the read comes first and finds nothing") {
+  const auto body = [](const std::string& barrier) {
+    return registers + "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nst.shared.u32 [%r10], %r1;\n" +
+           barrier +
+           "xor.b32 %r11, %r1, 32;\nshl.b32 %r11, %r11, 2;\nadd.u32 %r11, %r11, %r5;\nld.shared.u32 %r12, "
+           "[%r11];\n"
+           "mul.wide.u32 %rd3, %r1, 4;\nadd.u64 %rd3, %rd3, %rd1;\nst.global.u32 [%rd3], %r12;\nret;";
+  };
+  expect_silence(body("bar.sync 0;\n"), 64);
+  in_all_ways(body(""), 64, [](const Outcome& outcome) {
+    REQUIRE_FALSE(outcome.reports.empty());
+    CHECK(outcome.reports.front().rule.starts_with("race.shared-"));
+    for (const Report& report : outcome.reports) CHECK(report.rule != "shared.uninitialised");
+  });
+}
+
+TEST_CASE("a missing barrier before a bulk store is named as such, once") {
+  // Both warps write ten times; a thread of the second stores what both have written.
+  const auto body = [](const std::string& barrier) {
+    std::string text =
+        registers + "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nsetp.eq.u32 %p3, %r1, 32;\n";
+    for (int i = 0; i < 10; ++i) text += fmt::format("st.shared.u32 [%r10+{}], %r1;\n", 256 * i);
+    return text + "fence.proxy.async.shared::cta;\n" + barrier +
+           "@!%p3 bra E;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 2560;\n"
+           "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nE:\nret;";
+  };
+  expect_silence(body("bar.sync 0;\n"), 64);
+  in_all_ways(body(""), 64, [](const Outcome& outcome) {
+    CHECK(outcome.reports.size() == 1);
+    const Report& first = outcome.reports.front();
+    CHECK((first.rule == "store.missing-barrier" || first.rule == "race.shared-write-read"));
+    CHECK(first.instruction.starts_with("cp.async.bulk"));
+  });
+}
+
+TEST_CASE("ten stores of one missing wait are one report, of the missing wait or the missing barrier") {
+  // A thread stores; both warps then write again, behind a barrier or not, and behind a wait or not.
+  const auto body = [](const std::string& wait, const std::string& barrier) {
+    const auto writes = [](const std::string& value) {
+      std::string text;
+      for (int i = 0; i < 10; ++i) text += fmt::format("st.shared.u32 [%r10+{}], {};\n", 256 * i, value);
+      return text;
+    };
+    return registers + "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nsetp.eq.u32 %p3, %r1, 32;\n" +
+           writes("%r1") +
+           "fence.proxy.async.shared::cta;\nbar.sync 0;\n@!%p3 bra S;\n"
+           "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 2560;\ncp.async.bulk.commit_group;\n" +
+           wait + "S:\n" + barrier + writes("%r10") + "@!%p3 bra E;\ncp.async.bulk.wait_group 0;\nE:\nret;";
+  };
+  const std::string wait = "cp.async.bulk.wait_group.read 0;\n";
+  expect_silence(body(wait, "bar.sync 0;\n"), 64);
+  in_all_ways(body("", "bar.sync 0;\n"), 64, [](const Outcome& outcome) {
+    REQUIRE(outcome.reports.size() == 1);
+    const Report& first = outcome.reports.front();
+    CHECK((first.rule == "shared.overwritten-before-store-read" || first.rule == "race.shared-read-write"));
+    CHECK_THAT(first.found, ContainsSubstring("9 more instructions (PTX lines"));
+    CHECK(first.also_lines.size() == 9);
+    CHECK(first.expected.find("wait_group") != std::string::npos);
+  });
+  in_all_ways(body(wait, ""), 64, [](const Outcome& outcome) {
+    REQUIRE_FALSE(outcome.reports.empty());
+    const Report& first = outcome.reports.front();
+    CHECK(first.rule.starts_with("race.shared-"));
+    CHECK_THAT(first.expected, ContainsSubstring("barrier"));
+    // The other warp's writes come before the store or behind it: nothing orders them either way.
+    CHECK(outcome.reports.size() <= 2);
+  });
+}
+
+TEST_CASE("mbarriers of a ring whose inits no barrier follows are one report") {
+  std::string text = registers + "@!%p1 bra I;\n";
+  for (int i = 0; i < 62; ++i) text += fmt::format("mbarrier.init.shared.b64 [smem+{}], 1;\n", 8 * i);
+  text += "I:\nsetp.ne.u32 %p3, %r1, 32;\n@%p3 bra E;\n";
+  for (int i = 0; i < 62; ++i) text += fmt::format("mbarrier.arrive.shared.b64 _, [smem+{}];\n", 8 * i);
+  for (const std::string barrier : {"bar.sync 0;\n", ""}) {
+    std::string body = text;
+    body.insert(body.find("I:\n") + 3, barrier);
+    in_all_ways(body + "E:\nret;", 64,
+                [&](const Outcome& outcome) { CHECK(outcome.reports.size() == (barrier.empty() ? 1 : 0)); });
+  }
+}
