@@ -28,6 +28,7 @@ struct SimulationOptions {
   double timeout = 0;              ///< seconds; 0: none
   std::vector<std::string> allow;  ///< rules, with commas between
   bool write_anyway = false;       ///< outputs are written although there are reports
+  bool keep_going = false;         ///< launches go on after reports; outputs are written, too
 };
 
 /// Adds them to `command`, in the group `simulation_group`. `values` must outlive the parse.
@@ -46,7 +47,9 @@ class Simulation {
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
   /// Whether outputs are written after a run that was `right`, or not.
-  [[nodiscard]] bool writes(bool right) const noexcept { return right || options_.write_anyway; }
+  [[nodiscard]] bool writes(bool right) const noexcept {
+    return right || options_.write_anyway || options_.keep_going;
+  }
 
   /// What the last run found, with who did it, as lint's findings are; where each comes from; the kernels.
   struct Found {
