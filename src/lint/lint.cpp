@@ -6,6 +6,7 @@
 #include <tmajit/lint.hpp>
 
 #include <algorithm>
+#include <set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -63,16 +64,30 @@ bool understood(const ptx::FlatFunction& function, LintResult& result) {
   return all;
 }
 
+/// Which of LintOptions::maps kernels use.
+struct MapUses {
+  std::set<std::size_t> used;
+  bool known = true;
+};
+
 void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
-                   const LintOptions& options, Allowance& allowance, LintResult& result) {
+                   const LintOptions& options, Allowance& allowance, MapUses& maps, LintResult& result) {
   if (function.is_entry) result.kernels.push_back(function.name);
   ptx::ResolveResult resolved = resolve(names, function);
   if (!resolved) {
+    maps.known = false;
     add_diagnostics(resolved.diagnostics, "name", function.name, result);
     return;
   }
-  if (!understood(*resolved.function, result)) return;
+  if (!understood(*resolved.function, result)) {
+    maps.known = false;
+    return;
+  }
   const Kernel kernel(module, std::move(*resolved.function), options, allowance);
+  if (function.is_entry) {
+    maps.used.insert(kernel.maps_used.begin(), kernel.maps_used.end());
+    maps.known = maps.known && kernel.knows_maps;
+  }
   Findings findings(kernel, result);
   check_target(kernel, findings);
   check_accesses(kernel, findings);
@@ -85,6 +100,8 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
   check_expected_bytes(kernel, findings);
   check_fences(kernel, findings);
   check_groups(kernel, findings);
+  check_repeats(kernel, findings);
+  check_map_changes(kernel, findings);
 }
 
 /// Every finding with its line and a caret.
@@ -128,12 +145,16 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
   } else {
     allowed.find_files(*parsed.module);
     lint::Allowance allowance;
+    lint::MapUses maps;
     const ptx::ModuleNames names(*parsed.module);
     for (const ptx::Directive& directive : parsed.module->directives) {
       const auto* function = std::get_if<ptx::Function>(&directive);
       if (function == nullptr || !function->body) continue;
       if (!function->is_entry || options.entry.empty() || function->name == options.entry)
-        lint::lint_function(*parsed.module, names, *function, options, allowance, result);
+        lint::lint_function(*parsed.module, names, *function, options, allowance, maps, result);
+    }
+    for (std::size_t i = 0; i < options.maps.size(); ++i) {
+      if (maps.known && !maps.used.contains(i)) result.unused_maps.push_back(i);
     }
   }
   if (check::uses_device_headers(text)) std::ranges::for_each(result.findings, &check::name_helper);
