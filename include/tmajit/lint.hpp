@@ -57,6 +57,9 @@ struct LintResult {
   /// What is no mistake, but was not understood: instructions that tmajit does not know, up to 20. Nothing
   /// else is said of the functions that they stand in.
   std::vector<Finding> notes;
+  /// Indices of LintOptions::maps that no kernel takes as a tensor map. Empty where that is not certain: maps
+  /// that a called function, or a copy through an address from elsewhere, may use.
+  std::vector<std::size_t> unused_maps;
   /// Checks that looked at as many paths as they may, and said nothing: "kernel: rule".
   std::vector<std::string> unfinished;
   /// The findings ready to print, "name:3:7: error: …", the line, a caret; then the notes.

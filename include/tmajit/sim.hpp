@@ -53,9 +53,12 @@ struct SimOptions {
   /// Root folder of the user's project: a report in an inlined function stands at the innermost frame whose
   /// file lies below it and is no library's. Empty: unknown.
   std::string project{};
-  /// Rules whose reports are no reports, "mbarrier.init-not-fenced": what they name goes on as before. They
-  /// stay where a kernel cannot go on and no other report says why.
+  /// Rules whose reports are no reports, "mbarrier.init-not-fenced". The launch goes on after what they name;
+  /// where it cannot, the report stays and says so, unless another report says why the launch has ended.
   std::vector<std::string> allowed{};
+  /// Goes on after every report where that is possible. An instruction that broke a rule does nothing then: a
+  /// load gives 0, a store, an arrival or a copy does not happen. Reports stay reports.
+  bool keep_going = false;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
   /// Called with what kernels print by printf, one call after the other, on the host threads that run them.

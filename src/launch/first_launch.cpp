@@ -1,6 +1,7 @@
 #include "check/kernel_name.hpp"
 #include "launch/parameter_uses.hpp"
 #include "ptx/parser.hpp"
+#include "ptx/printer.hpp"
 #include "report/json.hpp"
 #include "spec/refuse.hpp"
 
@@ -79,6 +80,33 @@ std::vector<std::string> argument_types(std::string_view shown) {
   return types;
 }
 
+/// Whether an instruction is of use in clusters of several CTAs alone.
+bool is_for_clusters(const ptx::FlatInstruction& flat) {
+  const ptx::Instruction& in = *flat.instruction;
+  const std::string& word = in.words.front();
+  const auto names_cluster = [](const ptx::Binding& binding) {
+    const auto* const special = std::get_if<ptx::SpecialRef>(&binding);
+    return special != nullptr &&
+           (special->name.starts_with("%cluster_") || special->name == "%is_explicit_cluster");
+  };
+  if (std::ranges::any_of(flat.bindings, names_cluster)) return true;
+  if (word == "mapa" || word == "getctarank" || in.has("multicast::cluster")) return true;
+  if (word == "barrier") return in.has("cluster");
+  // Copies from global memory, and fences, say cluster whatever the launch is.
+  const auto spaces = in.spaces();
+  const bool reaches_peers = !spaces.empty() && spaces.front() == ptx::StateSpace::shared_cluster;
+  return reaches_peers && word != "fence" && (word != "cp" || spaces.back() != ptx::StateSpace::global);
+}
+
+/// "PTX line 12 executes mapa.shared::cluster.u32 %r2, %r1, 1;"; empty if no instruction is for clusters
+/// alone.
+std::string first_cluster_use(const ptx::FlatFunction& entry) {
+  const auto found = std::ranges::find_if(entry.instructions, is_for_clusters);
+  if (found == entry.instructions.end()) return {};
+  const ptx::Instruction& in = *found->instruction;
+  return fmt::format("PTX line {} executes {}", in.location.line, ptx::print(in));
+}
+
 class Draft {
  public:
   Draft(std::string_view text, const ptx::Module& module, const ptx::Function& function,
@@ -93,6 +121,7 @@ class Draft {
     const auto flat = ptx::resolve(module, function);
     if (!flat) refuse("kernel \"{}\": {}", shown_, flat.diagnostics.front().message);
     uses_ = parameter_uses(*flat.function);
+    if (!kernel.cluster) cluster_use_ = first_cluster_use(*flat.function);
     shared_ = std::ranges::any_of(module.directives, [](const ptx::Directive& directive) {
       const auto* const variable = std::get_if<ptx::Variable>(&directive);
       return variable != nullptr && variable->space == ptx::StateSpace::shared &&
@@ -110,7 +139,12 @@ class Draft {
       json["block"] = "? threads of a CTA: x, or [x, y, z]";
     }
     if (kernel_.cluster) json["cluster"] = *kernel_.cluster;
-    if (kernel_.needs_cluster) json["cluster"] = "? CTAs of a cluster: x, or [x, y, z]";
+    if (kernel_.needs_cluster || !cluster_use_.empty()) {
+      json["cluster"] = "? CTAs of a cluster: x, or [x, y, z]";
+      if (!kernel_.needs_cluster)
+        json["cluster"] = fmt::format(
+            "? CTAs of a cluster: x, or [x, y, z]; only the launch sets them, and {}", cluster_use_);
+    }
     if (shared_) json["shared_bytes"] = "? bytes of dynamic shared memory";
     json["buffers"] = Json::object();
     Json parameters = Json::array();
@@ -237,6 +271,7 @@ class Draft {
   std::string shown_;
   std::vector<std::string> types_;  ///< of the parameters in C++, or empty
   std::vector<std::vector<ParameterUse>> uses_;
+  std::string cluster_use_;  ///< what says that the kernel runs in clusters; empty: nothing does
   bool shared_ = false;
   bool is_triton_;
   Json buffers_ = Json::object();

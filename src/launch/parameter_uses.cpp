@@ -124,7 +124,11 @@ class Uses {
       if (from && !from->is_place && in_->has("to") && in_->has("global"))
         note(*from, {.kind = Kind::address, .loaded = true});
       set(operands_[0], from);
-    } else if (word == "add" || word == "sub") {
+    } else if (word == "cvt") {
+      // Compilers that give parameters addresses of 32 bits; numbers that are converted are no addresses.
+      const auto from = origin(operands_[1]);
+      if (from && from->is_place) set(operands_[0], from);
+    } else if (word == "add" || word == "sub" || word == "or") {
       set(operands_[0], sum());
     } else if (operands_.size() > 3 && (word == "mad" || word == "selp")) {
       set(operands_[0], origin(operands_[word == "mad" ? 3 : 1]));
@@ -141,7 +145,10 @@ class Uses {
     const Operand& other = in_->operands[a ? 2 : 1];
     if (from->is_place) {
       if (other.kind != Operand::Kind::immediate) return {};
-      from->offset += in_->words.front() == "add" ? other.value.bits : 0 - other.value.bits;
+      // An or adds where the parameter's alignment leaves these bits 0.
+      from->offset += in_->words.front() == "sub" ? 0 - other.value.bits : other.value.bits;
+    } else if (in_->words.front() == "or") {
+      return {};
     } else if (ptx::bits_of(in_->types().back()) != 64) {
       return {};
     }

@@ -1,4 +1,5 @@
 #include "lint/checks.hpp"
+#include "lint/threads.hpp"
 
 #include <map>
 #include <optional>
@@ -13,6 +14,9 @@ using Kind = Event::Kind;
 
 /// Writes and reads that are compared, each with each.
 constexpr std::size_t most_pairs = 10'000'000;
+
+/// Bytes that a bulk copy has at least.
+constexpr std::uint64_t least_copied = 16;
 
 /// Whether the event neither fences nor synchronises nor copies: writes around it can be followed together.
 bool is_plain(const Event& event) {
@@ -53,7 +57,8 @@ class FenceCheck final : public PathCheck {
   [[nodiscard]] bool concerns(std::uint32_t index, bool remembers) const override {
     const Event& event = kernel_.events[index];
     if (!remembers) return group_of_[index] != none;
-    return event.kind == Kind::call || event.kind == Kind::sync || of_.fences(event) || is_reader_[index];
+    return event.kind == Kind::call || event.kind == Kind::sync || event.kind == Kind::wait ||
+           of_.fences(event) || is_reader_[index];
   }
   [[nodiscard]] bool asks_threads() const override { return true; }
 
@@ -75,6 +80,11 @@ class FenceCheck final : public PathCheck {
     };
     const Phase phase = followed.phase;
     if (event.kind == Kind::call) return;
+    if (event.kind == Kind::wait) {
+      // The threads that wrote may have arrived at the mbarrier: who fenced has then handed over.
+      if (phase != Phase::fenced) next.push_back(state);
+      return;
+    }
     if (of_.fences(event)) {
       if (phase == Phase::unfenced && of_.by_many) go_on(Phase::fenced, state.facts);
       if (phase == Phase::other_thread && of_.late_rule) go_on(Phase::fenced_late, state.facts);
@@ -100,6 +110,10 @@ class FenceCheck final : public PathCheck {
         }
         if (kernel_.conditions.one_thread(state.facts)) {
           if (followed.by_many) report_alone(state, kernel_.events[*write], event);
+          return;
+        }
+        if (followed.by_many && stores_of_others(kernel_.events[*write], event, state.facts)) {
+          report_several(state, kernel_.events[*write], event);
           return;
         }
       }
@@ -139,6 +153,22 @@ class FenceCheck final : public PathCheck {
                               "memory at {} without a barrier",
                               writes_at(state, write)),
                   {}, {.instruction = read.instruction});
+  }
+
+  /// Whether the threads that store, of which the path knows the facts, store what others have written.
+  [[nodiscard]] bool stores_of_others(const Event& write, const Event& read, const Facts& facts) const {
+    const auto readers = threads_of(kernel_, facts);
+    if (!readers) return false;
+    const auto writers = threads_at(kernel_, write.instruction);
+    return writers && reads_of_others(kernel_.values, *writers, write.shared, write.access_bytes, *readers,
+                                      read.shared, read.bytes.number().value_or(least_copied));
+  }
+
+  void report_several(const PathState& state, const Event& write, const Event& read) {
+    findings_.add(read.instruction, "store.missing-barrier",
+                  fmt::format("bulk stores by several threads that can follow the stores of others to shared "
+                              "memory at {} without a barrier",
+                              writes_at(state, write)));
   }
 
   void report(const PathState& state, const Event& write, const Event& read) {

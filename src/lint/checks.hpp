@@ -117,6 +117,10 @@ void check_fences(const Kernel& kernel, Findings& findings);
 void check_init_order(const Kernel& kernel, Findings& findings);
 /// Bulk stores are committed, and waited for before the thread ends.
 void check_groups(const Kernel& kernel, Findings& findings);
+/// What one thread is to execute, and several lanes of a warp do: mbarrier.init, bulk copies.
+void check_repeats(const Kernel& kernel, Findings& findings);
+/// A copy uses a tensor map that its thread has changed, without the acquire fence.
+void check_map_changes(const Kernel& kernel, Findings& findings);
 /// What the text shows of wgmma's registers, of setmaxnreg and of tensormap.replace, block by block.
 void check_warpgroup(const Kernel& kernel, Findings& findings);
 /// Registers that are read where no instruction has written them, and that matter there.

@@ -71,6 +71,7 @@ class Conditions {
 
   [[nodiscard]] std::size_t subjects() const noexcept { return subjects_.size(); }
   [[nodiscard]] const Subject& subject(SubjectId id) const { return subjects_[id].is; }
+  [[nodiscard]] const NumberSet& numbers(SetId set) const { return sets_[set]; }
   /// Whether the formula is one yes or no by itself; its subject.
   [[nodiscard]] bool is_flag(Formula formula) const {
     return formula % 2 == 0 && nodes_[formula / 2].is_member &&

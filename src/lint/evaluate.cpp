@@ -361,7 +361,7 @@ class Evaluator {
     const auto spaces = in_.spaces();
     if (in_.vector_width() != 1 || operands_.size() < 2 || spaces.empty()) return opaque();
     if (spaces[0] != ptx::StateSpace::param && spaces[0] != ptx::StateSpace::param_entry) return opaque();
-    const Value address = state_.address(flat_, operands_[1]);
+    const Value address = values_.convert(state_.address(flat_, operands_[1]), 64, false);
     const ptx::Variable* parameter = values_.variable_of(address);
     const ptx::Function& function = *state_.function().function;
     const bool reads_kernel_parameter =

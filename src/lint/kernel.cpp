@@ -87,6 +87,11 @@ class Collector {
       case Opcode::cp_async_bulk_wait_group:
         event_.groups = number(0).number().value_or(0);
         return is(Kind::wait_group);
+      case Opcode::prefetch_tensormap: use_map(address(0)); return false;
+      case Opcode::tensormap_replace:
+        if (llvm::any_of(in.spaces(), is_shared_space)) return false;
+        [[fallthrough]];
+      case Opcode::tensormap_cp_fenceproxy: event_.map_address = address(0); return is(Kind::map_change);
       case Opcode::fence_proxy: return fence(in);
       case Opcode::fence_mbarrier_init: return is(Kind::init_fence);
       case Opcode::bar_sync:
@@ -104,7 +109,7 @@ class Collector {
       case Opcode::mbarrier_complete_tx:
       case Opcode::st_async:
       case Opcode::red_async: return is(Kind::remote_copy);
-      case Opcode::call: return is(Kind::call);
+      case Opcode::call: kernel_.knows_maps = false; return is(Kind::call);
       default: return false;
     }
   }
@@ -157,27 +162,48 @@ class Collector {
         event_.coordinates.push_back(state_.read(*flat_, part, 32));
       }
     }
-    event_.map = map_at(state_.read(*flat_, parts.front(), 64));
+    event_.map_address = state_.read(*flat_, parts.front(), 64);
+    event_.map = use_map(event_.map_address);
     if (event_.map != nullptr && event_.map->box_bytes != 0)
       event_.bytes = Values::constant(event_.map->box_bytes, 32);
   }
 
-  const MapFacts* map_at(const Value& address) {
-    if (!address.exact() || address.terms.size() != 1 || address.terms[0].factor != 1) return nullptr;
+  /// What is known of the map at that address, which counts as used.
+  const MapFacts* use_map(const Value& address) {
+    const MapFacts* found = nullptr;
+    const auto parameter = parameter_at(address);
+    kernel_.knows_maps = kernel_.knows_maps && parameter;
+    if (!parameter) return nullptr;
+    const std::string& name = kernel_.function.function->parameters[*parameter].name;
+    const auto& maps = kernel_.options.maps;
+    for (std::size_t i = 0; i < maps.size(); ++i) {
+      const MapFacts& facts = maps[i];
+      if (address.constant != facts.offset) continue;
+      if (facts.parameter != name && facts.parameter != std::to_string(*parameter)) continue;
+      kernel_.maps_used.insert(i);
+      if (found == nullptr) found = &facts;
+    }
+    return found;
+  }
+
+  /// The number of the parameter in which an address lies that is known.
+  [[nodiscard]] std::optional<std::size_t> parameter_at(const Value& address) const {
+    if (!address.exact() || address.terms.size() != 1 || address.terms[0].factor != 1) return {};
     const ptx::Variable* parameter = kernel_.values.symbol(address.terms[0].symbol).variable;
     const auto& parameters = kernel_.function.function->parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (&parameters[i] != parameter) continue;
-      for (const MapFacts& facts : kernel_.options.maps) {
-        if (static_cast<std::uint64_t>(address.constant) == facts.offset &&
-            (facts.parameter == parameters[i].name || facts.parameter == std::to_string(i)))
-          return &facts;
-      }
+      if (&parameters[i] == parameter) return i;
     }
-    return nullptr;
+    return {};
   }
 
   bool fence(const ptx::Instruction& in) {
+    if (in.has("tensormap::generic")) {
+      if (!in.has("acquire")) return false;
+      event_.map_address = address(0);
+      use_map(event_.map_address);
+      return is(Kind::map_acquire);
+    }
     // "fence.proxy.async", of all memory or of the shared; others are between other proxies.
     if (!in.has("async")) return false;
     const auto spaces = in.spaces();

@@ -7,6 +7,8 @@
 #include <tmajit/combine.hpp>
 #include <tmajit/lint.hpp>
 
+#include <set>
+
 TMAJIT_BEGIN
 namespace lint {
 
@@ -29,7 +31,9 @@ struct Event {
     expect,         ///< mbarrier.expect_tx
     arrive_expect,  ///< mbarrier.arrive.expect_tx
     arrive,
-    wait,  ///< test_wait, try_wait
+    wait,         ///< test_wait, try_wait
+    map_change,   ///< of a tensor map in global memory: tensormap.replace, tensormap.cp_fenceproxy
+    map_acquire,  ///< fence.proxy.tensormap::generic.acquire
     call,
   };
   Kind kind = Kind::access;
@@ -47,6 +51,7 @@ struct Event {
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
   llvm::SmallVector<Value, 3> offsets;      ///< of an im2col load or prefetch, likewise
   const MapFacts* map = nullptr;            ///< null if the map is not known
+  Value map_address = Values::unknown(64);  ///< of a tensor copy, a map's change and its fence
   std::optional<CombineOp> reduction{};     ///< of a bulk_store of a tensor that is one
 };
 
@@ -81,6 +86,8 @@ struct Kernel {
   std::vector<std::vector<Arrival>> arrivals;  ///< at each block
   std::vector<std::uint32_t> unwritten;        ///< registers that can be read before they are written
   bool unwritten_known = true;                 ///< else there were too many to find them
+  std::set<std::size_t> maps_used;             ///< indices of LintOptions::maps
+  bool knows_maps = true;  ///< no tensor copy takes a map of which it is not known which parameter it is
 
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
     return *function.instructions[index].instruction;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -119,19 +120,33 @@ bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, L
   return all;
 }
 
+/// Which of LintOptions::maps kernels use.
+struct MapUses {
+  std::set<std::size_t> used;
+  bool known = true;
+};
+
 void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
-                   const LintOptions& options, Allowance& allowance, check::OwnFiles& own, Groups& groups,
-                   LintResult& result) {
+                    const LintOptions& options, Allowance& allowance, check::OwnFiles& own, Groups& groups,
+                    MapUses& maps, LintResult& result) {
   if (function.is_entry) result.kernels.push_back(function.name);
   ptx::ResolveResult resolved = resolve(names, function);
   if (!resolved) {
+    maps.known = false;
     add_diagnostics(resolved.diagnostics, "name", function.name, result);
     return;
   }
   choose_sources(*resolved.function,
                  [&](std::span<const std::string_view> paths) { return own.headline(paths); });
-  if (!understood(*resolved.function, own, result)) return;
+  if (!understood(*resolved.function, own, result)) {
+    maps.known = false;
+    return;
+  }
   const Kernel kernel(module, std::move(*resolved.function), options, allowance);
+  if (function.is_entry) {
+    maps.used.insert(kernel.maps_used.begin(), kernel.maps_used.end());
+    maps.known = maps.known && kernel.knows_maps;
+  }
   Findings findings(kernel, own, groups, result);
   check_target(kernel, findings);
   check_accesses(kernel, findings);
@@ -144,6 +159,8 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
   check_expected_bytes(kernel, findings);
   check_fences(kernel, findings);
   check_groups(kernel, findings);
+  check_repeats(kernel, findings);
+  check_map_changes(kernel, findings);
 }
 
 /// Every finding with its line and a caret.
@@ -189,12 +206,16 @@ LintResult lint_ptx(std::string_view text, const LintOptions& options) {
     allowed.find_files(*parsed.module);
     lint::Allowance allowance;
     check::OwnFiles own(options.project);
+    lint::MapUses maps;
     const ptx::ModuleNames names(*parsed.module);
     for (const ptx::Directive& directive : parsed.module->directives) {
       const auto* function = std::get_if<ptx::Function>(&directive);
       if (function == nullptr || !function->body) continue;
       if (!function->is_entry || options.entry.empty() || function->name == options.entry)
-        lint::lint_function(*parsed.module, names, *function, options, allowance, own, groups, result);
+        lint::lint_function(*parsed.module, names, *function, options, allowance, own, groups, maps, result);
+    }
+    for (std::size_t i = 0; i < options.maps.size(); ++i) {
+      if (maps.known && !maps.used.contains(i)) result.unused_maps.push_back(i);
     }
   }
   if (check::uses_device_headers(text)) std::ranges::for_each(result.findings, &check::name_helper);

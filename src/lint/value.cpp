@@ -13,6 +13,10 @@ namespace {
 /// A form with more symbols says too little for what it costs.
 constexpr std::size_t most_terms = 8;
 
+/// Addresses of parameters have 32 bits, and with any offset do not wrap there: so they stay what they are in
+/// a register of 64.
+constexpr std::uint64_t most_parameter_address = 0x7fff'0000;
+
 std::uint32_t zeros(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::countr_zero(number));
 }
@@ -43,6 +47,7 @@ SymbolId Values::address_of(const ptx::Variable& variable) {
     Symbol symbol;
     symbol.alignment = static_cast<std::uint8_t>(std::min(zeros(alignment_of(variable)), 16U));
     symbol.variable = &variable;
+    if (variable.space == ptx::StateSpace::param) symbol.most = most_parameter_address;
     symbols_.push_back(symbol);
   }
   return found->second;

@@ -35,6 +35,10 @@ std::string describe_wait(Cta& cta, const Group& group) {
                          group.wait.what, cta.free_registers);
     case Wait::Kind::products:
       return "wait for a wgmma.mma_async that not all warps of their warpgroup have executed";
+    case Wait::Kind::assembly:
+      return group.wait.what < cta.barriers.size()
+                 ? fmt::format("wait at barrier {} for the other lanes of their warp", group.wait.what)
+                 : "wait at the cluster's barrier for the other lanes of their warp";
     case Wait::Kind::warp: return fmt::format("wait for lanes {:#x} of their warp", group.wait.what);
     case Wait::Kind::mbarrier: {
       const Mbarrier* barrier = cta.mbarrier(group.wait.what);
@@ -139,7 +143,7 @@ void Cta::start(const Triple& index) {
     warp->groups.clear();
     warp->calls.reset();
     warp->warpgroup.reset();
-    warp->registers_each = registers_at_launch(*this);
+    warp->registers_each = registers_at_launch(program);
     warp->timed_out = false;
     warp->gave_up.clear();
     begin_undefined(*warp);
@@ -355,7 +359,14 @@ void Warp::report(std::uint32_t lane, check::RuleId rule, std::string found, std
 void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
                 std::string_view remedy) const {
   report(lane, rule, std::move(found), std::move(expected), remedy);
-  throw Stop{};
+  if (cta->launch.goes_on(rule->id)) throw Skip{};
+  throw Stop{rule->id};
+}
+
+void Warp::stop(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
+                std::string_view remedy) const {
+  report(lane, rule, std::move(found), std::move(expected), remedy);
+  throw Stop{rule->id};
 }
 
 void Cta::report_sent(std::uint32_t thread, std::uint32_t place, std::string found) {
@@ -453,9 +464,9 @@ void Cta::report_deadlock(std::string found) {
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
   // Why the others wait for registers, or for arrivals.
   if (report_strays(*this)) throw Stop{};
-  report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting),
-         registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock"), std::move(found));
-  throw Stop{};
+  const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
+  report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));
+  throw Stop{rule->id};
 }
 
 }  // namespace sim

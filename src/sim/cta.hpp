@@ -22,7 +22,13 @@ TMAJIT_BEGIN
 namespace sim {
 
 /// Thrown where a CTA cannot go on; what happened has been reported.
-struct Stop {};
+struct Stop {
+  std::string_view rule = {};  ///< of that report
+};
+
+/// Thrown by a micro-operation that has broken a rule after which the launch goes on: the rest of what it
+/// does is left out.
+struct Skip {};
 
 /// An mbarrier, beside the 8 bytes it stands on (PTX ISA, "mbarrier").
 struct Mbarrier {
@@ -107,6 +113,8 @@ class Cta {
   std::array<NamedBarrier, 16> barriers{};
   std::vector<std::unique_ptr<Warp>> warps;
   Races* races = nullptr;  ///< the cluster's; null: they are not looked for
+  /// Where accesses go that broke a rule, if the launch goes on.
+  alignas(16) std::array<std::byte, 32> nowhere{};
 
   // Memory. Every function reports and stops where the access is not legal.
 
@@ -355,6 +363,11 @@ struct SharedPlace {
 /// the kernel's to access.
 [[nodiscard]] Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address,
                              std::uint32_t bytes, std::uint32_t alignment, bool writes, bool peers = false);
+
+/// The same, where the launch goes on after the report: then a place that holds zeros, of no memory.
+[[nodiscard]] Target resolve_or_zeros(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address,
+                                      std::uint32_t bytes, std::uint32_t alignment, bool writes,
+                                      bool peers = false);
 
 /// Of shared memory, through the generic proxy: checks the shadow of a range, and with `writes` marks it
 /// written. False if it has reported something. Reads of bytes that nobody has written are reported, too; but

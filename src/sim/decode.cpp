@@ -450,10 +450,11 @@ Selectors selectors() {
   static const auto& all = *new auto([] {
     std::vector<Selector> tables;
     for (const Selectors& table :
-         {arithmetic_selectors, float_selectors, logic_selectors, move_selectors, convert_selectors,
-          memory_selectors, atomic_selectors, stack_selectors, video_selectors, address_selectors,
-          control_selectors, barrier_selectors, warp_selectors, async_selectors, bulk_selectors,
-          matrix_selectors, wmma_selectors, tensormap_selectors, warpgroup_selectors})
+         {arithmetic_selectors, float_selectors,   logic_selectors,     move_selectors,
+          convert_selectors,    memory_selectors,  atomic_selectors,    stack_selectors,
+          video_selectors,      address_selectors, control_selectors,   barrier_selectors,
+          mbarrier_selectors,   warp_selectors,    async_selectors,     bulk_selectors,
+          matrix_selectors,     wmma_selectors,    tensormap_selectors, warpgroup_selectors})
       tables.insert(tables.end(), table.begin(), table.end());
     std::ranges::sort(tables, {}, &Selector::opcode);
     return tables;

@@ -211,6 +211,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
     if (tuning.name == "maxntid" || tuning.name == "reqntid") {
       std::uint64_t threads = 1;
       for (const std::uint64_t n : tuning.values) threads *= n;
+      program_.bounds_threads = true;
       program_.max_threads = static_cast<std::uint32_t>(std::min<std::uint64_t>(threads, 1024));
     }
     if (tuning.name == "reqnctapercluster") {
@@ -220,7 +221,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
     }
     const auto first = static_cast<std::uint32_t>(tuning.values.empty() ? 0 : tuning.values.front());
     if (tuning.name == "maxnreg") program_.max_registers = first;
-    if (tuning.name == "minnctapersm") program_.min_ctas = std::max(1U, first);
+    if (tuning.name == "minnctapersm") program_.min_ctas = first;
     if (tuning.name == "explicitcluster") program_.explicit_cluster = true;
   }
 }

@@ -118,13 +118,8 @@ struct State {
                                                               launch.waited, launch.triggered}));
     if (launch.heap != nullptr && !launch.stopped) report_lost(launch);
     thread_instructions += launch.thread_instructions;
-    std::vector<Report> found = launch.reports.take();
-    const auto is_allowed = [&](const Report& each) {
-      return std::ranges::find(options.allowed, each.rule) != options.allowed.end();
-    };
-    // Something has to say why a launch was stopped.
-    if (!launch.stopped || !std::ranges::all_of(found, is_allowed)) std::erase_if(found, is_allowed);
-    for (Report& report : found) {
+    launch.reports.drop_allowed(options.allowed, launch.stopped);
+    for (Report& report : launch.reports.take()) {
       if (options.sink) options.sink(report);
       reports.push_back(report);
       pending.push_back(std::move(report));

@@ -76,7 +76,7 @@ std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Ct
       thread, place, rule,
       fmt::format("{} {} bytes at {:#x}: {}", what, bytes, address, cta.describe_global(address, bytes)), {},
       remedy);
-  throw Stop{};
+  throw Stop{rule->id};
 }
 
 }  // namespace
@@ -425,12 +425,13 @@ bool SmallCopies::deliver() {
   complete_if(arrival.thread, [&](const SmallCopy& each) { return each.serial < arrival.serial; });
   Mbarrier* const barrier = cta_.mbarrier(arrival.offset);
   if (barrier == nullptr || barrier->pending == 0) {
-    cta_.report(
-        arrival.thread, arrival.place,
-        barrier == nullptr ? check::RuleId("mbarrier.invalidated") : check::RuleId("mbarrier.arrivals"),
-        barrier == nullptr ? "cp.async.mbarrier.arrive completes on an mbarrier that is none any more"
-                           : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
-    throw Stop{};
+    const check::RuleId rule =
+        barrier == nullptr ? check::RuleId("mbarrier.invalidated") : check::RuleId("mbarrier.arrivals");
+    cta_.report(arrival.thread, arrival.place, rule,
+                barrier == nullptr ? "cp.async.mbarrier.arrive completes on an mbarrier that is none any more"
+                                   : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
+    if (cta_.launch.goes_on(rule->id)) return true;
+    throw Stop{rule->id};
   }
   barrier->uses.arrive(cta_.number_of(arrival.thread), arrival.place, barrier->phase);
   --barrier->pending;

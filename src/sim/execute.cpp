@@ -35,7 +35,13 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
     ++warp.pc;
     ++n;
     threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
-    if (mask != 0) op.handler(warp, op, mask);
+    if (mask != 0) {
+      try {
+        op.handler(warp, op, mask);
+      } catch (const Skip&) {
+        // What is left of the instruction does not happen.
+      }
+    }
     if constexpr (follows) warp.undefined->after(warp, pc, mask & warp.active);
     if (warp.pc >= warp.join && warp.running) {
       warp.choose();
@@ -73,7 +79,7 @@ void Cta::report_limit(const Warp& warp) {
          fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
          fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
                      launch.options.instruction_limit));
-  throw Stop{};
+  throw Stop{"instruction-limit"};
 }
 
 void Cta::report_late(const Warp& warp) {
@@ -90,7 +96,7 @@ void Cta::report_late(const Warp& warp) {
   found += describe_waits();
   report(warp.thread(0), program.places[warp.pc < program.places.size() ? warp.pc : 0], "time-limit",
          std::move(found));
-  throw Stop{};
+  throw Stop{"time-limit"};
 }
 
 }  // namespace sim

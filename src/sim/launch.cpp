@@ -87,6 +87,26 @@ bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
   return count(rule, ptx_line);
 }
 
+void Reports::keep_allowed(std::string_view rule) {
+  const std::lock_guard lock(mutex_);
+  const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
+                                 [&](const Entry& each) { return each.report.rule == rule; });
+  if (last == entries_.rend() || std::exchange(last->says_why, true)) return;
+  last->report.found += "; the rule is allowed, but the launch cannot go on after this";
+}
+
+void Reports::drop_allowed(const std::vector<std::string>& allowed, bool stopped) {
+  const std::lock_guard lock(mutex_);
+  const auto is_allowed = [&](const Entry& each) {
+    return std::ranges::find(allowed, each.report.rule) != allowed.end();
+  };
+  const bool needs_reason = stopped && std::ranges::all_of(entries_, is_allowed);
+  const bool has_reason = std::ranges::any_of(entries_, &Entry::says_why);
+  std::erase_if(entries_, [&](const Entry& each) {
+    return is_allowed(each) && !(needs_reason && (each.says_why || !has_reason));
+  });
+}
+
 std::vector<Report> Reports::take() {
   const std::lock_guard lock(mutex_);
   lead_with_barriers();
@@ -184,8 +204,9 @@ bool Cluster::step() {
     try {
       play_round();
       return true;
-    } catch (const Stop&) {
+    } catch (const Stop& stop) {
       launch_.stopped = true;
+      if (launch_.allows(stop.rule)) launch_.reports.keep_allowed(stop.rule);
     }
   }
   for (auto& cta : ctas_) cta->stop();

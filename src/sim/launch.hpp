@@ -91,6 +91,11 @@ class Reports {
   };
   void add(Report report, Cause cause);
   void add(Report report) { add(std::move(report), Cause{}); }
+  /// The launch could not go on after the last report of that rule, though the rule is allowed: says so in
+  /// it.
+  void keep_allowed(std::string_view rule);
+  /// Takes away the reports of rules that are allowed. Of a launch that `stopped` something has to say why.
+  void drop_allowed(const std::vector<std::string>& allowed, bool stopped);
   /// Counts one more of a rule and line if it is known already.
   [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
   /// In the order in which they came; but a race of two instructions stands behind a report that one of them
@@ -108,6 +113,7 @@ class Reports {
       return std::ranges::any_of(shown,
                                  [&](const auto& each) { return each.second == line && each.first == rule; });
     }
+    bool says_why = false;  ///< the launch has ended, though the rule is allowed
     [[nodiscard]] bool is_race() const { return report.rule.starts_with("race."); }
     [[nodiscard]] bool is_in_flight() const { return report.rule.find(".in-flight-") != std::string::npos; }
     [[nodiscard]] bool of_the_two_of(const Entry& other) const {
@@ -166,6 +172,11 @@ struct Launch {
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
     return sim::ctaid(shape.grid, cluster, cluster_number, rank);
   }
+  [[nodiscard]] bool allows(std::string_view rule) const {
+    return std::ranges::find(options.allowed, rule) != options.allowed.end();
+  }
+  /// Whether the launch goes on after a report of the rule, if it can.
+  [[nodiscard]] bool goes_on(std::string_view rule) const { return options.keep_going || allows(rule); }
   /// What a thread prints goes to SimOptions::print.
   void print(const std::string& text);
 };

@@ -117,6 +117,16 @@ Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t addres
   warp.fail(lane, "address.read-only", fmt::format("a store of {} bytes at {:#x}", bytes, address));
 }
 
+Target resolve_or_zeros(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address,
+                        std::uint32_t bytes, std::uint32_t alignment, bool writes, bool peers) {
+  try {
+    return resolve(warp, lane, space, address, bytes, alignment, writes, peers);
+  } catch (const Skip&) {
+    warp.cta->nowhere.fill(std::byte{0});
+    return {warp.cta->nowhere.data(), false, 0, nullptr, false};
+  }
+}
+
 bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
                   bool* unsure) {
   if (!at.shared) return true;

@@ -217,8 +217,10 @@ struct Program {
   bool orders_memory = false;        ///< has fences, releases or acquires
   bool uses_device_headers = false;  ///< of ours
   std::uint32_t max_threads = 1024;
-  std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: what fits
-  std::uint32_t min_ctas = 1;                           ///< .minnctapersm
+  bool bounds_threads = false;                          ///< by .maxntid or .reqntid
+  std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none
+  std::uint32_t min_ctas = 0;                           ///< .minnctapersm; 0: none
+  std::uint32_t most_increase = 0;                      ///< the most that a setmaxnreg.inc asks for
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
   bool explicit_cluster = false;                        ///< .explicitcluster: the launch must say
 };

@@ -36,6 +36,7 @@ extern const Selectors control_selectors;
 extern const Selectors stack_selectors;
 extern const Selectors video_selectors;
 extern const Selectors barrier_selectors;
+extern const Selectors mbarrier_selectors;
 extern const Selectors warp_selectors;
 extern const Selectors async_selectors;
 extern const Selectors bulk_selectors;

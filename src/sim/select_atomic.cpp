@@ -24,7 +24,8 @@ void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes
   Mask shared = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
-    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, true, access.peers);
+    const Target target =
+        resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, true, access.peers);
     bool legal = check_shadow(warp, lane, target, bytes, false);
     legal = check_shadow(warp, lane, target, bytes, true) && legal;
     trace.reach(lane, target, address, legal);

@@ -24,7 +24,7 @@ void branch_table(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto index = get<std::uint32_t>(warp.registers + op.a, lane);
     if (index >= table.size()) {
-      warp.fail(lane, "branch.index", fmt::format("brx.idx with index {}", index),
+      warp.stop(lane, "branch.index", fmt::format("brx.idx with index {}", index),
                 fmt::format("an index below {}", table.size()));
     }
     warp.groups.push_back({1U << lane, table[index], {}});
@@ -40,7 +40,7 @@ void exit_lanes(Warp& warp, const MicroOp&, Mask mask) {
 }
 
 void trap(Warp& warp, const MicroOp&, Mask mask) {
-  warp.fail(first_lane(mask), "trap", "the kernel executed trap");
+  warp.stop(first_lane(mask), "trap", "the kernel executed trap");
 }
 
 void give_way(Warp& warp, const MicroOp&, Mask) {
@@ -140,7 +140,7 @@ void check_target(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
     if (std::ranges::find(targets, address) == targets.end()) {
-      warp.fail(
+      warp.stop(
           lane, "call.target",
           fmt::format("an indirect call of {:#x}, where there is no function that it can call", address));
     }
@@ -224,7 +224,7 @@ constexpr Selector table[] = {
 }  // namespace
 
 void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
-  warp.fail(lane, "call.depth", std::move(found),
+  warp.stop(lane, "call.depth", std::move(found),
             fmt::format("at most {} open calls, and {} bytes of frames of recursive functions and alloca",
                         most_calls, stack_bytes));
 }

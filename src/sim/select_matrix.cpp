@@ -225,8 +225,8 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       const std::uint32_t lane = 8 * m + row;
       // Lanes that do not exist name no row.
       if ((mask >> lane & 1) == 0) continue;
-      const Target target = targets[lane] =
-          resolve(warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
+      const Target target = targets[lane] = resolve_or_zeros(
+          warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
       bool undefined_row = false;
       if (check_shadow(warp, lane, target, row_bytes, !loads, loads ? &undefined_row : nullptr) &&
           target.shared)

@@ -217,7 +217,8 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   bool own = true;
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, access, lane);
-    const Target target = resolve(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
+    const Target target =
+        resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
     bool unsure = false;
     trace.reach(lane, target, address,
                 check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &unsure));

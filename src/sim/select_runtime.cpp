@@ -178,7 +178,7 @@ void fail_assertion(Warp& warp, const MicroOp& op, Mask mask) {
   const auto text = [&](std::uint32_t i) {
     return text_at(warp, lane, argument<std::uint64_t>(warp, op, i, lane));
   };
-  warp.fail(lane, "trap",
+  warp.stop(lane, "trap",
             fmt::format("assertion `{}' failed in {}, {}:{}", text(0), text(3), text(1),
                         argument<std::uint32_t>(warp, op, 2, lane)));
 }

@@ -45,7 +45,7 @@ void restore(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t top = get<T>(warp.registers + op.a, lane) - std::uint64_t{warp.program->stack_begin};
     if (top > stack.top[lane]) {
-      warp.fail(lane, "call.depth", "stackrestore of an address that stacksave has not given",
+      warp.stop(lane, "call.depth", "stackrestore of an address that stacksave has not given",
                 "what stacksave gave while as much or more of the stack was in use");
     }
     stack.top[lane] = static_cast<std::uint32_t>(top);

@@ -116,10 +116,20 @@ void vote(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The lowest lane is elected; aux: the predicate.
+/// The lane that is elected of those of `members` that are here. The ISA says only that it is the same for
+/// the same members each time: in mode random the seed draws it, else it is the lowest.
+std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
+  const SimOptions& options = warp.cta->launch.options;
+  if (options.mode != SimOptions::Mode::random) return first_lane(met);
+  const std::uint64_t drawn = (options.seed * 0x9e3779b97f4a7c15ULL ^ members) * 0xbf58476d1ce4e5b9ULL;
+  const Mask from_there = met & all_lanes << (drawn >> 59);
+  return first_lane(from_there != 0 ? from_there : met);
+}
+
+/// aux: the predicate
 void elect(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op.a, mask, [&](Mask met) {
-    const auto leader = first_lane(met);
+    const auto leader = leader_of(warp, get<std::uint32_t>(warp.registers + op.a, first_lane(met)), met);
     for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, leader); });
     write_mask(warp, op.aux, met, 1U << leader);
   });

@@ -140,7 +140,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
                    if (!at) {
-                     warp.fail(
+                     warp.stop(
                          lane, "wgmma.descriptor",
                          fmt::format("a matrix descriptor that leads to {} bytes at shared address {:#x}: "
                                      "the CTA has {} bytes from {:#x}",
@@ -262,7 +262,7 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   const std::uint32_t lane = first_lane(mask);
   const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
   if (mask != all_lanes || first + warps_of_group > cta.warps.size()) {
-    warp.fail(lane, "wgmma.warpgroup",
+    warp.stop(lane, "wgmma.warpgroup",
               "a wgmma.mma_async by threads that are no whole warpgroup of four warps");
   }
   WarpgroupState& state = warpgroup_of(warp);
@@ -270,7 +270,7 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
     const auto& others = cta.warps[i]->warpgroup;
     const std::size_t number = state.products.size();
     if (!others || others->products.size() <= number || others->products[number] == warp.place()) continue;
-    warp.fail(
+    warp.stop(
         lane, "wgmma.warpgroup",
         fmt::format("warp {} executes this wgmma.mma_async, warp {} of its warpgroup that of PTX line {}",
                     warp.index, i, warp.program->place[others->products[number]].line));
@@ -439,6 +439,7 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   if (count < least_setting || count > most_setting || count % 8 != 0) {
     warp.fail(lane, "setmaxnreg.value", fmt::format("setmaxnreg to {} registers", count));
   }
+  if (warp.registers_each == 0) return;
   if (more ? count < warp.registers_each : count > warp.registers_each) {
     warp.fail(lane, "setmaxnreg.value",
               fmt::format("setmaxnreg.{} to {} registers by a warp whose threads have {}",
@@ -472,8 +473,10 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 void select_setmaxnreg(Decoder& d) {
-  const std::uint64_t count = std::min<std::uint64_t>(d.literal(d.arg(0)), ~0U);
-  d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, static_cast<std::uint32_t>(count));
+  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.literal(d.arg(0)), ~0U));
+  std::uint32_t& most = d.program().most_increase;
+  if (d.has("inc")) most = std::max(most, count);
+  d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, count);
 }
 
 constexpr Selector table[] = {

@@ -41,14 +41,20 @@ std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
                      cta.cluster.size() == 1 ? "" : fmt::format(" of the CTA with rank {}", cta.rank));
 }
 
+constexpr check::RuleId wrong_bytes = "mbarrier.expected-bytes";
+
 /// At the instruction that expects, or if there is none at one that brings bytes: `other` if none has.
-[[noreturn]] void report(const PhaseTransactions& phase, std::string found, std::string expected,
-                         const TransactionPart* other = nullptr) {
+void report(const PhaseTransactions& phase, std::string found, std::string expected,
+            const TransactionPart* other = nullptr) {
   const TransactionPart& at = !phase.expected.empty() ? phase.expected.front()
                               : phase.came.empty()    ? *other
                                                       : phase.came.front();
-  at.by->report(at.thread, at.place, "mbarrier.expected-bytes", std::move(found), std::move(expected));
-  throw Stop{};
+  at.by->report(at.thread, at.place, wrong_bytes, std::move(found), std::move(expected));
+}
+
+/// Where a phase is over all the same.
+void stop_unless_allowed(const Cta& cta) {
+  if (!cta.launch.goes_on(wrong_bytes->id)) throw Stop{wrong_bytes->id};
 }
 
 /// Whether the waits for this mbarrier are the cause, not one that keeps a copy from being issued.
@@ -94,6 +100,7 @@ void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barri
                   cta.program.place[in_flight.place].line),
       fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.came) + in_flight.bytes),
       &in_flight);
+  stop_unless_allowed(cta);
 }
 
 void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy) {
@@ -106,6 +113,7 @@ void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, co
          fmt::format("{} bytes, those of all copies of the phase; or a wait for the phase before the copy",
                      sum_of(phase.came) + copy.bytes),
          &copy);
+  stop_unless_allowed(cta);
 }
 
 void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
@@ -115,6 +123,7 @@ void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) 
                      name_of(barrier.phase, cta, offset), sums(cta, phase), std::abs(barrier.bytes),
                      barrier.bytes < 0 ? "in excess" : "missing"),
          {});
+  throw Stop{wrong_bytes->id};
 }
 
 void report_wrong_bytes(Cluster& cluster) {

@@ -53,13 +53,13 @@ class Transactions {
 
 // Reports of rule mbarrier.expected-bytes; `offset` is the mbarrier's in the shared memory of `cta`.
 
-/// The phase has got all that it expects while a copy that was issued in it is in flight. Stops.
-[[noreturn]] void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
-                                        const TransactionPart& in_flight);
+/// The phase has got all that it expects while a copy that was issued in it is in flight. Stops, unless the
+/// launch goes on.
+void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
+                           const TransactionPart& in_flight);
 /// A copy is issued in the phase behind the one that its thread knows of, which has got all it expected.
-/// Stops.
-[[noreturn]] void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
-                                  const TransactionPart& copy);
+/// Stops, unless the launch goes on.
+void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy);
 /// All have arrived in the phase, and its bytes will never add up. Stops.
 [[noreturn]] void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier);
 

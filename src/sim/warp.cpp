@@ -43,7 +43,7 @@ void Warp::retire(Mask mask) {
   if (active == 0) running = false;
   // Those who wait for lanes of this warp look again: the exited ones are no longer asked for.
   for (Group& group : groups) {
-    if (group.wait.kind == Wait::Kind::warp) group.wait = {};
+    if (group.wait.kind == Wait::Kind::warp || group.wait.kind == Wait::Kind::assembly) group.wait = {};
   }
   update_join();
 }

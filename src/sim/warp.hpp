@@ -22,6 +22,7 @@ struct Wait {
     mbarrier,   ///< shared address `what`, parity `detail`
     barrier,    ///< CTA barrier `what`
     warp,       ///< other lanes of the warp, lanes `what`
+    assembly,   ///< the rest of the warp at barrier `what` (Assembly), before the warp has arrived there
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` of them
     products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
@@ -91,7 +92,7 @@ struct Warp {
   std::array<std::uint32_t, 16> reduced{};     ///< … of how many
   Mask cluster_arrived = 0;                    ///< at the cluster's barrier, in its present phase
   Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
-  std::uint32_t registers_each = 0;  ///< of a thread, as setmaxnreg says
+  std::uint32_t registers_each = 0;  ///< of a thread, as setmaxnreg says; 0: setmaxnreg has no effect
   std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
   std::unique_ptr<Undefined> undefined;       ///< null until some register may be
   bool changes_loop = false;                  ///< Cta::run is to go on in its other loop
@@ -107,8 +108,11 @@ struct Warp {
   /// Reports what a lane does at the present instruction; see Cta::report.
   void report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
               std::string_view remedy = {}) const;
-  /// Reports, and stops the CTA.
+  /// Reports, and stops the CTA; where the launch goes on after the rule, leaves the instruction by Skip.
   [[noreturn]] void fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
+                         std::string_view remedy = {}) const;
+  /// Reports what no thread can go on after, and stops the CTA.
+  [[noreturn]] void stop(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
 
   /// Splits the lanes of `mask` off the running group, to stand at `at` under `wait`; stops the group if
@@ -133,6 +137,31 @@ struct Warp {
   /// Makes ready groups with one counter one group, and runs the one with the least. False if all wait.
   bool choose();
 };
+
+/// Barriers at which the lanes of a warp may come together from different instructions: CTA barrier i is i.
+enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
+
+/// Assembles a warp at a barrier without .aligned: each lane waits for all lanes of its warp that have not
+/// exited, and only then has the warp arrived. False if lanes are missing; the lanes of `mask` are parked
+/// then. Where all are there, calls visit(group) for each group of lanes that came before: it says where they
+/// go on, and what they wait for.
+template <typename Visit>
+bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) {
+  const auto here = [&](const Group& group) {
+    return group.wait.kind == Wait::Kind::assembly && group.wait.what == meeting;
+  };
+  Mask all = mask;
+  for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
+  if ((warp.live & ~all) != 0) {
+    warp.park(mask, warp.here(), {Wait::Kind::assembly, meeting, 0});
+    return false;
+  }
+  for (Group& group : warp.groups) {
+    if (here(group)) visit(group);
+  }
+  warp.update_join();
+  return true;
+}
 
 /// Lane values of a slot. Types of up to 32 bits live in 4 bytes a lane, sign- or zero-extended when written
 /// and cut when read.

@@ -12,7 +12,11 @@ namespace {
 
 /// Of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr std::uint32_t sm_registers = 64 * 1024;
-constexpr std::uint32_t most_registers = 256;
+constexpr std::uint32_t warps_of_sm = 64;
+/// Each has its share of the registers, and every fourth warp.
+constexpr std::uint32_t partitions_of_sm = 4;
+constexpr std::uint32_t least_registers = 24;
+constexpr std::uint32_t most_registers = 255;
 
 /// Reports where the warps of a group have not executed the same, of which one that `lags` has executed less;
 /// false if all have.
@@ -177,10 +181,23 @@ bool report_strays(Cta& cta) {
   return compare_warpgroups(cta, strays);
 }
 
-std::uint32_t registers_at_launch(const Cta& cta) {
-  if (cta.program.max_registers != 0) return cta.program.max_registers;
-  const auto warps = static_cast<std::uint32_t>(cta.warps.size()) * lanes;
-  return std::min(sm_registers / cta.program.min_ctas / warps / 8 * 8, most_registers);
+// Read off ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
+// .maxnreg needs both of the others. It gets as many registers as the most that it asks for by
+// setmaxnreg.inc, at most those that .maxnreg names and its share of the SM.
+std::uint32_t registers_at_launch(const Program& program) {
+  std::uint32_t registers = program.max_registers;
+  const std::uint64_t warps = std::uint64_t{(program.max_threads + lanes - 1) / lanes} * program.min_ctas;
+  if (program.bounds_threads && warps != 0 && warps <= warps_of_sm) {
+    const auto warps_of_partition =
+        static_cast<std::uint32_t>(warps + partitions_of_sm - 1) / partitions_of_sm;
+    const std::uint32_t share = sm_registers / partitions_of_sm / lanes / warps_of_partition / 8 * 8;
+    if (share > least_registers) registers = registers == 0 ? share : std::min(registers, share);
+  }
+  if (registers == 0) return 0;
+  registers = std::clamp(registers, least_registers, most_registers);
+  if (program.most_increase != 0) registers = std::min(registers, program.most_increase);
+  // They are allocated by eights.
+  return (registers + 7) / 8 * 8;
 }
 
 }  // namespace sim

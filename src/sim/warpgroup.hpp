@@ -76,8 +76,9 @@ void finish_warpgroups(Cta& cta);
 /// At a standstill: reports warpgroups of which a warp has not executed what the others have, and waits for
 /// something else or has ended; false if there are none.
 [[nodiscard]] bool report_strays(Cta& cta);
-/// That a thread has when its CTA begins: .maxnreg, or an equal share of the SM's.
-[[nodiscard]] std::uint32_t registers_at_launch(const Cta& cta);
+/// Registers of a thread when its CTA begins, as ptxas gives them to a kernel with setmaxnreg. 0: ptxas
+/// cannot tell, and ignores setmaxnreg (its message C7508).
+[[nodiscard]] std::uint32_t registers_at_launch(const Program& program);
 
 }  // namespace sim
 TMAJIT_END

@@ -87,6 +87,23 @@ TEST_CASE("what is known of a file's maps decides what is found: exit code 1") {
   CHECK_THAT(ranks.out, ContainsSubstring("tensormap.rank"));
 }
 
+TEST_CASE("facts of a parameter that is no tensor map are an error") {
+  const Folder folder;
+  const std::string file = folder / "k.ptx";
+  write_file(file, kernel);
+  CHECK(jitc::test::jitc({"lint", file, "--box-bytes", "source=8192"}).status == 0);
+  for (const std::vector<std::string>& facts : {std::vector<std::string>{"--map", "7=bf16:64x64"},
+                                                {"--box-bytes", "n=64"},
+                                                {"--map", "0+64=bf16:64x64"}}) {
+    std::vector<std::string> arguments{"lint", file};
+    arguments.insert(arguments.end(), facts.begin(), facts.end());
+    const auto refused = jitc::test::jitc(arguments);
+    INFO(facts[1] << refused.err);
+    CHECK(refused.status == 2);
+    CHECK_THAT(refused.err, ContainsSubstring("takes that parameter as a tensor map"));
+  }
+}
+
 TEST_CASE("rules are allowed by options, files and comments") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
@@ -200,6 +217,11 @@ TEST_CASE("found: a module without a kernel is clean, which --require-kernel ref
   CHECK_THAT(refused.err, ContainsSubstring("none.ptx has no kernel"));
   write_file(file, kernel);
   CHECK(jitc::test::jitc({"lint", file, "--require-kernel"}).status == 0);
+  // A text that does not parse has findings, and no kernel.
+  write_file(file, ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret }\n");
+  const auto unread = jitc::test::jitc({"lint", file, "--require-kernel"});
+  CHECK(unread.status == 1);
+  CHECK_THAT(unread.out, ContainsSubstring("syntax"));
 }
 
 TEST_CASE("found: lint of a whole program says how its kernels are made PTX") {
@@ -209,6 +231,10 @@ TEST_CASE("found: lint of a whole program says how its kernels are made PTX") {
   const auto refused = jitc::test::jitc({"lint", file});
   CHECK(refused.status == 3);
   CHECK_THAT(refused.err, ContainsSubstring("nvcc -ptx -arch=sm_90a"));
+  write_file(file, "#include <torch/extension.h>\n__global__ void k(int* p) { *p = 1; }\n");
+  CHECK_THAT(jitc::test::jitc({"lint", file}).err, ContainsSubstring("nvcc -ptx -arch=sm_90a"));
+  write_file(file, "#include \"mine.cuh\"\n__global__ void k(int* p) { *p = 1; }\n");
+  CHECK_THAT(jitc::test::jitc({"lint", file}).err, !ContainsSubstring("nvcc"));
   write_file(file, "__global__ void k(int* p) { *p = q; }\n");
   CHECK_THAT(jitc::test::jitc({"lint", file}).err, !ContainsSubstring("nvcc"));
 }

@@ -234,6 +234,30 @@ TEST_CASE("a kernel's mistakes are reported, exit with 1, and leave no output") 
   }
 }
 
+TEST_CASE("a run that keeps going shows the mistakes and the numbers") {
+  const Example example;
+  REQUIRE(jitc::test::jitc(example.run("scale.ptx", "scale.json")).status == 0);
+  const std::string right = read_file(example / "y.npy");
+  std::filesystem::remove(example / "y.npy");
+  example.edit("scale.ptx", "ret;", "setmaxnreg.dec.sync.aligned.u32 12;\nret;", "wrong.ptx");
+  CHECK(jitc::test::jitc(example.run("wrong.ptx", "scale.json")).status == 1);
+  CHECK_FALSE(std::filesystem::exists(example / "y.npy"));
+  const auto going = jitc::test::jitc(example.run("wrong.ptx", "scale.json", {"--keep-going"}));
+  INFO(going.err);
+  CHECK(going.status == 1);
+  CHECK_THAT(going.err, ContainsSubstring("report   setmaxnreg.value") &&
+                            ContainsSubstring("the outputs are written all the same"));
+  CHECK(read_file(example / "y.npy") == right);
+  const auto allowed =
+      jitc::test::jitc(example.run("wrong.ptx", "scale.json", {"--allow", "setmaxnreg.value"}));
+  INFO(allowed.err);
+  CHECK(allowed.status == 0);
+  example.edit("scale.ptx", "ret;", "trap;\nret;", "trap.ptx");
+  const auto trap = jitc::test::jitc(example.run("trap.ptx", "scale.json", {"--allow", "trap"}));
+  CHECK(trap.status == 1);
+  CHECK_THAT(trap.err, ContainsSubstring("the rule is allowed, but the launch cannot go on"));
+}
+
 TEST_CASE("a kernel that never ends, or waits for ever, is ended") {
   const Example example;
   example.edit("scale.ptx", "@!%done bra wait;", "bra wait;", "endless.ptx");

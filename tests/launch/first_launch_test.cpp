@@ -141,6 +141,71 @@ TEST_CASE("a first launch says what Triton passes behind a descriptor, and in th
   CHECK(parameters[6]["value"] == 0);
 }
 
+TEST_CASE("a first launch follows addresses of parameters that have 32 bits") {
+  // As Triton 3.9 does: a descriptor, a struct, and what is read through such an address.
+  const std::string text = R"(.version 8.7
+.target sm_90a
+.address_size 64
+.visible .entry k(
+  .param .align 64 .b8 k_param_0[128], .param .align 64 .b8 k_param_1[256], .param .u64 k_param_2)
+.reqntid 128
+{
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<9>;
+  mov.b32 %r1, k_param_0;
+  cvt.u64.u32 %rd1, %r1;
+  cvta.param.u64 %rd2, %rd1;
+  mov.b32 %r2, 0;
+  cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd2, {%r2, %r2}], [%r2];
+  mov.b32 %r3, k_param_1;
+  or.b32 %r4, %r3, 8;
+  ld.param.b32 %r5, [%r4+4];
+  add.s32 %r4, %r3, 64;
+  cvt.u64.u32 %rd3, %r4;
+  prefetch.tensormap [%rd3];
+  mov.b32 %r3, k_param_2;
+  ld.param.b64 %rd4, [%r3];
+  st.global.u32 [%rd4], %r5;
+  ret;
+}
+)";
+  const Json json = Json::parse(first_launch(text, "triton.ptx", ""));
+  INFO(json.dump(2));
+  CHECK(json["parameters"][0]["tensor_map"]["buffer"] == "p0");
+  const auto& fields = json["parameters"][1]["struct"];
+  REQUIRE(fields.size() == 2);
+  CHECK(fields[0]["at"] == 12);
+  CHECK(fields[1]["at"] == 64);
+  CHECK(fields[1].contains("tensor_map"));
+  CHECK(json["parameters"][2]["buffer"] == "p2");
+}
+
+TEST_CASE("a first launch asks for the cluster that only the launch gives") {
+  const auto cluster_of = [](const std::string& body, const std::string& directives = "") {
+    const std::string text = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry k()\n" +
+                             directives + "\n{\n.reg .b32 %r<9>;\n.reg .b64 %rd<3>;\nmov.u32 %r1, 0;\n" +
+                             body + "ret;\n}\n";
+    const Json json = Json::parse(first_launch(text, "k.ptx", ""));
+    return json.contains("cluster") ? json["cluster"].dump() : std::string();
+  };
+  for (const auto* const body :
+       {"barrier.cluster.arrive.aligned;\n", "mapa.shared::cluster.u32 %r2, %r1, 1;\n",
+        "mov.u32 %r2, %cluster_ctarank;\n", "ld.shared::cluster.u32 %r2, [%r1];\n",
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r1], [%r1], 16, "
+        "[%r1];\n"}) {
+    INFO(body);
+    CHECK_THAT(cluster_of(body),
+               ContainsSubstring("? CTAs of a cluster") && ContainsSubstring("PTX line 10 executes"));
+    CHECK(cluster_of(body, ".reqnctapercluster 2") == "[2,1,1]");
+  }
+  for (const auto* const body :
+       {"fence.mbarrier_init.release.cluster;\n", "fence.proxy.async.shared::cluster;\n",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r1];\n"}) {
+    INFO(body);
+    CHECK(cluster_of(body).empty());
+  }
+}
+
 TEST_CASE("an entry is chosen by part of its name, and what fits several lists them") {
   CHECK(draft_refusal("scale<4>") == "accepted");
   CHECK_THAT(draft_refusal("app::"), ContainsSubstring("part of the names of 2 kernels: app::scale<3>(") &&

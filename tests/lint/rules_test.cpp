@@ -229,11 +229,11 @@ TEST_CASE("conditions that went through numbers are the same") {
     return text;
   };
   CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
-                 first_warp("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@%p2 bra B;\n" + drain + "B:\nret;")
-            .empty());
+                 first_warp("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@%p2 bra B;\n" + drain + "B:\nret;") ==
+        Rules{"race.global-write-write"});  // by all its lanes
   CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
                  first_warp("%r5") + "setp.ne.s32 %p2, %r5, 1;\n@%p2 bra B;\n" + drain + "B:\nret;") ==
-        Rules{"exit.store-unread"});
+        Rules{"exit.store-unread", "race.global-write-write"});
 }
 
 TEST_CASE("what a condition was in the last turn of a loop says nothing of the next") {
@@ -254,9 +254,9 @@ TEST_CASE("bytes that an mbarrier expects") {
   CHECK(body(expect) == Rules{"mbarrier.expected-bytes"});
   // Loads before the expectation, or by another thread, may be what it means.
   CHECK(body(load + expect).empty());
-  CHECK(body("@%p0 bra B;\n" + expect + "bra JOIN;\nB:\n" + load + "JOIN:\n").empty());
+  CHECK(body("@!%p0 bra B;\n" + expect + "bra JOIN;\nB:\n" + load + "JOIN:\n").empty());
   // A load that some threads leave out.
-  CHECK(body("@!%p0 bra C;\nsetp.gt.u32 %p3, %r0, 4;\n" + expect + "@%p3 bra C;\n" + load + "C:\n").empty());
+  CHECK(body("@!%p0 bra C;\nsetp.gt.u32 %p3, %r0, 1;\n" + expect + "@%p3 bra C;\n" + load + "C:\n").empty());
   CHECK(body("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 4096;\n" + load +
              "mbarrier.arrive.shared::cta.b64 _, [%r2];\n")
             .empty());

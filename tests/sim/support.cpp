@@ -6,11 +6,12 @@
 
 namespace tests {
 
-tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before) {
+tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before,
+                           const std::string& directives) {
   std::ostringstream text;
   text << ".version 9.0\n.target sm_90a\n.address_size 64\n" << before << ".visible .entry k(";
   for (std::uint32_t i = 0; i < parameters; ++i) text << (i == 0 ? "" : ", ") << ".param .u64 p" << i;
-  text << ")\n{\n" << body << "\n}\n";
+  text << ")" << (directives.empty() ? "" : "\n") << directives << "\n{\n" << body << "\n}\n";
   tmajit::Artifact artifact;
   artifact.entry = std::string("k");
   artifact.ptx = text.str();

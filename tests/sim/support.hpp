@@ -41,8 +41,9 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
 };
 
 /// A kernel from the text of its body: a module with one entry, `k`, that takes `parameters` 64-bit values p0
-/// ….
-tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {});
+/// …. `directives` stand behind its parameters.
+tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {},
+                           const std::string& directives = {});
 
 /// What a thread throws that reaches the first instruction which the simulator does not run; empty if there
 /// is none.

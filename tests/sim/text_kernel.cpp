@@ -12,8 +12,8 @@ Outcome run(const std::string& body, Shape shape, const std::string& before) {
   if (shape.options.threads == 0) shape.options.threads = 1;
   const auto sim = make_sim_device(shape.options);
   const auto count = static_cast<std::uint32_t>(1 + shape.maps.size());
-  const auto kernel =
-      sim->kernels().load(module_of(body, count, ".extern .shared .align 1024 .b8 smem[];\n" + before));
+  const auto kernel = sim->kernels().load(
+      module_of(body, count, ".extern .shared .align 1024 .b8 smem[];\n" + before, shape.directives));
   kernel->allow_shared_bytes(shape.shared_bytes);
   std::vector<std::uint32_t> words = shape.words;
   if (words.empty()) {

@@ -20,6 +20,7 @@ struct Shape {
   std::uint32_t shared_bytes = 4096;
   std::vector<tmajit::TensorMapSpec> maps{};  ///< of the words; each lies in global memory
   bool cooperative = false;
+  std::string directives{};            ///< .maxntid and others
   std::vector<std::uint32_t> words{};  ///< in place of 1024 words, word i holding i
 };
 

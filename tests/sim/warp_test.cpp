@@ -2,6 +2,8 @@
 #include "sim/cuda_support.hpp"
 #include "sim/support.hpp"
 
+#include <set>
+
 #include <catch2/generators/catch_generators_all.hpp>
 
 using tests::run_cuda;
@@ -75,7 +77,7 @@ extern "C" __global__ void k(int* out) {
   unsigned leader;
   asm volatile("{.reg .pred p; elect.sync %0|p, %1;}" : "=r"(leader) : "r"(mine));
   bool right = sum == tile * 64 + 28 && votes == ((1u << tile) - 1) << tile * 8 &&
-               same == 0x55u << tile * 8 + t % 2 && first == tile * 8 + 3 && agree == (tile == 2) && leader == tile * 8;
+               same == 0x55u << tile * 8 + t % 2 && first == tile * 8 + 3 && agree == (tile == 2) && leader / 8 == tile;
   // Lanes of one tile come here by two ways, and each tile at a time of its own.
   int more = 0;
   for (int i = 0; i < tile; ++i) {
@@ -92,6 +94,59 @@ extern "C" __global__ void k(int* out) {
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
   for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);
+}
+
+TEST_CASE("any lane of the mask may be elected, each time the same") {
+  const std::string source = R"(
+extern "C" __global__ void k(int* out) {
+  unsigned leader, again, half;
+  int is = 0;
+  asm volatile("{.reg .pred p; elect.sync %0|p, 0xffffffff; selp.u32 %1, 1, 0, p;}" : "=r"(leader), "=r"(is));
+  asm volatile("{.reg .pred p; elect.sync %0|p, 0xffffffff;}" : "=r"(again));
+  unsigned lane = threadIdx.x % 32;
+  half = lane;
+  if (lane >= 16) asm volatile("{.reg .pred p; elect.sync %0|p, 0xffff0000;}" : "=r"(half));
+  out[threadIdx.x] = leader == again && is == (leader == lane) && (lane < 16 || half >= 16) ? leader : -1;
+})";
+  std::set<std::int32_t> elected;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const auto outcome = run_cuda(source, 64, false, {.mode = SimOptions::Mode::random, .seed = seed});
+    INFO(outcome.text);
+    REQUIRE(outcome.reports.empty());
+    elected.insert(outcome.words[0]);
+    for (std::size_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == outcome.words[0]);
+  }
+  CHECK(elected.count(-1) == 0);
+  CHECK(elected.size() > 4);
+  for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early})
+    CHECK(run_cuda(source, 64, false, {.mode = mode}).words[40] == 0);
+}
+
+TEST_CASE("what lane 0 does for the elected lane shows in mode random") {
+  const auto source = [](const std::string& waiter) {
+    return R"(
+extern "C" __global__ void k(int* out) {
+  __shared__ alignas(16) int tile[32];
+  unsigned at = (unsigned)__cvta_generic_to_shared(tile), is = 0;
+  tile[threadIdx.x] = threadIdx.x;
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  __syncwarp();
+  asm volatile("{.reg .pred p; elect.sync _|p, 0xffffffff; selp.u32 %0, 1, 0, p;}" : "=r"(is));
+  if (is) asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 128;\ncp.async.bulk.commit_group;" :: "l"(out), "r"(at) : "memory");
+  if ()" + waiter +
+           R"() asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+})";
+  };
+  bool found = false;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const SimOptions options{.mode = SimOptions::Mode::random, .seed = seed};
+    const auto correct = run_cuda(source("is"), 32, false, options);
+    INFO(correct.text);
+    CHECK(correct.reports.empty());
+    const auto mixed = run_cuda(source("threadIdx.x == 0"), 32, false, options);
+    found = found || (!mixed.reports.empty() && mixed.reports[0].rule == "exit.store-unread");
+  }
+  CHECK(found);
 }
 
 TEST_CASE("arrivals without completion, and the count of a state") {

@@ -434,38 +434,3 @@ TEST_CASE("a product of bytes whose load has not been waited for") {
   const std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p6, [%r5+8192], 0;\n@!%p6 bra W;\n";
   expect_clean(multiply(kernel(c, {.before = load + wait}), c, {.mode = any_mode()}));
 }
-
-namespace {
-
-/// A warpgroup gives registers back, another one takes them.
-std::string setmaxnreg(const std::string& first, const std::string& second) {
-  return registers + "setp.ge.u32 %p2, %r1, 128;\n@%p2 bra B;\n" + first + "ret;\nB:\n" + second + "ret;";
-}
-std::string dec(std::uint32_t count) {
-  return fmt::format("setmaxnreg.dec.sync.aligned.u32 {};\n", count);
-}
-std::string inc(std::uint32_t count) {
-  return fmt::format("setmaxnreg.inc.sync.aligned.u32 {};\n", count);
-}
-Outcome set_registers(const std::string& first, const std::string& second, SimOptions options = {}) {
-  return run(setmaxnreg(first, second), {.grid = 1, .cluster = 1, .block = 384, .options = options});
-}
-
-}  // namespace
-
-TEST_CASE("setmaxnreg moves registers from one warpgroup to others") {
-  // 384 threads have 168 registers each: what one warpgroup gives the other two share.
-  const SimOptions options{.mode = any_mode(), .seed = 2};
-  expect_clean(set_registers(dec(40), inc(232), options));
-  expect_clean(set_registers(inc(168), dec(168), options));
-  expect_first(set_registers(dec(40), inc(240), options), "setmaxnreg.total");
-  expect_first(set_registers("", inc(176), options), "setmaxnreg.total");
-  expect_first(set_registers(dec(16), "", options), "setmaxnreg.value");
-  expect_first(set_registers(dec(44), "", options), "setmaxnreg.value");
-  expect_first(set_registers(inc(160), "", options), "setmaxnreg.value");
-  expect_first(set_registers(dec(176), "", options), "setmaxnreg.value");
-  const std::string half = "setp.ge.u32 %p3, %r1, 64;\n";
-  expect_first(set_registers(half + "@%p3 bra C;\n" + dec(40) + "C:\n", "", options), "setmaxnreg.warpgroup");
-  expect_first(set_registers(half + "@%p3 bra C;\n" + dec(40) + "ret;\nC:\n" + dec(48), "", options),
-               "setmaxnreg.warpgroup");
-}

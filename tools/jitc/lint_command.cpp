@@ -53,6 +53,7 @@ struct Subject {
   std::string text;
   tmajit::Artifact artifact = {};  ///< with the same PTX, and its source if that was compiled here
   tmajit::LintOptions options;
+  std::size_t first_given_map = 0;  ///< those of LintOptions::maps before it are not the user's
 };
 
 /// PARAM=REST
@@ -113,6 +114,7 @@ bool is_operation(std::string_view word) {
 
 /// What --map and --box-bytes say.
 void add_facts(const LintCommand& command, Subject& subject) {
+  subject.first_given_map = subject.options.maps.size();
   for (const std::string& text : command.maps) subject.options.maps.push_back(parse_map(text));
   for (const std::string& text : command.box_bytes) subject.options.maps.push_back(parse_box_bytes(text));
 }
@@ -153,6 +155,15 @@ bool has_host_code(std::string_view text) {
   return std::ranges::any_of(signs, [&](std::string_view sign) { return text.find(sign) != text.npos; });
 }
 
+/// Whether NVRTC, which has none of the host's headers, has not found one that the text includes by <name>.
+bool lacks_system_header(std::string_view text, std::string_view error) {
+  const std::size_t said = error.find("open source file \"");
+  if (said == error.npos) return false;
+  const std::size_t begin = error.find('"', said) + 1;
+  const std::string_view name = error.substr(begin, error.find('"', begin) - begin);
+  return text.find(fmt::format("<{}>", name)) != text.npos;
+}
+
 /// The kernel of a file of CUDA C++.
 Subject make_own_kernel(const LintCommand& command) {
   const std::string& path = command.problem.word;
@@ -164,9 +175,9 @@ Subject make_own_kernel(const LintCommand& command) {
     const Progress progress("compiling");
     subject.artifact = runtime.kernel(source).artifact();
   } catch (const tmajit::CompileError& error) {
-    if (!has_host_code(source.text)) throw;
+    if (!has_host_code(source.text) && !lacks_system_header(source.text, error.what())) throw;
     throw tmajit::CompileError(
-        fmt::format("{}\n{} has code for the host, which NVRTC does not compile. Its kernels alone:\n"
+        fmt::format("{}\n{} has code or headers of the host, which NVRTC does not take. Its kernels alone:\n"
                     "  nvcc -ptx -arch=sm_90a -lineinfo -o - {} | jitc lint -",
                     error.what(), path, path),
         error.log());
@@ -202,6 +213,7 @@ Subject make_kernel(const LintCommand& command) {
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].map) subject.options.maps.push_back(map_facts(std::to_string(i), *parameters[i].map));
   }
+  subject.first_given_map = subject.options.maps.size();
   return subject;
 }
 
@@ -252,6 +264,18 @@ void say_places(const Subject& subject, const tmajit::Finding& finding) {
     write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
 }
 
+/// A kernel is not clean where --map or --box-bytes say of a parameter that is no tensor map what it is.
+void refuse_unused_maps(const Subject& subject, const tmajit::LintResult& result) {
+  // Findings say more: where a copy has gone, its map is unused as well.
+  if (!result.findings.empty()) return;
+  for (const std::size_t i : result.unused_maps) {
+    if (i < subject.first_given_map) continue;
+    const MapFacts& facts = subject.options.maps[i];
+    refuse("--map or --box-bytes of {}{}: no kernel of {} takes that parameter as a tensor map",
+           facts.parameter, facts.offset == 0 ? "" : fmt::format("+{}", facts.offset), subject.options.name);
+  }
+}
+
 int lint(const LintCommand& command, bool json) {
   Subject subject = subject_of(command);
   // The source of an operation's kernel is tmajit's, not the user's.
@@ -264,11 +288,13 @@ int lint(const LintCommand& command, bool json) {
   }();
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  if (command.require_kernel && result.kernels.empty()) {
+  // A text that does not parse has its findings.
+  if (command.require_kernel && result.kernels.empty() && result.findings.empty()) {
     refuse(
         "{} has no kernel, so that nothing was checked; a template is a kernel only where it is instantiated",
         subject.options.name);
   }
+  refuse_unused_maps(subject, result);
   const auto least = tmajit::parse<tmajit::Severity>(command.fail_on);
   const bool failed =
       std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });

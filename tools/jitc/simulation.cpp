@@ -123,6 +123,10 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
                  "Rules whose reports are none, with commas between: mbarrier.init-not-fenced");
   add_project_option(group, values.project);
   group.add_flag(
+      "--keep-going", values.keep_going,
+      "Go on after a report where that is possible, and write the outputs, to see whether the numbers "
+      "are right; the instruction that broke a rule does nothing");
+  group.add_flag(
       "--write-anyway", values.write_anyway,
       "Write the outputs although there are reports; else what a wrong kernel left cannot be taken "
       "for a result");
@@ -138,6 +142,7 @@ Simulation::Simulation(const SimulationOptions& options)
                                        .heap_bytes = options.heap_mib << 20,
                                        .project = options.project,
                                        .allowed = allowed_rules(options),
+                                       .keep_going = options.keep_going,
                                        .print = [this](std::string_view text) { printed_ += text; },
                                        .progress =
                                            [this](const tmajit::SimProgress& so_far) {
@@ -168,12 +173,11 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
   report["run"]["simulation"] = simulation_json(options_, result, artifacts);
   if (!json) say_result(options_, result, artifacts);
   if (result.reports.empty()) return true;
-  report_failure(
-      tmajit::ErrorCode::device_failed,
-      fmt::format("{} of the simulated device (mode {}, seed {}); {}",
-                  counted(result.reports.size(), "report"), options_.mode, options_.seed,
-                  options_.write_anyway ? "the outputs are written all the same" : "no output is written"),
-      report);
+  report_failure(tmajit::ErrorCode::device_failed,
+                 fmt::format("{} of the simulated device (mode {}, seed {}); {}",
+                             counted(result.reports.size(), "report"), options_.mode, options_.seed,
+                             writes(false) ? "the outputs are written all the same" : "no output is written"),
+                 report);
   return false;
 }
 

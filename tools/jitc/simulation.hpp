@@ -29,6 +29,7 @@ struct SimulationOptions {
   std::vector<std::string> allow;  ///< rules, with commas between
   std::string project = ".";       ///< root folder of the user's files
   bool write_anyway = false;       ///< outputs are written although there are reports
+  bool keep_going = false;         ///< launches go on after reports; outputs are written, too
 };
 
 /// Adds them to `command`, in the group `simulation_group`. `values` must outlive the parse.
@@ -47,7 +48,9 @@ class Simulation {
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
   /// Whether outputs are written after a run that was `right`, or not.
-  [[nodiscard]] bool writes(bool right) const noexcept { return right || options_.write_anyway; }
+  [[nodiscard]] bool writes(bool right) const noexcept {
+    return right || options_.write_anyway || options_.keep_going;
+  }
 
   /// What the last run found, with who did it, as lint's findings are; where each comes from; the kernels.
   struct Found {

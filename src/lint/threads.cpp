@@ -1,0 +1,179 @@
+#include "lint/threads.hpp"
+
+#include <algorithm>
+
+#include <llvm/ADT/STLExtras.h>
+
+TMAJIT_BEGIN
+namespace lint {
+namespace {
+
+constexpr std::uint64_t lanes = 32;
+constexpr std::uint64_t most_threads = 1024;
+
+/// Blocks from which a way leads to `block` without going back, itself included.
+std::vector<bool> blocks_before(const ptx::ControlFlow& flow, std::uint32_t block) {
+  std::vector<bool> before(flow.blocks().size());
+  llvm::SmallVector<std::uint32_t, 16> waiting{block};
+  before[block] = true;
+  while (!waiting.empty()) {
+    const std::uint32_t to = waiting.pop_back_val();
+    for (const std::uint32_t from : flow.predecessors(to)) {
+      if (flow.rank(from) == ptx::ControlFlow::unreachable || flow.retreats(from, to) || before[from])
+        continue;
+      before[from] = true;
+      waiting.push_back(from);
+    }
+  }
+  return before;
+}
+
+/// Whether the end of a block leads on to `before`, if its last instruction's guard is `truth`.
+bool leads_on(const ptx::BasicBlock& block, const std::vector<bool>& before, bool truth) {
+  return llvm::any_of(block.edges, [&](const ptx::Edge& edge) {
+    return before[edge.target] && (!edge.conditional || edge.when == truth);
+  });
+}
+
+/// What holds for a thread that executes the instruction, all of it; nothing if the ways there differ in
+/// more.
+std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel, std::uint32_t instruction) {
+  const ptx::ControlFlow& flow = kernel.flow;
+  const std::uint32_t target = flow.block_of(instruction);
+  const std::vector<bool> before = blocks_before(flow, target);
+  llvm::SmallVector<Formula, 4> all{kernel.guards[instruction]};
+  for (const std::uint32_t number : flow.order()) {
+    if (number == target || !before[number]) continue;
+    const ptx::BasicBlock& block = flow.blocks()[number];
+    const bool if_true = leads_on(block, before, true);
+    const bool if_false = leads_on(block, before, false);
+    const auto jumps = llvm::count_if(block.edges, [](const ptx::Edge& edge) { return !edge.conditional; });
+    const bool stays = llvm::all_of(block.edges, [&](const ptx::Edge& edge) { return before[edge.target]; });
+    if (jumps > 1 && !stays) return {};
+    if (if_true && if_false) continue;
+    if (!flow.dominates(number, target)) return {};
+    const Formula guard = kernel.guards[block.last - 1];
+    all.push_back(if_true ? guard : negation(guard));
+  }
+  return all;
+}
+
+/// A value as what all threads share and what each adds, without the constant.
+std::pair<Value, Value> parts_of(const Values& values, const Value& value) {
+  Value shared = values.convert(value, 32, false);
+  Value own = Values::constant(0, 32);
+  for (const Term& term : shared.terms) {
+    if (values.symbol(term.symbol).per_thread) own.terms.push_back(term);
+  }
+  llvm::erase_if(shared.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
+  return {shared, own};
+}
+
+template <typename Holds>
+bool any_number(const NumberSet& set, const Holds& holds) {
+  for (const Range& range : set) {
+    for (std::uint64_t number = range.first; number <= range.last; ++number) {
+      if (holds(number)) return true;
+    }
+  }
+  return false;
+}
+
+/// Threads of a CTA at most; 0 where the kernel does not say.
+std::uint64_t bound_of(const Kernel& kernel) {
+  for (const ptx::Tuning& tuning : kernel.function.function->tuning) {
+    if (tuning.name != "reqntid" && tuning.name != "maxntid") continue;
+    std::uint64_t threads = 1;
+    for (const std::uint64_t extent : tuning.values) threads *= std::min(extent, most_threads);
+    return std::min(threads, most_threads);
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts) {
+  const std::uint64_t bound = bound_of(kernel);
+  Threads threads{.numbers = {{0, (bound == 0 ? most_threads : bound) - 1}}};
+  for (const Fact& fact : facts) {
+    const Subject& subject = kernel.conditions.subject(fact.subject);
+    if (!subject.per_thread) continue;
+    if (subject.thread_index) {
+      threads.numbers = intersection(threads.numbers, kernel.conditions.numbers(fact.set));
+      threads.by_condition = true;
+    } else if (subject.one_thread) {
+      threads.one_a_warp = threads.one_a_warp || kernel.conditions.numbers(fact.set).front().first == 1;
+    } else {
+      return {};
+    }
+  }
+  return threads;
+}
+
+std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel, std::uint32_t instruction) {
+  const auto conditions = conditions_of(kernel, instruction);
+  if (!conditions) return {};
+  llvm::SmallVector<Facts, 2> ways(1);
+  for (const Formula condition : *conditions) {
+    llvm::SmallVector<Facts, 2> next;
+    for (const Facts& facts : ways) next.append(kernel.conditions.assume_each(condition, true, facts));
+    ways = std::move(next);
+  }
+  llvm::SmallVector<Threads, 2> all;
+  for (const Facts& facts : ways) {
+    // Where there were too many ways to tell apart the facts say less than the conditions.
+    const bool says_all = llvm::all_of(
+        *conditions, [&](Formula condition) { return kernel.conditions.decide(condition, facts) == true; });
+    const auto threads = threads_of(kernel, facts);
+    if (!says_all || !threads) return {};
+    all.push_back(*threads);
+  }
+  return all;
+}
+
+bool has_two_lanes(const Kernel& kernel, const Threads& threads) {
+  // Without a condition the CTA may have one thread.
+  if (threads.one_a_warp || (!threads.by_condition && bound_of(kernel) == 0)) return false;
+  std::optional<std::uint64_t> warp;
+  for (const Range& range : threads.numbers) {
+    for (std::uint64_t number = range.first; number <= range.last; ++number) {
+      if (warp == number / lanes) return true;
+      warp = number / lanes;
+    }
+  }
+  return false;
+}
+
+bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, const Value& written,
+                     std::uint64_t written_bytes, const Threads& readers, const Value& read,
+                     std::uint64_t bytes) {
+  const auto [write_base, write_part] = parts_of(values, written);
+  const auto [read_base, read_part] = parts_of(values, read);
+  const auto distance = Values::difference32(write_base, read_base);
+  const auto thread = values.base(write_part);
+  if (!distance || !thread || !values.symbol(*thread).thread_index) return false;
+  if (!read_part.terms.empty() && values.base(read_part) != thread) return false;
+  const auto is_read = [&](std::uint64_t writer, std::uint64_t reader) {
+    const auto from_read = static_cast<std::int32_t>(
+        static_cast<std::uint32_t>(values.at(write_part, writer) - values.at(read_part, reader)) +
+        static_cast<std::uint32_t>(*distance));
+    return from_read >= 0 ? static_cast<std::uint64_t>(from_read) < bytes
+                          : static_cast<std::uint64_t>(-std::int64_t{from_read}) < written_bytes;
+  };
+  const auto reads_other = [&](std::uint64_t reader) {
+    return llvm::any_of(writers, [&](const Threads& each) {
+      return any_number(each.numbers,
+                        [&](std::uint64_t writer) { return writer != reader && is_read(writer, reader); });
+    });
+  };
+  return !readers.numbers.empty() &&
+         !any_number(readers.numbers, [&](std::uint64_t reader) { return !reads_other(reader); });
+}
+
+bool is_uniform(const Values& values, const Value& value) {
+  return value.exact() &&
+         llvm::none_of(value.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
+}
+
+}  // namespace lint
+TMAJIT_END

@@ -1,0 +1,209 @@
+/// What several threads do that one is to do, or do without having met: and what looks alike and is right.
+#include "lint/support.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using namespace tests;
+using Catch::Matchers::ContainsSubstring;
+using Rules = std::vector<std::string>;
+
+namespace {
+
+/// %r0: tid; %r1 to %r3: tile, full, and 0; %r4: warp; %r5: lane; %rd0: the map, %rd1: out.
+const std::string registers =
+    ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %rd<16>;\n"
+    ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 full[64];\n"
+    "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nmov.u32 %r2, full;\nmov.u32 %r3, 0;\nshr.u32 %r4, %r0, 5;\n"
+    "and.b32 %r5, %r0, 31;\nmov.u64 %rd0, map;\nld.param.u64 %rd1, [out];\n";
+const std::string parameters = ".param .align 64 .b8 map[128], .param .u64 out";
+
+Rules rules_of(const std::string& body, const std::string& directives = {}) {
+  std::string text = entry(registers + body + "ret;", parameters);
+  if (!directives.empty()) text.insert(text.find("{\n"), directives + "\n");
+  const LintResult result = lint_ptx(text);
+  INFO(text << result.report);
+  CHECK(result.unfinished.empty());
+  return rules(result);
+}
+
+/// Conditions that leave all lanes of one warp, or of several, in %p1.
+std::string whole_warp() {
+  return GENERATE(as<std::string>{}, "setp.eq.u32 %p1, %r4, 0;\n", "setp.lt.u32 %p1, %r0, 32;\n",
+                  "shfl.sync.idx.b32 %r6, %r4, 0, 31, -1;\nsetp.eq.s32 %p1, %r6, 0;\n",
+                  "setp.ge.u32 %p1, %r0, 64;\n", "setp.ne.u32 %p1, %r4, 3;\n",
+                  "setp.eq.u32 %p2, %r4, 1;\nsetp.eq.or.u32 %p1, %r4, 2, %p2;\n");
+}
+/// Conditions that leave one lane of a warp at most, or of which lint does not know what they leave.
+std::string one_lane() {
+  return GENERATE(
+      as<std::string>{}, "setp.eq.u32 %p1, %r0, 0;\n", "setp.eq.u32 %p1, %r5, 0;\n",
+      "setp.lt.u32 %p2, %r0, 32;\nsetp.eq.and.u32 %p1, %r5, 0, %p2;\n", "elect.sync _|%p1, -1;\n",
+      "setp.lt.u32 %p2, %r0, 32;\nelect.sync _|%p3, -1;\nand.pred %p1, %p2, %p3;\n",
+      "ld.global.u32 %r6, [%rd1];\nsetp.lt.u32 %p2, %r0, 32;\nsetp.eq.and.u32 %p1, %r5, %r6, %p2;\n",
+      "mov.u32 %r6, %laneid;\nsetp.eq.u32 %p1, %r6, 3;\n",
+      "mov.u32 %r6, %tid.y;\nsetp.eq.u32 %p1, %r6, 0;\n");
+}
+/// %p1 chooses by a guard, or by a branch.
+std::string guarded(const std::string& instruction, bool by_branch) {
+  return by_branch ? "@!%p1 bra SKIP;\n" + instruction + "SKIP:\n" : "@%p1 " + instruction;
+}
+
+const std::string init = "mbarrier.init.shared::cta.b64 [%r2], 1;\n";
+const std::string load =
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 256, [%r2];\n";
+const std::string bulk_store = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n";
+const std::string tensor_store =
+    "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r1];\n";
+const std::string drain = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+const std::string fence = "fence.proxy.async.shared::cta;\n";
+
+/// The mbarrier, made by thread 0 and met.
+const std::string made =
+    "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
+    "fence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
+const std::string waited =
+    "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p6, [%r2], 0;\n@!%p6 bra WAIT;\n";
+
+}  // namespace
+
+TEST_CASE("an mbarrier is initialised by one thread") {
+  const bool by_branch = GENERATE(false, true);
+  SECTION("several lanes") {
+    CHECK(rules_of(whole_warp() + guarded(init, by_branch)) == Rules{"mbarrier.initialised-twice"});
+  }
+  SECTION("one lane, or who knows") {
+    CHECK(rules_of(one_lane() + guarded(init, by_branch)).empty());
+  }
+  SECTION("each lane has its own") {
+    CHECK(rules_of(whole_warp() + "shl.b32 %r7, %r0, 3;\nadd.u32 %r2, %r2, %r7;\n" + guarded(init, by_branch))
+              .empty());
+  }
+}
+
+TEST_CASE("without a condition all threads do it, as many as the kernel says that there are") {
+  CHECK(rules_of(init).empty());
+  CHECK(rules_of(init, ".maxntid 1, 1, 1").empty());
+  CHECK(rules_of(init, ".maxntid 128, 1, 1") == Rules{"mbarrier.initialised-twice"});
+  CHECK(rules_of(init, ".reqntid 32") == Rules{"mbarrier.initialised-twice"});
+  CHECK(rules_of("setp.lt.u32 %p1, %r0, 32;\n@%p1 " + init, ".reqntid 1").empty());
+  // Some have left before.
+  CHECK(rules_of("setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\n" + init, ".reqntid 128").empty());
+  CHECK(rules_of("setp.ge.u32 %p1, %r0, 32;\n@%p1 ret;\n" + init, ".reqntid 128") ==
+        Rules{"mbarrier.initialised-twice"});
+  // By several ways.
+  CHECK(rules_of("ld.global.u32 %r6, [%rd1];\nsetp.eq.u32 %p1, %r6, 0;\nsetp.eq.u32 %p2, %r0, 0;\n"
+                 "@%p1 bra A;\n@%p2 bra B;\nbra C;\nA:\n@!%p2 bra C;\nB:\n" +
+                     init + "C:\n",
+                 ".reqntid 128")
+            .empty());
+  CHECK(rules_of("mov.u32 %r6, 0;\nL:\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 4;\n@%p1 bra L;\n" + init,
+                 ".reqntid 128") == Rules{"mbarrier.initialised-twice"});
+}
+
+TEST_CASE("one thread asks for a bulk copy") {
+  const bool by_branch = GENERATE(false, true);
+  const std::string store = GENERATE(bulk_store, tensor_store);
+  SECTION("several lanes store") {
+    CHECK(rules_of(whole_warp() + guarded(store, by_branch) + drain) == Rules{"race.global-write-write"});
+  }
+  SECTION("several lanes load") {
+    CHECK(rules_of(made + whole_warp() + guarded(load, by_branch) + waited) == Rules{"load.overlap"});
+  }
+  SECTION("one lane") {
+    const std::string one = one_lane();
+    CHECK(rules_of(one + guarded(store, by_branch) + drain).empty());
+    CHECK(rules_of(made + one + guarded(load, by_branch) + waited).empty());
+  }
+  SECTION("each lane has its own") {
+    const std::string own =
+        "shl.b32 %r7, %r0, 8;\ncvt.u64.u32 %rd2, %r7;\nadd.u64 %rd1, %rd1, %rd2;\nmov.u32 %r3, %r0;\n";
+    CHECK(rules_of(own + whole_warp() + guarded(store, by_branch) + drain).empty());
+  }
+  SECTION("a reduction adds as often as it is asked for") {
+    const std::string sum =
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 256;\n";
+    CHECK(rules_of(whole_warp() + guarded(sum, by_branch) + drain).empty());
+  }
+}
+
+TEST_CASE("several threads store what others have written, and have not met them") {
+  // Each thread writes a word; the first of each warp stores its warp's 128 bytes.
+  const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
+  const std::string own_tile =
+      "shl.b32 %r10, %r4, 7;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
+      "add.u64 %rd2, %rd1, %rd2;\nsetp.eq.u32 %p1, %r5, 0;\n";
+  const std::string store =
+      "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r10], 128;\n" + drain + "END:\n";
+  CHECK(rules_of(writes + fence + own_tile + store) == Rules{"store.missing-barrier"});
+  const std::string meet =
+      GENERATE(as<std::string>{}, "bar.warp.sync -1;\n", "bar.sync 0;\n", "barrier.sync 1, 128;\n");
+  CHECK(rules_of(writes + fence + meet + own_tile + store).empty());
+  // The first of four threads, each a row of 512 bytes that all have written.
+  const std::string rows =
+      "shl.b32 %r10, %r0, 9;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
+      "add.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 4;\n";
+  CHECK(rules_of(writes + fence + rows + store) == Rules{"store.missing-barrier"});
+  CHECK(rules_of(writes + fence + meet + rows + store).empty());
+}
+
+TEST_CASE("threads that store what they have written need not meet") {
+  // A row of 64 bytes a thread, of which it writes all; those of the upper threads are not wanted.
+  const std::string row = "shl.b32 %r9, %r0, 6;\nadd.s32 %r9, %r1, %r9;\n";
+  const std::string writes = row +
+                             "st.shared.v4.u32 [%r9], {%r0, %r0, %r0, %r0};\n"
+                             "st.shared.v4.u32 [%r9+48], {%r0, %r0, %r0, %r0};\n";
+  const std::string store =
+      "cvt.u64.u32 %rd2, %r9;\nadd.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 100;\n"
+      "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r9], 64;\n" +
+      drain + "END:\n";
+  CHECK(rules_of(writes + fence + store).empty());
+  // The address by the warp and the lane is the same.
+  const std::string again =
+      "shl.b32 %r10, %r4, 11;\nshl.b32 %r11, %r5, 6;\nadd.u32 %r9, %r10, %r11;\nadd.u32 %r9, %r1, %r9;\n";
+  CHECK(rules_of(writes + fence + again + store).empty());
+}
+
+TEST_CASE("writes can be handed over by an mbarrier") {
+  const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
+  const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [%r2];\n";
+  const std::string store = "@!%p7 bra END;\n" + bulk_store + drain + "END:\n";
+  CHECK(rules_of(made + writes + fence + arrive + waited + store).empty());
+  CHECK(rules_of(made + writes + fence + store) == Rules{"store.missing-barrier"});
+}
+
+TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses it") {
+  const std::string change = GENERATE(
+      as<std::string>{},
+      "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd0;\n"
+      "fence.proxy.tensormap::generic.release.gpu;\n",
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd1], "
+      "[%r1], 128;\n");
+  const auto acquire = [](const std::string& address) {
+    return "fence.proxy.tensormap::generic.acquire.gpu [" + address + "], 128;\n";
+  };
+  const std::string use =
+      "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r3, %r3}], [%r1];\n" +
+      drain + "END:\n";
+  const std::string meet = GENERATE(as<std::string>{}, "", "bar.sync 0;\n", "bar.warp.sync -1;\n");
+  CHECK(rules_of(change + meet + use) == Rules{"tensormap.not-acquired"});
+  CHECK(rules_of(change + meet + acquire("%rd1") + use).empty());
+  CHECK(rules_of(change + acquire("%rd1") + meet + use).empty());
+  // Another map, another address, a map of which nothing is known; a use before the change.
+  CHECK(rules_of(change + meet + acquire("%rd1+128") + use) ==
+        (meet.empty() ? Rules{"tensormap.not-acquired"} : Rules{}));
+  CHECK(rules_of("add.u64 %rd3, %rd1, 128;\n" + change + meet +
+                 "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n"
+                 "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd3, {%r3, %r3}], [%r1];\n" +
+                 drain + "END:\n")
+            .empty());
+  CHECK(rules_of("ld.global.u64 %rd3, [%rd1+256];\n" + change + acquire("%rd3") + use).empty());
+  CHECK(rules_of(use + change).empty());
+  // By one thread of the CTA for all.
+  CHECK(rules_of("setp.lt.u32 %p2, %r0, 32;\n@!%p2 bra MET;\n" + change + acquire("%rd1") +
+                 "MET:\nbar.sync 0;\n" + use)
+            .empty());
+}

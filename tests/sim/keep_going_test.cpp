@@ -1,0 +1,118 @@
+/// Launches that go on after a report: SimOptions::keep_going, and rules that are allowed.
+#include "sim/text_kernel.hpp"
+
+#include <catch2/generators/catch_generators_all.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+using namespace tmajit;
+using namespace tests::text;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+const Shape one_warp{.grid = 1, .cluster = 1, .block = 32};
+
+/// The launch goes on whatever it reports, or because this rule is allowed.
+Outcome keep_going(const std::string& body, Shape shape = one_warp) {
+  shape.options.keep_going = true;
+  return run(body, shape);
+}
+Outcome allowing(const std::string& rule, const std::string& body, Shape shape = one_warp) {
+  shape.options.allowed = {rule};
+  return run(body, shape);
+}
+
+/// All threads add 1000 to their word, at the end.
+const std::string numbers =
+    "ld.global.u32 %r21, [%rd3];\nadd.u32 %r21, %r21, 1000;\nst.global.u32 [%rd3], %r21;\n";
+
+void expect_numbers(const Outcome& outcome) {
+  INFO(all_of(outcome));
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1000 + i);
+}
+
+}  // namespace
+
+TEST_CASE("a launch can go on after an access that is not legal") {
+  // Thread 0 breaks the rule.
+  struct Mistake {
+    const char* rule;
+    const char* text;
+  };
+  const Mistake mistake =
+      GENERATE(Mistake{"address.misaligned", "@%p1 st.global.u32 [%rd1+4001], %r1;\n"},
+               Mistake{"global.out-of-bounds", "@%p1 st.global.u32 [%rd1+4096], %r1;\n"},
+               Mistake{"global.out-of-bounds", "@%p1 atom.global.add.u32 %r22, [%rd1+4096], %r1;\n"},
+               Mistake{"shared.out-of-bounds", "@%p1 st.shared.u32 [%r5+4096], %r1;\n"},
+               Mistake{"bank.out-of-bounds", "mov.u64 %rd9, 4096;\n@%p1 ld.param.u32 %r22, [%rd9];\n"},
+               Mistake{"barrier.operand", "bar.sync 16;\n"},
+               Mistake{"mbarrier.uninitialised", "@%p1 mbarrier.arrive.shared.b64 _, [%r5];\n"},
+               Mistake{"mbarrier.count", "@%p1 mbarrier.init.shared.b64 [%r5], 0;\n"},
+               Mistake{"copy.global-alignment",
+                       "add.u64 %rd9, %rd1, 4;\n"
+                       "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd9], [%r5], 16;\n"},
+               Mistake{"setmaxnreg.value", "setmaxnreg.dec.sync.aligned.u32 12;\n"},
+               Mistake{"cluster-barrier.not-arrived", "barrier.cluster.wait.aligned;\n"});
+  const std::string body = registers + element + mistake.text + numbers + "ret;";
+  CAPTURE(mistake.text);
+  const Outcome stops = run(body, one_warp);
+  expect_only(stops, mistake.rule);
+  CHECK(stops.words[5] == 5);
+  const Outcome goes_on = keep_going(body);
+  expect_only(goes_on, mistake.rule);
+  expect_numbers(goes_on);
+  const Outcome allowed = allowing(mistake.rule, body);
+  expect_clean(allowed);
+  expect_numbers(allowed);
+}
+
+TEST_CASE("lanes that break no rule do what they do") {
+  // Word 2 i of 512: the upper lanes lie behind the buffer's end.
+  const std::string body = registers + element +
+                           "mul.wide.u32 %rd9, %r1, 256;\nadd.u64 %rd9, %rd9, %rd1;\n"
+                           "ld.global.u32 %r22, [%rd9];\nst.global.u32 [%rd3], %r22;\nret;";
+  const Outcome outcome = keep_going(body);
+  expect_only(outcome, "global.out-of-bounds");
+  for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == (i < 16 ? 64 * i : 0));
+}
+
+TEST_CASE("bytes that an mbarrier does not expect need not be the end") {
+  const std::string body =
+      registers + element +
+      "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 _, [smem], 128;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+1024], [%rd1+2048], 128, "
+      "[%r5];\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+2048], [%rd1+2048], 128, "
+      "[%r5];\n"
+      "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\nN:\n" +
+      numbers + "ret;";
+  expect_first(run(body, one_warp), "mbarrier.expected-bytes");
+  const Outcome outcome = keep_going(body);
+  expect_first(outcome, "mbarrier.expected-bytes");
+  expect_numbers(outcome);
+}
+
+TEST_CASE("what is the end stays so, and a rule that is allowed says it") {
+  struct End {
+    const char* rule;
+    const char* text;
+  };
+  const End end =
+      GENERATE(End{"deadlock", "@%p1 bar.sync 1, 64;\n"}, End{"trap", "trap;\n"},
+               End{"instruction-limit", "L:\nbra L;\n"},
+               End{"mbarrier.expected-bytes",
+                   "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem], 1;\n"
+                   "mbarrier.arrive.expect_tx.shared.b64 _, [smem], 64;\nW:\n"
+                   "mbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\nN:\n"});
+  const std::string body = registers + element + end.text + numbers + "ret;";
+  Shape shape = one_warp;
+  shape.options.instruction_limit = 10'000;
+  CAPTURE(end.rule);
+  expect_only(keep_going(body, shape), end.rule);
+  CHECK_THAT(run(body, shape).reports[0].found, !ContainsSubstring("allowed"));
+  const Outcome allowed = allowing(end.rule, body, shape);
+  expect_only(allowed, end.rule);
+  CHECK_THAT(allowed.reports[0].found,
+             ContainsSubstring("the rule is allowed, but the launch cannot go on after this"));
+}
