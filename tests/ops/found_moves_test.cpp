@@ -2,6 +2,7 @@
 /// device, which reports what lies outside of its allocations.
 #include "ops/every_candidate.hpp"
 #include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/sim.hpp>
 
@@ -51,7 +52,9 @@ class FoundMove {
   }
 
  private:
-  Runtime runtime_{{.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt}};
+  Runtime runtime_{{.device = make_sim_device({.threads = 1}),
+                    .cache_directory = std::nullopt,
+                    .compile = tests::ptx_alone}};
   tests::EveryCandidate move_;
 };
 
@@ -127,7 +130,8 @@ TEST_CASE("found: an image of a source whose elements lie on each other") {
 }
 
 TEST_CASE("found: what f32 computes is not held against f64 because its type could hold that") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
   const Arguments arguments{{"expression", "3 * x0(0) + x0(-1)"}, {"boundary", "clamp"}, {"dims", Dims{-1}}};
   auto stencil = reference::dense_case("stencil", arguments, {TensorView::contiguous(f64, {19, 240})},
                                        {TensorView::contiguous(f32, {19, 240})});
