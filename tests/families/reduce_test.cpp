@@ -177,7 +177,7 @@ TEST_CASE("a mistake in what becomes of the result is the user's") {
 
 TEST_CASE("one call reduces, and finds its plan again") {
   Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Buffer memory(runtime.device(), 4096);
   const std::vector<float> values{3, 4, 6, 8};
   runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
@@ -195,7 +195,7 @@ TEST_CASE("one call reduces, and finds its plan again") {
 
 TEST_CASE("CTAs that share what comes together, by rows and by columns, leave the same as one would") {
   Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
                          ReductionOp op) {
     const auto reduction = shared_reduction(type, rows, columns, axis, op);
@@ -227,7 +227,7 @@ TEST_CASE("random reductions are done by this family alone") {
 TEST_CASE("found: sums of f32 that wrapped unsigned numbers make large may be rounded in any order") {
   // Elements are small numbers or almost 2^32: an i8 below 0 wraps before u32 becomes f32.
   Runtime runtime({.device = make_sim_device({.threads = 1}),
-                   .cache_directory = std::nullopt,
+                   .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
   std::vector<TensorView> sources;
   for (const ElementType type : {ElementType::i8, ElementType::u32, f32})
@@ -262,7 +262,7 @@ TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it"
 
 TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
   Runtime runtime(
-      {.device = make_sim_device(), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {
     const auto reduction = shared_reduction(type, rows, columns, 0, ReductionOp::sum);
     INFO(reduction.text());

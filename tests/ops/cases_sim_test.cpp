@@ -37,7 +37,7 @@ void run_cases(std::string_view operation) {
   for (std::uint64_t mode = 0; mode < 4; ++mode) {
     runtimes.push_back(std::make_unique<Runtime>(
         RuntimeOptions{.device = make_sim_device(options_of(mode)),
-                       .cache_directory = std::nullopt,
+                       .cache_directory = tests::shared_kernels(),
                        .compile = mode == 0 ? CompileOptions{} : tests::ptx_alone}));
   }
   tests::KernelsMet met;
@@ -70,8 +70,9 @@ TEST_CASE("random cases in several threads, of few patterns: what the test on th
   const std::uint64_t seed = tests::seed(20261121);
   SimOptions options;
   options.threads = 1;
-  Runtime runtime(
-      {.device = make_sim_device(options), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+  Runtime runtime({.device = make_sim_device(options),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   const tests::RandomRunResult result =
       tests::run_random_cases(runtime, {.seed = seed,
                                         .cases = tests::from_environment("TMAJIT_CASES", 100),

@@ -19,7 +19,7 @@ namespace {
 template <class T>
 std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, const std::vector<T>& with) {
   const Runtime runtime({.device = make_sim_device({.threads = 1}),
-                         .cache_directory = std::nullopt,
+                         .cache_directory = tests::shared_kernels(),
                          .compile = tests::ptx_alone});
   const auto view = TensorView::contiguous(type, {was.size()});
   const Buffer to(runtime.device(), view.span_bytes());

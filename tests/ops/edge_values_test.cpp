@@ -36,7 +36,7 @@ constexpr ElementType type_of() {
 
 Runtime& runtime() {
   static Runtime instance(
-      {.device = make_sim_device(), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   return instance;
 }
 

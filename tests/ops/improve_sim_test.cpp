@@ -24,7 +24,7 @@ TEST_CASE("every call of a trial equals the reference, and nothing is reported")
   options.threads = 1;
   const auto device = make_sim_device(options);
   Runtime runtime({.device = device,
-                   .cache_directory = std::nullopt,
+                   .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone,
                    .improve = {.candidates = 3, .timed_calls = 1, .least_us = 0}});
   std::set<std::string> tried;

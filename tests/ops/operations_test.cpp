@@ -35,7 +35,7 @@ Tensor dense(const Shape& shape, DevicePtr address, ElementType type = ElementTy
 
 Runtime& runtime() {
   static Runtime instance(
-      {.device = make_sim_device(), .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   return instance;
 }
 

@@ -33,7 +33,7 @@ TEST_CASE("random candidates of random moves read nothing but their sources' own
   const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   Runtime runtime({.device = make_sim_device({.threads = 1}),
-                   .cache_directory = std::nullopt,
+                   .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
   reference::Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;

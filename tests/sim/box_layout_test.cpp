@@ -54,7 +54,8 @@ TEST_CASE("a snapshot of shared memory shows every element where BoxLayout has i
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     const auto tensor = gpu::random_tensor(random, view);
     const auto device = make_sim_device();
-    Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+    Runtime runtime(
+        {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
     const Buffer source(device, tensor.bytes.size());
     const Buffer images(device, kernel.output.span_bytes());
     device->memory().copy_in(source.address(), tensor.bytes, nullptr);

@@ -157,7 +157,8 @@ TEST_CASE("the embedding example") {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 2001) / 100 - 10;
   const Buffer in = upload(device, x);
   const Buffer out(device, in.bytes());
-  Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = tests::ptx_alone});
+  Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const KernelPlan plan = plan_tiles({.family = "map",
                                       .destination = {matrix, out.address()},
                                       .sources = {{matrix, in.address()}},
