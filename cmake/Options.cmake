@@ -23,6 +23,17 @@ endif()
 # An exception inside an assertion then ends its case, as it fails it in any event.
 list(APPEND TMAJIT_TEST_OPTIONS -DCATCH_CONFIG_FAST_COMPILE)
 
+# A test program is linked more often than it runs. The libraries take the toolchain's own linker.
+include(CheckLinkerFlag)
+set(TMAJIT_TEST_LINKER)
+foreach(linker lld gold)
+  check_linker_flag(CXX -fuse-ld=${linker} TMAJIT_LINKS_WITH_${linker})
+  if(TMAJIT_LINKS_WITH_${linker})
+    set(TMAJIT_TEST_LINKER -fuse-ld=${linker})
+    break()
+  endif()
+endforeach()
+
 add_library(tmajit_options INTERFACE)
 add_library(tmajit::options ALIAS tmajit_options)
 target_compile_options(tmajit_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion

@@ -28,14 +28,14 @@ struct Source {
 };
 
 struct CompileOptions {
-  std::string arch = "sm_90a";  ///< a real architecture, so that PTX and a cubin come of one call
+  std::string arch = "sm_90a";  ///< "compute_90a": the same PTX, no cubin; enough for the simulated device
   bool line_info = true;        ///< -lineinfo: profilers and the simulator name source lines
   /// Further NVRTC options, in order. Those that read or write files (-I, --pre-include, -time …) or make no
   /// cubin (-dc, -dlto …) are refused: a kernel follows from its source and options alone.
   std::vector<std::string> extra{};
 };
 
-/// What ptxas reports of a kernel.
+/// What ptxas reports of a kernel; zeros if it did not run.
 struct Resources {
   std::uint32_t registers = 0;            ///< a thread
   std::uint32_t spill_store_bytes = 0;    ///< a thread
@@ -59,8 +59,8 @@ struct Artifact {
   std::string entry;  ///< the kernel's name in PTX and cubin
   std::string source;
   std::string ptx;
-  std::vector<std::byte> cubin;
-  std::string log;  ///< NVRTC's warnings and ptxas's report
+  std::vector<std::byte> cubin;  ///< empty if it was compiled for a virtual architecture
+  std::string log;               ///< NVRTC's warnings and ptxas's report
   Resources resources;
   MadeFor made_for = {};
 };
@@ -81,7 +81,7 @@ struct CompilerIdentity {
 /// Error{unavailable} that names the places searched and what to install.
 [[nodiscard]] TMAJIT_API std::vector<std::filesystem::path> cuda_include_folders();
 
-/// PTX and cubin of `source` from one NVRTC call. Thread-safe.
+/// PTX of `source` and, for a real architecture, its cubin, from one NVRTC call. Thread-safe.
 /// Throws CompileError if NVRTC refuses it, Error{unavailable} without NVRTC, Error{invalid_argument} for
 /// options that are not taken.
 [[nodiscard]] TMAJIT_API Artifact compile(const Source& source, const CompileOptions& options = {});

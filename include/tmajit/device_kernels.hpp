@@ -59,8 +59,8 @@ class TMAJIT_API LoadedKernel {
 class TMAJIT_API DeviceKernels {
  public:
   virtual ~DeviceKernels();
-  /// Throws Error{invalid_image} if the driver can make nothing of the cubin or it has no such entry,
-  /// Error{out_of_memory}, and Error{device_failed} if it is the device that fails.
+  /// Throws Error{invalid_argument} if a GPU is given no cubin, Error{invalid_image} for one that the driver
+  /// refuses or that has no such entry, Error{out_of_memory}, Error{device_failed} if the device fails.
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
 };
 

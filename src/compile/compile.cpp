@@ -153,6 +153,7 @@ Artifact compile(const Source& source, const CompileOptions& options) {
   const Nvrtc& nvrtc = Nvrtc::instance();
   const auto arguments = nvrtc_options(source, options, nvrtc.identity());
   Artifact artifact = run(nvrtc, source, arguments);
+  if (!makes_cubin(options)) return artifact;
   if (artifact.cubin.empty()) {
     throw Error(ErrorCode::invalid_argument,
                 fmt::format("NVRTC made no cubin with the options {}", fmt::join(arguments, " ")));

@@ -47,11 +47,17 @@ bool is_refused(std::string_view option) {
 
 }  // namespace
 
+bool makes_cubin(const CompileOptions& options) noexcept {
+  return options.arch.starts_with("sm_");
+}
+
 std::vector<std::string> nvrtc_options(const Source& source, const CompileOptions& options,
                                        const CompilerIdentity& compiler) {
-  if (!options.arch.starts_with("sm_")) {
+  if (!makes_cubin(options) && !options.arch.starts_with("compute_")) {
     throw Error(ErrorCode::invalid_argument,
-                fmt::format("architecture \"{}\": a cubin needs a real one, such as sm_90a", options.arch));
+                fmt::format("architecture \"{}\": a cubin needs a real one, such as sm_90a; a virtual one, "
+                            "such as compute_90a, gives PTX alone",
+                            options.arch));
   }
   std::vector<std::string> result{
       "-arch=" + options.arch,

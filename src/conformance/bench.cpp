@@ -59,7 +59,9 @@ std::string name_of(const OwnKernel& own) {
 
 Bench::Bench(std::shared_ptr<Device> device, std::shared_ptr<SimDevice> simulated,
              std::optional<std::filesystem::path> cache_directory)
-    : runtime_({.device = std::move(device), .cache_directory = std::move(cache_directory)}),
+    : runtime_({.device = std::move(device),
+                .cache_directory = std::move(cache_directory),
+                .compile = simulated == nullptr ? CompileOptions{} : CompileOptions{.arch = "compute_90a"}}),
       simulated_(std::move(simulated)) {}
 
 const Kernel& Bench::kernel(const OwnKernel& own) {

@@ -2,9 +2,13 @@
 
 #include "driver/gpu_kernel.hpp"
 
+#include <tmajit/error.hpp>
+
 #include <optional>
 #include <string>
 #include <utility>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace driver {
@@ -255,6 +259,12 @@ void Gpu::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePt
 }
 
 std::unique_ptr<LoadedKernel> Gpu::load(const Artifact& artifact) {
+  if (artifact.cubin.empty()) {
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("kernel \"{}\" has no cubin, which a GPU needs: compile it for sm_90a, not for a "
+                            "virtual architecture, which only the simulated device runs",
+                            artifact.entry));
+  }
   return std::make_unique<GpuKernel>(context_, scratch_, artifact);
 }
 

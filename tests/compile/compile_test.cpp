@@ -1,3 +1,4 @@
+#include "captured_log.hpp"
 #include "compile/options.hpp"
 #include "compile/sources.hpp"
 
@@ -46,6 +47,21 @@ TEST_CASE("one call gives PTX, a cubin and a report") {
   CHECK(artifact.resources.registers >= 2);
   CHECK(artifact.resources.spill_store_bytes == 0);
   CHECK(artifact.resources.stack_bytes == 0);
+}
+
+TEST_CASE("a virtual architecture gives the PTX of the real one, and no cubin") {
+  const auto source = expression_source("x * 2 + sinf(x)");
+  for (const bool line_info : {true, false}) {
+    const auto real = compile(source, {.line_info = line_info});
+    const tests::CapturedLog log;
+    const auto alone = compile(source, {.arch = "compute_90a", .line_info = line_info});
+    CHECK(alone.ptx == real.ptx);
+    CHECK(alone.entry == real.entry);
+    CHECK(alone.cubin.empty());
+    CHECK(alone.resources.registers == 0);
+    CHECK(log.text() == "");  // that there is no report of ptxas is no surprise
+  }
+  CHECK(code_of(expression_source("x +"), {.arch = "compute_90a"}) == ErrorCode::compile_failed);
 }
 
 TEST_CASE("resources are those of the kernel, not of its neighbours") {
@@ -113,7 +129,8 @@ TEST_CASE("a source without its entry is refused, and what it has is named") {
 
 TEST_CASE("options that cannot be are refused before or by NVRTC") {
   const auto source = expression_source("x");
-  CHECK(code_of(source, {.arch = "compute_90a"}) == ErrorCode::invalid_argument);
+  CHECK(code_of(source, {.arch = "90a"}) == ErrorCode::invalid_argument);
+  CHECK(code_of(source, {.arch = "compute_1"}) == ErrorCode::invalid_argument);
   CHECK(code_of(source, {.arch = "sm_1"}) == ErrorCode::invalid_argument);
   CHECK(code_of(source, {.arch = ""}) == ErrorCode::invalid_argument);
   CHECK(code_of(source, {.extra = {"--no-such-option"}}) == ErrorCode::invalid_argument);

@@ -1,5 +1,6 @@
 /// docs/instructions.md, held against what it names.
 #include "conformance/suite.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -110,7 +111,7 @@ TEST_CASE("the table of instructions names headers, functions, files, rules and 
     for (const Trial& trial : found->trials(random)) {
       if (executed) break;
       std::string& ptx = compiled[trial.kernel.entry + trial.kernel.text];
-      if (ptx.empty()) ptx = compile(source(trial.kernel)).ptx;
+      if (ptx.empty()) ptx = compile(source(trial.kernel), tests::ptx_alone).ptx;
       executed = std::regex_search(ptx, pattern(row.instruction));
     }
     CHECK(executed);

@@ -42,12 +42,12 @@ case $step in
     export PKG_CONFIG_PATH=${pc%/*}
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir tmajit)
     export LD_LIBRARY_PATH
-    # Unquoted: flags are words.
-    "$compiler" -std=c++20 "$project"/{main,describe,operations,plans,kernels}.cpp -o "$work/consumer-pc" \
-      $(pkg-config --cflags --libs 'tmajit >= 0.1')
+    # Unquoted: flags are words. The programs' other files are those that the step cmake compiled.
+    "$compiler" -std=c++20 "$project/main.cpp" "$work/cmake/CMakeFiles/consumer.dir"/{describe,operations,plans,kernels}.cpp.o \
+      -o "$work/consumer-pc" $(pkg-config --cflags --libs 'tmajit >= 0.1')
     "$work/consumer-pc"
-    "$compiler" -std=c++20 "$project"/{simulate,launches,reports}.cpp -o "$work/consumer-sim-pc" \
-      $(pkg-config --cflags --libs 'tmajit-sim >= 0.1')
+    "$compiler" -std=c++20 "$project/simulate.cpp" "$work/cmake/CMakeFiles/consumer_sim.dir"/{launches,reports}.cpp.o \
+      -o "$work/consumer-sim-pc" $(pkg-config --cflags --libs 'tmajit-sim >= 0.1')
     "$work/consumer-sim-pc"
     ;;
   symbols)

@@ -217,6 +217,17 @@ TEST_CASE("a cubin that is refused leaves nothing loaded") {
   CHECK(fake.count("cuLibraryUnload") == 1);  // there was nothing to unload
 }
 
+TEST_CASE("a GPU refuses a kernel without a cubin, and asks the driver nothing") {
+  FakeDriver fake;
+  const auto gpu = driver::open_gpu(fake.api, 0);
+  Artifact ptx_alone = artifact();
+  ptx_alone.cubin.clear();
+  const Error error = error_of([&] { (void)gpu->kernels().load(ptx_alone); });
+  CHECK(error.code() == ErrorCode::invalid_argument);
+  CHECK_THAT(error.what(), ContainsSubstring("\"tmajit_copy\" has no cubin"));
+  CHECK(fake.count("cuLibraryLoadData") == 0);
+}
+
 TEST_CASE("only what the code itself is to blame for is an invalid image") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);

@@ -3,6 +3,7 @@
 #include "kernel/plan_state.hpp"
 #include "operations/reduce/reference.hpp"
 #include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
 #include "reference/random_maps.hpp"
 #include "spec/inside.hpp"
 
@@ -181,7 +182,8 @@ TEST_CASE("a mistake in what becomes of the result is the user's") {
 }
 
 TEST_CASE("one call reduces, and finds its plan again") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Buffer memory(runtime.device(), 4096);
   const std::vector<float> values{3, 4, 6, 8};
   runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
@@ -223,7 +225,8 @@ TEST_CASE("reduced dimensions that are kept change neither the kernel nor what i
 }
 
 TEST_CASE("CTAs that share what comes together, by rows and by columns, leave the same as one would") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
                          ReductionOp op) {
     const auto reduction = shared_reduction(type, rows, columns, axis, op);
@@ -254,7 +257,9 @@ TEST_CASE("random reductions are done by this family alone") {
 
 TEST_CASE("found: sums of f32 that wrapped unsigned numbers make large may be rounded in any order") {
   // Elements are small numbers or almost 2^32: an i8 below 0 wraps before u32 becomes f32.
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device({.threads = 1}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   std::vector<TensorView> sources;
   for (const ElementType type : {ElementType::i8, ElementType::u32, f32})
     sources.push_back(TensorView::contiguous(type, {300, 40}));
@@ -287,7 +292,8 @@ TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it"
 }
 
 TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {
     const auto reduction = shared_reduction(type, rows, columns, 0, ReductionOp::sum);
     INFO(reduction.text());

@@ -1,6 +1,7 @@
 #include "gpu/compare_devices.hpp"
 
 #include "gpu/random_kernels.hpp"
+#include "ptx_alone.hpp"
 #include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
@@ -42,9 +43,9 @@ struct DeviceTensor {
 };
 
 reference::Tensor run(const std::shared_ptr<Device>& device, const std::filesystem::path& cache,
-                      const ComparedCase& c) {
-  // Of its own: a runtime keeps what it has loaded.
-  Runtime runtime({.device = device, .cache_directory = cache});
+                      const CompileOptions& compile, const ComparedCase& c) {
+  // Each run has a runtime, because a runtime keeps what it has loaded.
+  Runtime runtime({.device = device, .cache_directory = cache, .compile = compile});
   std::vector<DeviceTensor> tensors;
   Places places;
   for (const reference::Tensor& input : c.inputs) {
@@ -143,9 +144,12 @@ void compare_one(Shared& shared, const ComparedCase& c) {
   options.mode = modes.at(c.number % modes.size());
   options.seed = shared.comparison.seed + c.number;
   options.threads = 1;
-  const TemporaryFolder cache;  // so that a kernel is compiled once for both devices
+  // A kernel is compiled once for both devices.
+  const TemporaryFolder own;
+  const std::filesystem::path cache = tests::shared_kernels().value_or(own.path());
+  const CompileOptions& compile = shared.comparison.compile;
   try {
-    simulated = run(make_sim_device(options), cache.path(), c);
+    simulated = run(make_sim_device(options), cache, compile, c);
   } catch (const std::exception& error) {
     shared.report(c, fmt::format("simulated: {}", error.what()));
     return;  // what it reports might hang a GPU
@@ -153,7 +157,7 @@ void compare_one(Shared& shared, const ComparedCase& c) {
   try {
     const std::lock_guard lock(shared.device_mutex);
     if (shared.stop) return;
-    real = run(shared.comparison.device, cache.path(), c);
+    real = run(shared.comparison.device, cache, compile, c);
   } catch (const std::exception& error) {
     shared.stop = true;
     shared.report(c, fmt::format("on the device: {}", error.what()));

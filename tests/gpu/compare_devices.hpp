@@ -2,6 +2,7 @@
 
 #include "gpu/random_kernels.hpp"
 
+#include <tmajit/compile.hpp>
 #include <tmajit/device.hpp>
 #include <tmajit/sim.hpp>
 
@@ -33,7 +34,8 @@ struct Comparison {
   std::uint32_t threads = 1;  ///< host threads, each with cases of its own
   /// What the simulated device that runs a case is compared with; used by one thread at a time.
   std::shared_ptr<tmajit::Device> device;
-  tmajit::SimOptions options{};  ///< of the simulated devices; mode and seed change from case to case
+  tmajit::SimOptions options{};      ///< of the simulated devices; mode and seed change from case to case
+  tmajit::CompileOptions compile{};  ///< of the kernels, which both devices run
 };
 
 /// Runs every case of every family of tiles on both devices and calls `mismatch` with the text of each that

@@ -1,5 +1,7 @@
 #include "lint/support.hpp"
 
+#include "ptx_alone.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -10,7 +12,7 @@ using namespace tmajit;
 
 Module module_of(const KernelPlan& plan) {
   Module module;
-  module.ptx = compile(source(plan)).ptx;
+  module.ptx = compile(source(plan), ptx_alone).ptx;
   const std::vector<Parameter> parameters = plan.parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].map) module.options.maps.push_back(map_facts(std::to_string(i), *parameters[i].map));
@@ -40,7 +42,8 @@ Module example(const std::string& file, const std::string& entry, std::vector<Ma
   module.ptx = compile(source({.text = read(TMAJIT_EXAMPLE_FILES "/" + file),
                                .file = file,
                                .entry = entry,
-                               .constants = std::move(constants)}))
+                               .constants = std::move(constants)}),
+                       ptx_alone)
                    .ptx;
   module.options.maps = std::move(maps);
   return module;
@@ -50,7 +53,8 @@ Module idioms(bool mutants) {
   return {compile(source({.text = read(TMAJIT_LINT_DATA "/idioms.cu"),
                           .file = "idioms.cu",
                           .entry = "one_of_a_warp",
-                          .constants = {{"mutant", mutants}}}))
+                          .constants = {{"mutant", mutants}}}),
+                  ptx_alone)
               .ptx,
           {}};
 }

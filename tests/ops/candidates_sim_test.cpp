@@ -3,6 +3,7 @@
 #include "families/shared/blocks.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
+#include "ptx_alone.hpp"
 #include "seed.hpp"
 
 #include <tmajit/error.hpp>
@@ -31,7 +32,8 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
   const std::uint64_t seed = tests::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   const std::shared_ptr<Device> device = make_sim_device({.threads = 1});
-  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   reference::Random random(seed);
   std::set<std::uint32_t> widths;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {

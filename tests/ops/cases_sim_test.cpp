@@ -3,6 +3,7 @@
 #include "operations/names.hpp"
 #include "ops/own_memory.hpp"
 #include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
 #include "seed.hpp"
 
 #include <tmajit/error.hpp>
@@ -31,11 +32,13 @@ void run_cases(std::string_view operation) {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 40);
   const std::uint64_t seed = tests::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  // A device for each mode, whose kernels are compiled once.
+  // A device for each mode, whose kernels are compiled once. Those of the first go through ptxas as well.
   std::vector<std::unique_ptr<Runtime>> runtimes;
   for (std::uint64_t mode = 0; mode < 4; ++mode) {
     runtimes.push_back(std::make_unique<Runtime>(
-        RuntimeOptions{.device = make_sim_device(options_of(mode)), .cache_directory = std::nullopt}));
+        RuntimeOptions{.device = make_sim_device(options_of(mode)),
+                       .cache_directory = tests::shared_kernels(),
+                       .compile = mode == 0 ? CompileOptions{} : tests::ptx_alone}));
   }
   tests::KernelsMet met;
   for (std::uint64_t n = 0; n < cases; ++n) {
@@ -67,7 +70,9 @@ TEST_CASE("random cases in several threads, of few patterns: what the test on th
   const std::uint64_t seed = tests::seed(20261121);
   SimOptions options;
   options.threads = 1;
-  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device(options),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   const tests::RandomRunResult result =
       tests::run_random_cases(runtime, {.seed = seed,
                                         .cases = tests::from_environment("TMAJIT_CASES", 100),

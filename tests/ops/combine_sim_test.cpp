@@ -1,4 +1,6 @@
 /// reduce_into() on the simulated device: what the engine does with elements that are no ordinary numbers.
+#include "ptx_alone.hpp"
+
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/sim.hpp>
@@ -16,7 +18,9 @@ namespace {
 /// What becomes of `was` where `with` is combined into it, element by element.
 template <class T>
 std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, const std::vector<T>& with) {
-  const Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  const Runtime runtime({.device = make_sim_device({.threads = 1}),
+                         .cache_directory = tests::shared_kernels(),
+                         .compile = tests::ptx_alone});
   const auto view = TensorView::contiguous(type, {was.size()});
   const Buffer to(runtime.device(), view.span_bytes());
   const Buffer from(runtime.device(), view.span_bytes());

@@ -4,6 +4,7 @@
 #include "families/flat/flat_layout.hpp"
 #include "families/linear/linear_facts.hpp"
 #include "ops/cross_moves.hpp"
+#include "ptx_alone.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/error.hpp>
@@ -83,7 +84,9 @@ Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options{.threads = 1};
   options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device(options),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   Counts counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::CrossMove drawn = random_move(seed + n, 12'000);

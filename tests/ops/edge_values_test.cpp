@@ -1,5 +1,7 @@
 /// Casts of values at and beyond the edges of integers, and paddings of bytes in tiles inside the source, at
 /// its edges and beyond, on the simulated device.
+#include "ptx_alone.hpp"
+
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
 #include <tmajit/sim.hpp>
@@ -33,7 +35,8 @@ constexpr ElementType type_of() {
 }
 
 Runtime& runtime() {
-  static Runtime instance({.device = make_sim_device(), .cache_directory = std::nullopt});
+  static Runtime instance(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   return instance;
 }
 

@@ -2,6 +2,7 @@
 /// device, which reports what its kernels do wrong.
 #include "ops/every_candidate.hpp"
 
+#include "ptx_alone.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/error.hpp>
@@ -27,7 +28,9 @@ bool shares_dimension(const Candidate& candidate, const Problem& problem) {
 }  // namespace
 
 TEST_CASE("more dimensions than a tensor map has share its outermost one") {
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device({.threads = 1}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   // (4, 2, 0, 3, 1, 5) of 3x2x5x4x3x32: nothing merges.
   tests::EveryCandidate move(
       runtime, tests::move_operand(ElementType::f32, {3, 5, 3, 4, 2, 32}, {3840, 768, 256, 64, 32, 1}),
@@ -41,7 +44,9 @@ TEST_CASE("more dimensions than a tensor map has share its outermost one") {
 }
 
 TEST_CASE("small transposes of bytes may go by blocks of 4, where 8 divide neither side") {
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device({.threads = 1}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   // (1, 0) of 100x68 and of 128x64, (2, 1, 0) of 36x3x20.
   const tests::RandomPermutation moves[] = {{tests::move_operand(ElementType::u8, {68, 100}, {100, 1}),
                                              tests::move_operand(ElementType::u8, {68, 100}, {1, 68})},
@@ -71,7 +76,9 @@ TEST_CASE("every candidate of random permutations moves every element, and nothi
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options{.threads = 1};
   options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device(options),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t n = 0; n < cases; ++n) {
     const tests::RandomPermutation permutation = tests::random_permutation(seed + n, 12'000);

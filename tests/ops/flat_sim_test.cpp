@@ -2,6 +2,7 @@
 /// which reports what its kernels do wrong.
 #include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
+#include "ptx_alone.hpp"
 #include "reference/random_maps.hpp"
 
 #include <tmajit/element_type.hpp>
@@ -95,7 +96,9 @@ void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options{.threads = 1};
   options.mode = SimOptions::Mode::random;
-  Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device(options),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   for (std::uint64_t n = 0; n < cases; ++n) {
     const ShortMove drawn = short_move(seed + n);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
@@ -139,7 +142,9 @@ TEST_CASE("flat kernels move every element between short dimensions, and nothing
 TEST_CASE("the last tile along a row may have less of it than a word") {
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
-  Runtime runtime({.device = make_sim_device({}), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device({}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;
   for (int n = 0; n < 4000 && counts["flat"] < 3; ++n) {

@@ -2,6 +2,7 @@
 /// device, which reports what lies outside of its allocations.
 #include "ops/every_candidate.hpp"
 #include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/sim.hpp>
 
@@ -25,12 +26,20 @@ MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
   return tests::move_operand(type, shape, strides, shift);
 }
 
-/// A move on a simulated device of its own.
+/// What all moves of a case run on.
+Runtime& simulated() {
+  static Runtime instance({.device = make_sim_device({.threads = 1}),
+                           .cache_directory = tests::shared_kernels(),
+                           .compile = tests::ptx_alone});
+  return instance;
+}
+
+/// A move on the simulated device.
 class FoundMove {
  public:
   FoundMove(const MoveOperand& destination, const std::vector<MoveOperand>& sources,
             std::string expression = {}, std::optional<Padding> padding = std::nullopt)
-      : move_(runtime_, destination, sources, std::move(expression), std::move(padding)) {}
+      : move_(simulated(), destination, sources, std::move(expression), std::move(padding)) {}
 
   /// The destination's bytes must be as in host memory: by this kernel and, where they are candidates, by
   /// `flat` and `linear` and, instead of a transpose, by `direct_transpose` and `general`.
@@ -51,7 +60,6 @@ class FoundMove {
   }
 
  private:
-  Runtime runtime_{{.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt}};
   tests::EveryCandidate move_;
 };
 
@@ -127,7 +135,8 @@ TEST_CASE("found: an image of a source whose elements lie on each other") {
 }
 
 TEST_CASE("found: what f32 computes is not held against f64 because its type could hold that") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Arguments arguments{{"expression", "3 * x0(0) + x0(-1)"}, {"boundary", "clamp"}, {"dims", Dims{-1}}};
   auto stencil = reference::dense_case("stencil", arguments, {TensorView::contiguous(f64, {19, 240})},
                                        {TensorView::contiguous(f32, {19, 240})});

@@ -1,6 +1,7 @@
 // Choices that improve while a program runs: every call of a trial does what it should, on the simulated
 // device.
 #include "ops/own_memory.hpp"
+#include "ptx_alone.hpp"
 #include "seed.hpp"
 
 #include <tmajit/error.hpp>
@@ -23,7 +24,8 @@ TEST_CASE("every call of a trial equals the reference, and nothing is reported")
   options.threads = 1;
   const auto device = make_sim_device(options);
   Runtime runtime({.device = device,
-                   .cache_directory = std::nullopt,
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone,
                    .improve = {.candidates = 3, .timed_calls = 1, .least_us = 0}});
   std::set<std::string> tried;
   std::uint64_t improved = 0;

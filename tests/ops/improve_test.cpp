@@ -3,6 +3,7 @@
 #include "lib/allocations.hpp"
 #include "ops/kept.hpp"
 #include "ops/scripted_device.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -39,7 +40,10 @@ constexpr Improve three{.candidates = 3, .timed_calls = 3, .least_us = 0};
 struct Desk {
   explicit Desk(ScriptedDevice::Time time, const Improve& improve = three, std::string name = "scripted")
       : device(std::make_shared<ScriptedDevice>(std::move(time), std::move(name))),
-        runtime({.device = device, .cache_directory = std::nullopt, .improve = improve}) {}
+        runtime({.device = device,
+                 .cache_directory = std::nullopt,
+                 .compile = tests::ptx_alone,
+                 .improve = improve}) {}
 
   void call(std::uint64_t rows = 2048, Stream stream = nullptr, DevicePtr by = 0) const {
     permute(runtime, Tensor::contiguous(ElementType::f32, {rows, 2048}, here + by),

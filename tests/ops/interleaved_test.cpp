@@ -3,6 +3,7 @@
 /// place.
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
+#include "ptx_alone.hpp"
 #include "seed.hpp"
 #include "spec/inside.hpp"
 
@@ -135,8 +136,9 @@ std::vector<std::unique_ptr<Runtime>> runtime_of_each_mode() {
   std::vector<std::unique_ptr<Runtime>> runtimes;
   for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
     SimOptions options{.mode = mode, .threads = 1};
-    runtimes.push_back(std::make_unique<Runtime>(
-        RuntimeOptions{.device = make_sim_device(options), .cache_directory = std::nullopt}));
+    runtimes.push_back(std::make_unique<Runtime>(RuntimeOptions{.device = make_sim_device(options),
+                                                                .cache_directory = tests::shared_kernels(),
+                                                                .compile = tests::ptx_alone}));
   }
   return runtimes;
 }
@@ -210,7 +212,8 @@ TEST_CASE("a plan for tensors that lie apart moves within one buffer, and nothin
 
 TEST_CASE("a kernel that loads what lies between a source's elements races where others write it") {
   const std::shared_ptr<SimDevice> device = make_sim_device({.threads = 1});
-  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   // Columns of a matrix of 32 by 150: each row's chunks end where no word does.
   const auto columns = [](DevicePtr address) {
     return Tensor{TensorView::strided(ElementType::u8, std::vector<std::uint64_t>{32, 75},

@@ -2,6 +2,7 @@
 /// as one where addresses allow it, and as they are where not.
 #include "operations/references.hpp"
 #include "ops/every_candidate.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -60,7 +61,8 @@ class KeptElements {
 
  private:
   std::shared_ptr<Device> device_ = make_sim_device({.threads = 1});
-  Runtime runtime_{{.device = device_, .cache_directory = std::nullopt}};
+  Runtime runtime_{
+      {.device = device_, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone}};
 };
 
 }  // namespace
@@ -88,7 +90,9 @@ TEST_CASE("kept elements between multiples of their bytes, or of no power of two
 }
 
 TEST_CASE("every candidate moves elements of 16 bytes") {
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device({.threads = 1}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   // (2, 0, 1, 3) of 5x41x33x2.
   tests::EveryCandidate move(runtime, tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {410, 82, 2, 1}),
                              {tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {2, 2706, 66, 1})});

@@ -1,5 +1,6 @@
 /// What operations refuse, and what their plans take anew; that they move right is moves_sim_test.cpp.
 #include "plan/violations.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -33,7 +34,8 @@ Tensor dense(const Shape& shape, DevicePtr address, ElementType type = ElementTy
 }
 
 Runtime& runtime() {
-  static Runtime instance({.device = make_sim_device(), .cache_directory = std::nullopt});
+  static Runtime instance(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   return instance;
 }
 

@@ -3,6 +3,7 @@
 #include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
+#include "ptx_alone.hpp"
 #include "seed.hpp"
 
 #include <tmajit/error.hpp>
@@ -31,7 +32,9 @@ TEST_CASE("random candidates of random moves read nothing but their sources' own
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 150);
   const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  Runtime runtime({.device = make_sim_device({.threads = 1}), .cache_directory = std::nullopt});
+  Runtime runtime({.device = make_sim_device({.threads = 1}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   reference::Random random(seed);
   std::map<std::string_view, std::uint64_t> counts;
   for (std::uint64_t pattern = seed, done = 0; done < cases; ++pattern) {

@@ -2,6 +2,7 @@
 /// reference; and kernels with a mistake, which it names.
 #include "ops/own_memory.hpp"
 #include "ptx/edit.hpp"
+#include "ptx_alone.hpp"
 #include "seed.hpp"
 #include "sim/support.hpp"
 
@@ -32,7 +33,9 @@ Runtime simulated(std::uint64_t n) {
   options.mode = modes[n % 3];
   options.seed = n + 1;
   options.threads = 1;
-  return Runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+  return Runtime({.device = make_sim_device(options),
+                  .cache_directory = tests::shared_kernels(),
+                  .compile = tests::ptx_alone});
 }
 
 RandomCase random_batch(std::uint64_t seed, std::uint64_t most) {
@@ -90,8 +93,9 @@ std::vector<std::string> reported(const tests::Edit& edit) {
                                     .threads = 1,
                                     .instruction_limit = 2'000'000,
                                     .sm_count = 1});
-  const Runtime runtime(
-      {.device = std::make_shared<tests::EditingDevice>(sim, edit), .cache_directory = std::nullopt});
+  const Runtime runtime({.device = std::make_shared<tests::EditingDevice>(sim, edit),
+                         .cache_directory = tests::shared_kernels(),
+                         .compile = tests::ptx_alone});
   PlacedBatch placed(runtime, many_tensors(), 5);
   try {
     launch(runtime, placed.operation, 1);

@@ -1,5 +1,6 @@
 // tune() on a device whose clock a test moves.
 #include "ops/scripted_device.hpp"
+#include "ptx_alone.hpp"
 #include "temporary_folder.hpp"
 
 #include <tmajit/error.hpp>
@@ -45,7 +46,8 @@ class ScriptedGpu final : public ScriptedDevice {
 /// Where kernels are kept that several tests have compiled; loaded anew each time, in any order.
 const std::filesystem::path& kernels() {
   static const TemporaryFolder folder;
-  return folder.path();
+  static const std::filesystem::path path = tests::shared_kernels().value_or(folder.path());
+  return path;
 }
 
 struct Tuned {
@@ -53,7 +55,7 @@ struct Tuned {
       ScriptedDevice::Time time, std::int64_t launch_ns = 0,
       std::function<void(int number)> on_load = [](int) {})
       : device(std::make_shared<ScriptedGpu>(std::move(time))),
-        runtime({.device = device, .cache_directory = kernels()}) {
+        runtime({.device = device, .cache_directory = kernels(), .compile = tests::ptx_alone}) {
     device->launch_ns = launch_ns;
     device->on_load = std::move(on_load);
     const Operation operation =

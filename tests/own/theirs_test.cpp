@@ -1,5 +1,7 @@
 // Kernels in the style of the CUDA C++ Programming Guide, of cuda::ptx and of CuTe, against the headers that
 // this machine has: they compile, do right on the simulated device, and lint finds nothing.
+#include "ptx_alone.hpp"
+
 #include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/lint.hpp>
@@ -37,7 +39,8 @@ class Theirs {
     std::ostringstream text;
     text << std::ifstream(TMAJIT_THEIRS + ("/" + file)).rdbuf();
     artifact_ =
-        compile(source({.text = text.str(), .file = file, .entry = entry, .include_folders = folders}));
+        compile(source({.text = text.str(), .file = file, .entry = entry, .include_folders = folders}),
+                tests::ptx_alone);
     const LintResult lint = lint_ptx(artifact_.ptx, {.name = file, .maps = {}});
     INFO(lint.report);
     CHECK(lint.findings.empty());

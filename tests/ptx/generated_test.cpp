@@ -1,6 +1,7 @@
 #include "codegen/plans.hpp"
 #include "ptx/query.hpp"
 #include "ptx/texts.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
@@ -16,7 +17,7 @@ TEST_CASE("every family's kernel goes through the tree unchanged") {
   const std::vector<std::string> debug =
       GENERATE(values<std::vector<std::string>>({std::vector<std::string>{}, {"-G"}}));
   CAPTURE(named.name, debug);
-  CompileOptions options;
+  CompileOptions options = tests::ptx_alone;
   options.extra = debug;
   options.line_info = debug.empty();
   const Artifact artifact = compile(source(named.plan), options);

@@ -1,6 +1,7 @@
 /// Scans on the simulated device, against the reference: rows that many tiles share, and what is wrong with a
 /// scan that is refused.
 #include "ops/run_case.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>
@@ -59,7 +60,8 @@ std::string refusal(const Tensor& destination, const Scan& what, std::vector<Ten
 }  // namespace
 
 TEST_CASE("tiles that look back leave what one thread would, and zeros in scratch memory") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
     const auto scan = dense_scan(what, type, type, shape);
     INFO(scan.text());
@@ -78,14 +80,16 @@ TEST_CASE("tiles use the slots of the ring again once the tiles before are done"
   // More tiles side by side than a ring of columns has slots for.
   const std::vector<std::uint64_t> shape{70'000, 8};
   const Scan what{.op = ScanOp::sum, .axis = 0};
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto scan = dense_scan(what, ElementType::u8, ElementType::i64, shape);
   INFO(scan.text());
   CHECK(tests::run_candidates(runtime, scan, 11) == "");
 }
 
 TEST_CASE("rows of any length are cut into vectors, tiles and parts") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   for (const std::uint64_t length :
        {1U, 2U, 3U, 5U, 31U, 64U, 127U, 255U, 1000U, 1023U, 1025U, 2048U, 8191U}) {
     const auto scan =
@@ -96,14 +100,16 @@ TEST_CASE("rows of any length are cut into vectors, tiles and parts") {
 }
 
 TEST_CASE("found: vectors of one-byte sources are no longer than a destination of 2 bytes allows") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Scan what{.op = ScanOp::min, .axis = 0, .reverse = true};
   CHECK(tests::run_candidates(runtime, dense_scan(what, ElementType::e4m3, ElementType::bf16, {2864}), 3) ==
         "");
 }
 
 TEST_CASE("one call scans in place, and finds its plan again") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Buffer memory(runtime.device(), 4096);
   const Tensor tensor = dense(f32, {2, 3}, memory.address());
   std::vector<float> values{1, 2, 3, 4, 5, 6};
@@ -116,7 +122,8 @@ TEST_CASE("one call scans in place, and finds its plan again") {
 }
 
 TEST_CASE("exclusive scans begin with the identity of the operation in the expression's type") {
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Buffer memory(runtime.device(), 4096);
   const auto first = [&](ScanOp op, ElementType from) {
     scan(runtime, dense(ElementType::f64, {4}, memory.address()), {.op = op, .axis = 0, .exclusive = true},
@@ -142,7 +149,8 @@ TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
             .empty());
   CHECK(plan_kernels(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)}))
             .empty());
-  Runtime runtime({.device = make_sim_device(), .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   CHECK(tests::run_candidates(runtime, dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
 }
 

@@ -1,4 +1,5 @@
 #include "gpu/random_kernels.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/box_layout.hpp>
 #include <tmajit/runtime.hpp>
@@ -53,7 +54,8 @@ TEST_CASE("a snapshot of shared memory shows every element where BoxLayout has i
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     const auto tensor = gpu::random_tensor(random, view);
     const auto device = make_sim_device();
-    Runtime runtime({.device = device, .cache_directory = std::nullopt});
+    Runtime runtime(
+        {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
     const Buffer source(device, tensor.bytes.size());
     const Buffer images(device, kernel.output.span_bytes());
     device->memory().copy_in(source.address(), tensor.bytes, nullptr);

@@ -1,5 +1,7 @@
 #include "sim/cuda_support.hpp"
 
+#include "ptx_alone.hpp"
+
 #include <tmajit/codegen.hpp>
 
 #include <span>
@@ -9,7 +11,7 @@ namespace tests {
 CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug, tmajit::SimOptions options,
                      std::uint32_t cluster) {
   using namespace tmajit;
-  CompileOptions compile_options;
+  CompileOptions compile_options = ptx_alone;
   if (debug) {
     compile_options.line_info = false;
     compile_options.extra = {"-G"};

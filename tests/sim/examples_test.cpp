@@ -1,4 +1,5 @@
 /// Kernels of examples/, each against a plain loop.
+#include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -19,7 +20,7 @@ Artifact compile_example(const std::string& file, const std::string& entry) {
   std::ifstream in(std::string(TMAJIT_EXAMPLE_FILES) + "/" + file);
   std::stringstream text;
   text << in.rdbuf();
-  return compile(custom_source(text.str(), entry, file));
+  return compile(custom_source(text.str(), entry, file), tests::ptx_alone);
 }
 
 EncodedTensorMap map_of(SimDevice& device, const Tensor& tensor, const Dims& box,
@@ -156,7 +157,8 @@ TEST_CASE("the embedding example") {
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 2001) / 100 - 10;
   const Buffer in = upload(device, x);
   const Buffer out(device, in.bytes());
-  Runtime runtime({.device = device, .cache_directory = std::nullopt});
+  Runtime runtime(
+      {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const KernelPlan plan = plan_tiles({.family = "map",
                                       .destination = {matrix, out.address()},
                                       .sources = {{matrix, in.address()}},

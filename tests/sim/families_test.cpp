@@ -1,6 +1,7 @@
 #include "reference/families.hpp"
 
 #include "gpu/random_kernels.hpp"
+#include "ptx_alone.hpp"
 
 #include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
@@ -32,7 +33,9 @@ TEST_CASE("every family equals the reference, and no correct kernel is reported"
     options.mode = modes[n % 4];
     options.seed = seed + n;
     options.threads = 1 + n % 2;
-    Runtime runtime({.device = make_sim_device(options), .cache_directory = std::nullopt});
+    Runtime runtime({.device = make_sim_device(options),
+                     .cache_directory = tests::shared_kernels(),
+                     .compile = tests::ptx_alone});
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     std::vector<reference::Tensor> inputs;
     for (const TensorView& view : kernel.inputs) inputs.push_back(gpu::random_tensor(random, view));

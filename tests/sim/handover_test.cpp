@@ -1,5 +1,6 @@
 /// Data handed from CTA to CTA by flags: a race is reported of the words that nothing orders, and of no
 /// others.
+#include "ptx_alone.hpp"
 #include "reference/random.hpp"
 #include "reference/random_maps.hpp"
 #include "sim/support.hpp"
@@ -140,7 +141,7 @@ TEST_CASE("random handovers from CTA to CTA: what nothing orders is reported, an
     const std::string text = text_of(all);
     const std::set<std::uint32_t> expected = unordered_words(all);
     races += expected.size();
-    const Artifact artifact = compile(custom_source(text, "k"));
+    const Artifact artifact = compile(custom_source(text, "k"), tests::ptx_alone);
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::random}) {
       for (const std::uint32_t threads : {1, 2, 5}) {
         const auto sim = make_sim_device({.mode = mode, .seed = seed + n, .threads = threads});

@@ -1,4 +1,5 @@
 /// malloc and free of kernels: what they give, and what is done wrong with it.
+#include "ptx_alone.hpp"
 #include "sim/cuda_support.hpp"
 #include "sim/support.hpp"
 
@@ -143,7 +144,7 @@ extern "C" __global__ void k(int** out, int what) {
 })";
   const auto device = make_sim_device({.threads = 1});
   const auto kernel =
-      device->kernels().load(compile(custom_source(source, "k", "test.cu"), CompileOptions{}));
+      device->kernels().load(compile(custom_source(source, "k", "test.cu"), tests::ptx_alone));
   const Buffer buffer(device, 8);
   std::uint64_t address = buffer.address();
   const auto launch = [&](int what) {

@@ -1,6 +1,7 @@
 /// What a correct kernel computes depends neither on the mode nor on the seed. The same comparison is made
 /// with a GPU in tests/gpu/sim_test.cpp.
 #include "gpu/compare_devices.hpp"
+#include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
 #include <cstdlib>
@@ -25,6 +26,7 @@ gpu::Comparison comparison() {
   const char* const cases = std::getenv("TMAJIT_CASES");
   result.cases_per_family = cases == nullptr ? 20 : std::strtoull(cases, nullptr, 0);
   result.threads = 2;
+  result.compile = tests::ptx_alone;
   return result;
 }
 

@@ -1,5 +1,7 @@
 #include "sim/mutants.hpp"
 
+#include "ptx_alone.hpp"
+
 #include <tmajit/tiles.hpp>
 
 #include <array>
@@ -12,7 +14,9 @@ std::shared_ptr<SimDevice> run(Base kind, const Edit& edit, bool& finished, std:
                                SimOptions::Mode mode) {
   const auto sim = make_sim_device(
       {.mode = mode, .seed = seed, .threads = 1, .instruction_limit = 2'000'000, .sm_count = 2});
-  Runtime runtime({.device = std::make_shared<EditingDevice>(sim, edit), .cache_directory = std::nullopt});
+  Runtime runtime({.device = std::make_shared<EditingDevice>(sim, edit),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
   const bool flat = kind == Base::bulk;
   const auto view = flat ? TensorView::contiguous(ElementType::f32, {20'000})
                          : TensorView::contiguous(ElementType::f32, {160, 96});

@@ -1,5 +1,6 @@
 /// Launches that may begin before earlier ones have ended: what comes before griddepcontrol.wait is named if
 /// they touch it, and nothing else.
+#include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -132,7 +133,8 @@ std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
     const bool overlaps = entry.front() == '+';
     if (overlaps) entry.erase(0, 1);
     auto found = compiled.find(entry);
-    if (found == compiled.end()) found = compiled.emplace(entry, compile(custom_source(text, entry))).first;
+    if (found == compiled.end())
+      found = compiled.emplace(entry, compile(custom_source(text, entry), tests::ptx_alone)).first;
     kernels.push_back(sim->kernels().load(found->second));
     std::uint64_t a = data.address();
     std::uint64_t b = other.address();

@@ -1,5 +1,6 @@
 /// Happens-before: every kind of edge in a kernel that has it and in one that lacks it. The one must be
 /// silent and the other reported whatever the order was in which warps and copies ran.
+#include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -78,8 +79,10 @@ std::string text_of(const std::vector<Report>& reports) {
 /// Runs a kernel in every mode and with several seeds, and shows the reports of each run to `look`.
 void run_all(const std::string& body, const Shape& shape,
              const std::function<void(const std::vector<Report>&)>& look, bool races = true) {
-  const Artifact artifact = compile(custom_source(
-      std::string(prelude) + "extern \"C\" __global__ void k(u32* in, u32* out) {\n" + body + "}\n", "k"));
+  const Artifact artifact = compile(
+      custom_source(
+          std::string(prelude) + "extern \"C\" __global__ void k(u32* in, u32* out) {\n" + body + "}\n", "k"),
+      tests::ptx_alone);
   constexpr std::uint64_t bytes = 1 << 16;
   for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
     for (const std::uint64_t seed : {1, 2, 3}) {

@@ -100,7 +100,9 @@ TEST_CASE("whatever a broken rule names as legal, the rule holds with it") {
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
   std::map<std::string, int> applied_to;
-  for (int i = 0; i < 20000; ++i) {
+  // Fifty maps a case.
+  const std::uint64_t maps = 50 * from_environment("TMAJIT_CASES", 400);
+  for (std::uint64_t i = 0; i < maps; ++i) {
     PlacedMap placed{i % 2 == 0 ? legal_map(random) : legal_im2col_map(random),
                      0x7f0000000000 + between(random, 0, 40)};
     if (one_in(random, 20)) placed.address = between(random, 0, 40);
