@@ -138,9 +138,10 @@ TEST_CASE("what shares memory is refused, by name, with the bytes and what is po
   const std::vector<Move> two_written{
       {.destination = dense({4}), .sources = {dense({4}, 2 * base)}},
       {.destination = dense({4}, base + 12), .sources = {dense({4}, 3 * base)}}};
-  CHECK_THROWS_WITH(check_operation(two_written), ContainsSubstring("the destination of move 0 (f32 4") &&
-                                                      ContainsSubstring("the destination of move 1 (f32 4") &&
-                                                      ContainsSubstring("memory of its own for each destination"));
+  CHECK_THROWS_WITH(check_operation(two_written),
+                    ContainsSubstring("the destination of move 0 (f32 4") &&
+                        ContainsSubstring("the destination of move 1 (f32 4") &&
+                        ContainsSubstring("memory of its own for each destination"));
   // A source of another move: the order of moves is not said.
   const std::vector<Move> chain{{.destination = dense({4}), .sources = {dense({4}, 2 * base)}},
                                 {.destination = dense({4}, 3 * base), .sources = {dense({4})}}};
