@@ -256,6 +256,11 @@ class Search {
     if (last->kind() != Wait::Kind::mbarrier) return std::nullopt;
     const Mbarrier* const barrier = last->cta->mbarrier(last->what());
     if (barrier == nullptr || barrier->pending == 0) return std::nullopt;
+    // If all others wait at barriers, one of those may lack this very thread.
+    const auto waits_here = [&](const Waiting& each) {
+      return each.kind() != Wait::Kind::mbarrier || (each.cta == last->cta && each.what() == last->what());
+    };
+    if (barrier->uses.arrivers() == 0 && std::ranges::all_of(waits_, waits_here)) return std::nullopt;
     const std::string found = fmt::format(
         "{} lacks {} of {} arrivals: {}", name_of(*last, *barrier), barrier->pending, barrier->expected,
         barrier->uses.arrivers() == 0 ? "no thread has ever arrived at it"
