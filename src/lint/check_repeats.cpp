@@ -12,16 +12,17 @@ using Kind = Event::Kind;
 /// Instructions and blocks that are looked at together.
 constexpr std::size_t most_work = 20'000'000;
 
-/// Whether all threads that execute the instruction mean the same by it.
-bool is_same_for_all(const Kernel& kernel, const Event& event) {
-  const auto uniform = [&](const Value& value) { return is_uniform(kernel.values, value); };
+/// Whether both threads mean the same by the instruction.
+bool is_same_for(const Kernel& kernel, const Event& event,
+                 const std::pair<std::uint64_t, std::uint64_t>& threads) {
+  const auto same = [&](const Value& value) { return is_same(kernel.values, value, threads); };
   // Shared addresses are known modulo 2^32, which is all of them.
-  const auto place = [&](const Value& value) { return uniform(kernel.values.convert(value, 32, false)); };
+  const auto place = [&](const Value& value) { return same(kernel.values.convert(value, 32, false)); };
   if (event.kind == Kind::init) return place(event.barrier);
   if (!place(event.shared) || (event.kind == Kind::bulk_load && !place(event.barrier))) return false;
-  if (!event.is_tensor) return uniform(event.global);
-  return uniform(event.map_address) && llvm::all_of(event.coordinates, uniform) &&
-         llvm::all_of(event.offsets, uniform);
+  if (!event.is_tensor) return same(event.global);
+  return same(event.map_address) && llvm::all_of(event.coordinates, same) &&
+         llvm::all_of(event.offsets, same);
 }
 
 }  // namespace
@@ -34,15 +35,17 @@ void check_repeats(const Kernel& kernel, Findings& findings) {
         opcode == ptx::Opcode::cp_reduce_async_bulk || opcode == ptx::Opcode::cp_reduce_async_bulk_tensor;
     const bool is_copy = event.kind == Kind::bulk_load || event.kind == Kind::bulk_store;
     if (event.kind != Kind::init && (!is_copy || reduces)) continue;
-    if (!is_same_for_all(kernel, event)) continue;
     work += kernel.flow.blocks().size();
     const check::RuleId rule = event.kind == Kind::init        ? check::RuleId("mbarrier.initialised-twice")
                                : event.kind == Kind::bulk_load ? check::RuleId("load.overlap")
                                                                : check::RuleId("race.global-write-write");
     if (work > most_work) return findings.unfinished(rule);
     const auto ways = threads_at(kernel, event.instruction);
-    if (!ways || llvm::none_of(*ways, [&](const Threads& each) { return has_two_lanes(kernel, each); }))
-      continue;
+    const auto repeats = [&](const Threads& each) {
+      const auto both = two_lanes(kernel, each);
+      return both && is_same_for(kernel, event, *both);
+    };
+    if (!ways || llvm::none_of(*ways, repeats)) continue;
     findings.add(event.instruction, rule,
                  event.kind == Kind::init
                      ? "several lanes of a warp execute this mbarrier.init of one mbarrier"

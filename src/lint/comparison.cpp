@@ -86,7 +86,8 @@ Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading
     Symbol all;
     values_.inherit(all, positive);
     const std::uint64_t most = largest ? *largest : low_bits(form.width);
-    return Subject{.home = all.home, .per_thread = all.per_thread, .domain = {{0, most}}};
+    return Subject{
+        .home = all.home, .per_thread = all.per_thread, .domain = {{0, most}}, .values = {positive}};
   });
   return member(id, sets_.intern(*numbers));
 }
@@ -178,7 +179,7 @@ Formula Conditions::less(const Value& a, const Value& b, bool is_signed, std::ui
     formula = flag(key, [&] {
       Symbol both;
       values_.inherit(both, a);
-      return Subject{.home = both.home, .per_thread = both.per_thread};
+      return Subject{.home = both.home, .per_thread = both.per_thread, .values = {a, b}};
     });
   } else {
     // constant + form < 0.

@@ -22,6 +22,7 @@ struct Subject {
   bool one_thread = false;                ///< 1 in no more than one thread: elect.sync
   bool thread_index = false;              ///< %tid.x: no two threads have the same
   NumberSet domain = {{0, 1}};            ///< what it can be at all
+  llvm::SmallVector<Value, 1> values{};   ///< that it follows from; empty: not known
 };
 
 /// A formula: twice the index of a node, plus 1 if it is negated. 0 is true, 1 is false.

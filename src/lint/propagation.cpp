@@ -11,6 +11,8 @@ namespace {
 /// After so many passes what still changes is taken as unknown.
 constexpr std::uint32_t patient_passes = 6;
 constexpr std::uint32_t most_passes = 12;
+/// Before this one, what a loop brings back may be that of its first turns alone.
+constexpr std::uint32_t first_sure_pass = 3;
 /// Contents kept at the ends of blocks, of 100 bytes each.
 constexpr std::size_t most_contents = 1'000'000;
 
@@ -89,6 +91,7 @@ std::vector<std::uint32_t> Propagation::unwritten() const {
 void Propagation::solve() {
   for (std::uint32_t n = 0; n < most_passes; ++n) {
     settle_ = n >= patient_passes;
+    knows_loops_ = n >= first_sure_pass;
     if (!pass()) return;
   }
   // Nothing that is merged is known then, which no further pass could change.
@@ -167,9 +170,14 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
   const JoinKey key{key_merge, block, slot};
   Content merged;
   bool first = true;
+  // A loop has a counter in step if it begins and goes on alike in all threads.
+  bool in_step = true;
+  std::uint32_t ways_in = 0;
   for (const std::uint32_t from : flow_.predecessors(block)) {
     if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
     Content content = left_by(from, slot);
+    in_step = in_step && content.value && !values_.varies(*content.value);
+    if (!flow_.retreats(from, block)) ++ways_in;
     if (flow_.retreats(from, block)) {
       // What the loop leaves as it was adds nothing to what came into the loop.
       if (before != nullptr && content == *before && !first) continue;
@@ -183,6 +191,13 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
     }
     merged = first ? std::move(content) : join(merged, content, key);
     first = false;
+  }
+  if (merged.value && begins_loop(block)) {
+    const SymbolId rest =
+        values_.named({key.begin(), key.end()}, [&] { return Symbol{.home = home_, .per_thread = true}; });
+    const bool same = in_step && ways_in == 1;
+    changed_ = (knows_loops_ ? values_.note_same_each_time(rest, same) : !same) || changed_;
+    if (!knows_loops_) (void)values_.note_same_each_time(rest, true);
   }
   // What a loop brings back is known in part only; a symbol of its own names the rest.
   if (merged.value && !merged.value->exact()) *merged.value = join(*merged.value, *merged.value, key);

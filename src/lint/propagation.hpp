@@ -107,7 +107,8 @@ class Propagation {
   std::vector<bool> left_;                      ///< blocks that a pass has come through
   bool give_up_slots_ = false;                  ///< too many: their registers are unknown
   bool changed_ = false;
-  bool settle_ = false;  ///< what still differs is taken as unknown, so that the passes end
+  bool settle_ = false;       ///< what still differs is taken as unknown, so that the passes end
+  bool knows_loops_ = false;  ///< has followed them often enough to say what they bring back
   std::uint32_t place_ = 0;
   std::int32_t home_ = 0;
 };

@@ -60,12 +60,14 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
 
 /// A value as what all threads share and what each adds, without the constant.
 std::pair<Value, Value> parts_of(const Values& values, const Value& value) {
-  Value shared = values.convert(value, 32, false);
-  Value own = Values::constant(0, 32);
-  for (const Term& term : shared.terms) {
-    if (values.symbol(term.symbol).per_thread) own.terms.push_back(term);
-  }
-  llvm::erase_if(shared.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
+  Value shared = value;
+  Value own = Values::constant(0, value.width);
+  const auto varies = [&](const Term& term) {
+    const Symbol& is = values.symbol(term.symbol);
+    return is.per_thread && !is.same_each_time;
+  };
+  llvm::copy_if(shared.terms, std::back_inserter(own.terms), varies);
+  llvm::erase_if(shared.terms, varies);
   return {shared, own};
 }
 
@@ -97,7 +99,13 @@ std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts) {
   Threads threads{.numbers = {{0, (bound == 0 ? most_threads : bound) - 1}}};
   for (const Fact& fact : facts) {
     const Subject& subject = kernel.conditions.subject(fact.subject);
+    const auto varies = [&](const Value& value) { return kernel.values.varies(value); };
     if (!subject.per_thread) continue;
+    // Lanes of a warp that come for the same time get the same answer.
+    if (!subject.thread_index && !subject.values.empty() && llvm::none_of(subject.values, varies)) {
+      threads.by_warp = true;
+      continue;
+    }
     if (subject.thread_index) {
       threads.numbers = intersection(threads.numbers, kernel.conditions.numbers(fact.set));
       threads.by_condition = true;
@@ -131,28 +139,35 @@ std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel, st
   return all;
 }
 
-bool has_two_lanes(const Kernel& kernel, const Threads& threads) {
+std::optional<std::pair<std::uint64_t, std::uint64_t>> two_lanes(const Kernel& kernel,
+                                                                 const Threads& threads) {
   // Without a condition the CTA may have one thread.
-  if (threads.one_a_warp || (!threads.by_condition && bound_of(kernel) == 0)) return false;
-  std::optional<std::uint64_t> warp;
+  if (threads.one_a_warp || (!threads.by_condition && bound_of(kernel) == 0)) return {};
+  std::optional<std::uint64_t> before;
   for (const Range& range : threads.numbers) {
     for (std::uint64_t number = range.first; number <= range.last; ++number) {
-      if (warp == number / lanes) return true;
-      warp = number / lanes;
+      if (before && *before / lanes == number / lanes) return std::pair(*before, number);
+      before = number;
     }
   }
-  return false;
+  return {};
 }
 
 bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, const Value& written,
                      std::uint64_t written_bytes, const Threads& readers, const Value& read,
                      std::uint64_t bytes) {
-  const auto [write_base, write_part] = parts_of(values, written);
-  const auto [read_base, read_part] = parts_of(values, read);
+  const auto [write_base, write_part] = parts_of(values, values.convert(written, 32, false));
+  const auto [read_base, read_part] = parts_of(values, values.convert(read, 32, false));
   const auto distance = Values::difference32(write_base, read_base);
   const auto thread = values.base(write_part);
   if (!distance || !thread || !values.symbol(*thread).thread_index) return false;
   if (!read_part.terms.empty() && values.base(read_part) != thread) return false;
+  // What warps do not share is known of one warp alone.
+  const auto by_warp = [&](const Value& value) {
+    return llvm::any_of(value.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
+  };
+  const bool in_warp = readers.by_warp || by_warp(write_base) ||
+                       llvm::any_of(writers, [](const Threads& each) { return each.by_warp; });
   const auto is_read = [&](std::uint64_t writer, std::uint64_t reader) {
     const auto from_read = static_cast<std::int32_t>(
         static_cast<std::uint32_t>(values.at(write_part, writer) - values.at(read_part, reader)) +
@@ -162,17 +177,23 @@ bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, cons
   };
   const auto reads_other = [&](std::uint64_t reader) {
     return llvm::any_of(writers, [&](const Threads& each) {
-      return any_number(each.numbers,
-                        [&](std::uint64_t writer) { return writer != reader && is_read(writer, reader); });
+      return any_number(each.numbers, [&](std::uint64_t writer) {
+        return writer != reader && (!in_warp || writer / lanes == reader / lanes) && is_read(writer, reader);
+      });
     });
   };
   return !readers.numbers.empty() &&
          !any_number(readers.numbers, [&](std::uint64_t reader) { return !reads_other(reader); });
 }
 
-bool is_uniform(const Values& values, const Value& value) {
-  return value.exact() &&
-         llvm::none_of(value.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
+bool is_same(const Values& values, const Value& value,
+             const std::pair<std::uint64_t, std::uint64_t>& threads) {
+  if (!value.exact()) return false;
+  const Value own = parts_of(values, value).second;
+  if (own.terms.empty()) return true;
+  const auto thread = values.base(own);
+  return thread && values.symbol(*thread).thread_index &&
+         values.at(own, threads.first) == values.at(own, threads.second);
 }
 
 }  // namespace lint

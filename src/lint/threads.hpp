@@ -13,6 +13,7 @@ struct Threads {
   NumberSet numbers;
   bool by_condition = false;  ///< a condition of %tid.x chooses them; else the instruction is every thread's
   bool one_a_warp = false;    ///< elect.sync chooses among them
+  bool by_warp = false;       ///< another condition, the same for all lanes of a warp, chooses among warps
 };
 
 /// The threads that execute an instruction, a set for each way that its conditions leave. Nothing where other
@@ -22,16 +23,18 @@ struct Threads {
 /// The same of what a path knows, conditions that it has forgotten apart.
 [[nodiscard]] std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts);
 
-/// Whether two lanes of one warp are among them, for certain.
-[[nodiscard]] bool has_two_lanes(const Kernel& kernel, const Threads& threads);
+/// Two lanes of one warp that are among them for certain, if there are two.
+[[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> two_lanes(const Kernel& kernel,
+                                                                               const Threads& threads);
 /// Whether each of these threads that reads finds a byte that another writer's thread has written, for
 /// certain. The threads that write are `writers`, each at `written`; each reader reads `bytes` from `read`
 /// on.
 [[nodiscard]] bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers,
                                    const Value& written, std::uint64_t written_bytes, const Threads& readers,
                                    const Value& read, std::uint64_t bytes);
-/// Whether all threads have the same value.
-[[nodiscard]] bool is_uniform(const Values& values, const Value& value);
+/// Whether the two threads have the same value, where both come for the same time.
+[[nodiscard]] bool is_same(const Values& values, const Value& value,
+                           const std::pair<std::uint64_t, std::uint64_t>& threads);
 
 }  // namespace lint
 TMAJIT_END

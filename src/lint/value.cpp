@@ -139,6 +139,32 @@ Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
   return reduced(std::move(value));
 }
 
+/// Whether it is %tid.x divided by warps: a warp is 32 consecutive ones.
+bool Values::is_warp_number(const Definition& is) const {
+  const Value& from = is.a;
+  return is.kind == Definition::Kind::quotient && is.b.number().value_or(1) % 32 == 0 && from.constant == 0 &&
+         from.terms.size() == 1 && from.terms[0].factor == 1 && symbols_[from.terms[0].symbol].thread_index;
+}
+
+bool Values::varies(const Value& a) const {
+  return !a.exact() || llvm::any_of(a.terms, [&](const Term& term) {
+    const Symbol& is = symbols_[term.symbol];
+    if (!is.per_thread || is.same_each_time) return false;
+    const Definition* const definition = this->definition(term.symbol);
+    return definition == nullptr ||
+           (!is_warp_number(*definition) &&
+            (varies(definition->a) || (definition->kind != Definition::Kind::same && varies(definition->b))));
+  });
+}
+
+bool Values::note_same_each_time(SymbolId symbol, bool same) {
+  bool& noted = noted_.try_emplace(symbol, true).first->second;
+  const bool changed = noted && !same;
+  noted = noted && same;
+  symbols_[symbol].same_each_time = noted;
+  return changed;
+}
+
 std::optional<std::uint64_t> Values::largest(const Value& a) const {
   std::uint64_t most = a.constant;
   bool wraps = !a.exact();

@@ -26,9 +26,12 @@ struct Symbol {
   /// Rank of the block that makes it anew, see ptx::ControlFlow; `invariant` if nothing does.
   std::int32_t home = -1;
   static constexpr std::int32_t invariant = -1;
-  std::uint8_t alignment = 0;               ///< it is a multiple of 2^alignment
-  bool per_thread = false;                  ///< threads of a CTA may have different ones
-  bool thread_index = false;                ///< %tid itself: no two threads have the same
+  std::uint8_t alignment = 0;  ///< it is a multiple of 2^alignment
+  bool per_thread = false;     ///< threads of a CTA may have different ones
+  bool thread_index = false;   ///< %tid itself: no two threads have the same
+  /// Though per_thread: lanes of a warp that come to its home for the same time have the same, as of a loop's
+  /// counter.
+  bool same_each_time = false;
   const ptx::Variable* variable = nullptr;  ///< whose address it is, or was computed from
   /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
   std::optional<std::uint32_t> indicates = std::nullopt;
@@ -132,6 +135,11 @@ class Values {
   void define(SymbolId symbol, Definition definition);
   /// Null if the symbol is not defined by others.
   [[nodiscard]] const Definition* definition(SymbolId symbol) const;
+  /// Whether two lanes of a warp may have different ones where both come for the same time.
+  [[nodiscard]] bool varies(const Value& a) const;
+  /// Says of a symbol whether lanes of a warp have the same each time; what was false stays so. True if it
+  /// changes.
+  bool note_same_each_time(SymbolId symbol, bool same);
   /// The most that the form can be, whatever its symbols are within their own bounds; nothing if it may wrap.
   [[nodiscard]] std::optional<std::uint64_t> largest(const Value& a) const;
   /// The symbol from which alone the value follows, if that has no more than 1024 numbers.
@@ -169,6 +177,7 @@ class Values {
 
  private:
   static Value reduced(Value value);
+  [[nodiscard]] bool is_warp_number(const Definition& is) const;
 
   /// A definition, the base of what it defines, and how many lie inside one another.
   struct Defined {
@@ -181,6 +190,7 @@ class Values {
   std::vector<Symbol> symbols_;
   std::unordered_map<std::vector<std::uint64_t>, SymbolId, KeyHash> names_;
   std::unordered_map<SymbolId, Defined> definitions_;
+  std::unordered_map<SymbolId, bool> noted_;  ///< what note_same_each_time() was told
   std::map<const ptx::Variable*, SymbolId> variables_;
 };
 

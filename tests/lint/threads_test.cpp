@@ -129,6 +129,46 @@ TEST_CASE("one thread asks for a bulk copy") {
   }
 }
 
+TEST_CASE("a loop is all threads' where its counter is") {
+  // %p1: the lanes of warps 0 and 1, whose tiles lie one behind the other.
+  const auto loop = [](const std::string& first, const std::string& step, const std::string& lanes) {
+    return first + "shl.b32 %r10, %r4, 10;\nadd.u32 %r10, %r1, %r10;\n" + lanes +
+           "L:\nsetp.lt.u32 %p5, %r8, 7;\n@!%p5 bra END;\n@!%p1 bra NEXT;\n"
+           "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r4, %r8}], [%r10];\n" +
+           drain + "NEXT:\n" + step + "bra L;\nEND:\n";
+  };
+  const std::string zero = "mov.u32 %r8, 0;\n";
+  const std::string next = "add.u32 %r8, %r8, 1;\n";
+  const std::string all = "setp.lt.u32 %p1, %r0, 64;\n";
+  CHECK(rules_of(loop(zero, next, all)) == Rules{"race.global-write-write"});
+  CHECK(rules_of(loop("mov.u32 %r8, %ctaid.x;\n", "mov.u32 %r9, %nctaid.x;\nadd.u32 %r8, %r8, %r9;\n",
+                      all)) == Rules{"race.global-write-write"});
+  // One lane of each warp; a counter that begins, or goes on, apart in each lane.
+  CHECK(rules_of(loop(zero, next, "setp.eq.u32 %p1, %r5, 0;\n")).empty());
+  CHECK(rules_of(loop("mov.u32 %r8, %r5;\n", next, all)).empty());
+  CHECK(rules_of(loop(zero, "add.u32 %r8, %r8, %r5;\nadd.u32 %r8, %r8, 1;\n", all)).empty());
+  CHECK(rules_of(loop(zero, "ld.global.u32 %r9, [%rd1];\nadd.u32 %r8, %r8, %r9;\n", all)).empty());
+}
+
+TEST_CASE("groups of threads that each have a tile meet before one of them stores it") {
+  // In the way of ThunderKittens: two groups of 128 threads, turn by turn.
+  const auto turns = [](const std::string& meet) {
+    return "shr.u32 %r11, %r0, 7;\nand.b32 %r12, %r0, 127;\nshl.b32 %r10, %r11, 9;\nadd.u32 %r10, %r1, "
+           "%r10;\n"
+           "shl.b32 %r9, %r12, 2;\nadd.u32 %r9, %r10, %r9;\nsetp.eq.u32 %p1, %r12, 0;\nmov.u32 %r8, 0;\n"
+           "setp.ge.u32 %p2, %r0, 256;\n@%p2 bra END;\n"
+           "L:\nst.shared.u32 [%r9], %r8;\n" +
+           fence + meet +
+           "@!%p1 bra NEXT;\n"
+           "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r11, %r8}], [%r10];\n" +
+           drain +
+           "NEXT:\nadd.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\nadd.u32 %r8, %r8, 1;\n"
+           "setp.lt.u32 %p5, %r8, 7;\n@%p5 bra L;\nEND:\n";
+  };
+  CHECK(rules_of(turns("")) == Rules{"store.missing-barrier"});
+  CHECK(rules_of(turns("add.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\n")).empty());
+}
+
 TEST_CASE("several threads store what others have written, and have not met them") {
   // Each thread writes a word; the first of each warp stores its warp's 128 bytes.
   const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
