@@ -330,7 +330,7 @@ void Cluster::report_deadlock() {
     About about;
     about.leads = cause->certain;
     cause->cta->report(cause->thread, cause->place, "deadlock", std::move(found), {}, {}, std::move(about));
-    throw Stop{};
+    throw Stop{"deadlock"};
   }
   if (cause) throw Stop{};
   first->report_deadlock(std::move(found));

@@ -105,7 +105,8 @@ void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
           "it arrives once too often at the mbarrier at {:#x} (PTX line {}), whose phase {} lacks {} of {}",
           at.offset + shared_base, line, at.barrier->phase, at.barrier->pending, at.barrier->expected),
       rule, line);
-  throw Stop{"mbarrier.arrivals"};
+  if (cta.launch.goes_on(rule->id)) throw Skip{};
+  throw Stop{rule->id};
 }
 
 void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
