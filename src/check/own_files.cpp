@@ -73,7 +73,7 @@ bool is_library(const Parts& parts, bool below_root) {
       return true;
   }
   if (below_root) return false;
-  // Of the toolkit, or of the system.
+  // Files of the toolkit or of the system.
   const auto toolkit = [](const std::string& each) {
     return each == "cuda" || each.starts_with("cuda-") || each == "cccl" || each == "nvcc";
   };

@@ -26,7 +26,7 @@ class ProductCheck {
   }
 
  private:
-  /// Of a register: groups committed since, the last product that uses it, and the group of that.
+  /// The groups committed since a register was used, the last product that uses it, and its group.
   struct InFlight {
     std::uint64_t age = 0;
     std::uint32_t product = 0;

@@ -3,6 +3,7 @@
 #include "cache/layout.hpp"
 #include "files/file_lock.hpp"
 #include "kernel/plan_state.hpp"
+#include "spec/inside.hpp"
 #include "spec/log.hpp"
 
 #include <tmajit/error.hpp>
@@ -35,7 +36,7 @@ class Stopwatch {
 /// What a plan's kernel is made for; nothing for a source of the user's own.
 MadeFor made_for(const KernelRequest& request) {
   if (request.custom != nullptr) return {};
-  const Problem& problem = request.plan->state().problem;
+  const Problem& problem = Inside::state(*request.plan)->problem;
   const std::span types = std::span(problem.type).first(problem.nest.operands);
   MadeFor made{
       .operation = std::string(problem.operation()), .types = std::string(name(types[0])), .shape = {}};

@@ -217,7 +217,7 @@ class Cta {
   [[nodiscard]] std::uint32_t threads_each() const noexcept {
     return static_cast<std::uint32_t>(warps.size()) * lanes;
   }
-  /// Of a thread in the cluster.
+  /// The number of a thread in the cluster.
   [[nodiscard]] std::uint32_t number_of(std::uint32_t thread) const noexcept {
     return rank * threads_each() + thread;
   }

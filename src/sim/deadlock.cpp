@@ -42,7 +42,7 @@ class Search {
   }
 
   std::optional<DeadlockCause> run() {
-    // Whoever waits for registers is the cause, and is reported as such.
+    // Warps that wait for registers are the cause, and are reported as such.
     const auto registers = [](const Waiting& each) { return each.kind() == Wait::Kind::registers; };
     if (std::ranges::any_of(waits_, registers)) return std::nullopt;
     std::optional<Evidence> best;

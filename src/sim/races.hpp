@@ -176,7 +176,7 @@ class Races {
   };
   struct ProductAgent {
     Agent agent = 0;
-    std::vector<std::uint32_t> issued;  ///< likewise
+    std::vector<std::uint32_t> issued;  ///< by group, as in StoreAgents
   };
   /// What relaxed accesses after a fence publish.
   struct Fenced {

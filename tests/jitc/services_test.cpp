@@ -113,7 +113,7 @@ TEST_CASE("a finding stands at the innermost line of the user's own files") {
     int line;
   };
   const std::vector<Case> cases{
-      // Of two files of the project the inner one, whatever a library's headers call it from.
+      // The inner one of two files of the project, whatever a library's headers call it from.
       {{"/opt/cutlass/include/cutlass/device_kernel.h", root + "gemm.cu", root + "src/mainloop.cuh",
         "/opt/cutlass/include/cute/arch/copy_sm90_tma.hpp"},
        "src/mainloop.cuh",

@@ -48,7 +48,7 @@ struct Ring {
            at_exit + "ret;";
   }
 
-  /// Of turn %r10: its number in %r12, its mbarrier in %r13, its memory in %r14.
+  /// The turn %r10: number in %r12, its mbarrier in %r13, its memory in %r14.
   static inline const std::string stage =
       "and.b32 %r12, %r10, 1;\nshl.b32 %r13, %r12, 3;\nadd.u32 %r13, %r13, %r5;\nshl.b32 %r14, %r12, 8;\n"
       "add.u32 %r14, %r14, %r5;\n";

@@ -24,7 +24,7 @@ namespace {
 
 using Entry = tmajit::DiskCache::Entry;
 
-/// Of a key of 64 digits so many tell kernels apart; --json has all.
+/// The digits of a key that tell kernels apart, of 64; --json has all.
 constexpr std::size_t key_digits = 8;
 
 std::time_t seconds(const Entry& entry) {
