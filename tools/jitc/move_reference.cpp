@@ -50,7 +50,7 @@ std::string describe(const Array& array, const Difference& difference) {
   std::string text;
   if (difference.wrong != 0) {
     text = fmt::format("{}: {} of {} {} wrong, first [{}]: {} instead of {}", array.name, difference.wrong,
-                       difference.elements, difference.wrong == 1 ? "is" : "are",
+                       counted(difference.elements, "element"), difference.wrong == 1 ? "is" : "are",
                        fmt::join(difference.index, ", "), difference.found, difference.expected);
   }
   if (difference.stray_bytes != 0) {
