@@ -155,8 +155,10 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
   // The last wave: SMs that wait for it do nothing.
   if (result.waves > 1) busy *= 1 + cost.last_wave * (std::ceil(result.waves) / result.waves - 1);
+  // A CTA starts and ends while others keep the memory busy, but waits of its threads add to that.
   const double alone = cost.unloaded * of_cta + waiting + moved / ctas;
-  result.us = cost.launch_us + together({busy, alone}) + result.last_waits * wait_us;
+  const double us = waiting > 0 ? together({busy, alone}) : std::max(busy, alone);
+  result.us = cost.launch_us + us + result.last_waits * wait_us;
   return result;
 }
 

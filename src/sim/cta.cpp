@@ -404,7 +404,9 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
                        .leads = about.leads};
   if (about.other) {
     cause.other_line = program.place[*about.other].line;
-    if (cause.name.empty()) cause.name = fmt::format("with segment {}", program.place[*about.other].segment);
+    // One barrier orders all accesses of shared memory on its two sides.
+    if (cause.name.empty() && !rule->id.starts_with("race.global"))
+      cause.name = fmt::format("segment {} with {}", at.segment, program.place[*about.other].segment);
   }
   launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
                      std::move(cause));

@@ -23,7 +23,8 @@ const std::vector<std::uint32_t>* Races::issued_by(const Access& access) const {
 
 bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
   const std::vector<std::uint32_t>* const issued = issued_by(earlier);
-  if (issued == nullptr || earlier.time == 0 || earlier.time > issued->size()) return false;
+  if (issued == nullptr || earlier.time == 0) return false;
+  if (earlier.time > issued->size()) return true;  // in no group: no wait covers it, wherever threads meet
   const std::uint32_t thread = earlier.thread(0, warps_each_);
   const auto warp = static_cast<Agent>(earlier.rank() * warps_each_ + thread / lanes);
   const std::uint32_t since = (*issued)[earlier.time - 1] + 1;
@@ -43,6 +44,8 @@ std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
     return fmt::format("made in segment {}", segment(earlier));
   if (earlier.is_copy() != by.access.is_copy())
     return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : by.access));
+  // Each word of global memory may have a handover of its own.
+  if (by.memory != Memory::shared) return {};
   return fmt::format("segments {} and {}", segment(earlier), segment(by.access));
 }
 

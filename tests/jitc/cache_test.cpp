@@ -49,8 +49,8 @@ TEST_CASE("the cache names the operation, the types and the shape that a kernel 
   std::ofstream(folder / "own.cu") << "extern \"C\" __global__ void own(float* x) { *x = 1; }";
   REQUIRE(make({folder / "own.cu"}) == 0);
   std::map<std::string, nlohmann::json> entries;
-  for (const auto& entry : jitc_json({"cache", "ls", "--dir", dir}).at("entries"))
-    entries[entry.at("operation").get<std::string>()] = entry;
+  const nlohmann::json listed = jitc_json({"cache", "ls", "--dir", dir});
+  for (const auto& entry : listed.at("entries")) entries[entry.at("operation").get<std::string>()] = entry;
   REQUIRE(entries.size() == 3);
   CHECK(entries.at("map").at("types") == "bf16 <- f32");
   CHECK(entries.at("map").at("shape") == "700");

@@ -52,7 +52,7 @@ TEST_CASE("a family by its name and a tile of the caller's choice are explained,
   const auto tile = test::jitc({"explain", "copy", "--shape", "64x64", "--box", "8x32", "--device", "h200"});
   INFO(tile.err);
   CHECK(tile.status == 0);
-  CHECK_THAT(tile.out, ContainsSubstring("\n  tiles       16 tiles of 8x32\n") &&
+  CHECK_THAT(tile.out, ContainsSubstring("\n  tiles       16 tiles of 8x32 in 64x64\n") &&
                            ContainsSubstring(" registers a thread, "));
   const auto step = test::jitc_json({"explain", "bulk", "--expr", "x", "--shape", "9"}).at("steps").at(0);
   CHECK(step.at("kernel") == "bulk");

@@ -180,7 +180,7 @@ TEST_CASE("findings are printed as SARIF") {
     CHECK_THAT(result.at("message").at("text").get<std::string>(), StartsWith("8192 bytes are expected"));
     REQUIRE(result.at("locations").size() == 1);
     const auto& physical = result.at("locations").at(0).at("physicalLocation");
-    CHECK(physical.at("artifactLocation").at("uri") == (has_source ? "kernel.cu" : file));
+    CHECK(physical.at("artifactLocation").at("uri") == (has_source ? "/a/b/kernel.cu" : file));
     CHECK(physical.at("region").at("startLine") == (has_source ? 42 : 13));
     CHECK(result.contains("relatedLocations") == has_source);
   }

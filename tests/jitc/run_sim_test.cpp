@@ -306,7 +306,7 @@ TEST_CASE("one clear error for what cannot be run") {
   CHECK_THAT(example.refusal("scale.json", "\"type\": \"f32\"", "\"type\": \"f64\"", 2),
              ContainsSubstring("$.parameters[2]: f64 has 8 bytes"));
   CHECK_THAT(example.refusal("scale.json", "[8, 32]", "[8, 33]", 2),
-             ContainsSubstring("$.parameters[0].tensor_map: ") && ContainsSubstring("box"));
+             ContainsSubstring("$.parameters[0].tensor_map, box[1]: "));
   CHECK_THAT(example.refusal("scale.json", "[8, 32]", "[32]", 2),
              ContainsSubstring("$.parameters[0].tensor_map.box: 1 dimension"));
   CHECK_THAT(example.refusal("scale.json", "\"grid\": 4", "\"gird\": 4", 2), ContainsSubstring("$.gird: "));

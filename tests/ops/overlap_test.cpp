@@ -152,7 +152,7 @@ TEST_CASE("what shares memory is refused, by name, with the bytes and what is po
 TEST_CASE("a destination is written once") {
   const Tensor from = dense({4, 4}, 2 * base);
   CHECK_THROWS_WITH(check(tensor({4, 4}, {2, 1}), from),
-                    ContainsSubstring("several indices are one element") && ContainsSubstring("strides 4,1"));
+                    ContainsSubstring("several indices one element") && ContainsSubstring("strides 4,1"));
   CHECK_THROWS_AS(check(tensor({4, 4}, {0, 1}), from), SpecError);
   CHECK_THROWS_AS(check(tensor({4, 4}, {-3, 1}), from), SpecError);
   CHECK_THROWS_AS(check(tensor({2, 3, 4}, {7, 2, 3}), dense({2, 3, 4}, 2 * base)), SpecError);

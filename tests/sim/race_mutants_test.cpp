@@ -23,7 +23,7 @@ std::vector<Mutant> mutants() {
   const Rules made{"race.mbarrier", "mbarrier.uninitialised"};
   const Rules reloaded{"race.shared-read-write"};
   const Rules overlap{"race.global-write-write"};
-  const Rules met{"race.shared-read-write", "race.shared-write-read", "store.uninitialised",
+  const Rules met{"race.shared-read-write", "race.shared-write-read", "store.missing-barrier",
                   "shared.overwritten-before-store-read"};
   const Rules waited{"race.shared-write-write", "race.shared-read-write", "mbarrier.arrivals",
                      "load.overlap"};

@@ -26,9 +26,9 @@ void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = _
     call();
   } catch (const tmajit::Error& error) {
     if (error.code() != code) std::fprintf(stderr, "%s: %s\n", name(error.code()).data(), error.what());
-    return expect(error.code() == code, name(code), file, line);
+    return expect(error.code() == code, name(code).data(), file, line);
   }
-  expect(false, name(code), file, line);
+  expect(false, name(code).data(), file, line);
 }
 
 /// A folder or file of this process alone in the temporary folder, gone at the end.
