@@ -293,7 +293,9 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   if (fresh) agents->second = {new_agent(), new_agent(), {}};
   const auto time = static_cast<std::uint32_t>(group + 1);
   agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
-  agents->second.issued[group] = of(warp).time() - 1;
+  // The first: without a commit all stores are of one group.
+  std::uint32_t& issued = agents->second.issued[group];
+  if (issued == 0) issued = of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope: it does not race with another's.
   if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
@@ -306,7 +308,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   if (fresh) agent->second.agent = new_agent();
   std::vector<std::uint32_t>& times = agent->second.issued;
   if (group >= times.size()) times.resize(group + 1);
-  // The first: without a commit all products are of one group.
+  // The first here, too.
   if (times[group] == 0) times[group] = of(warp).time() - 1;
   Copy issued;
   issued.issuer = warp.cta;
