@@ -57,7 +57,7 @@ TEST_CASE("the cache names the operation, the types and the shape that a kernel 
   CHECK(entries.at("reduce").at("types") == "f32");
   CHECK(entries.at("").at("entry") == "own");
   CHECK_THAT(jitc::test::jitc({"cache", "ls", "--dir", dir}).out,
-             ContainsSubstring("bf16 <- f32") && ContainsSubstring("  own        own"));
+             ContainsSubstring("bf16 <- f32") && ContainsSubstring("  own      own "));
 }
 
 TEST_CASE("a cache that is not there is empty") {

@@ -127,7 +127,7 @@ TEST_CASE("a negative axis counts from the end") {
 }
 
 TEST_CASE("permuted refuses axes that are no permutation") {
-  CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0}), ContainsSubstring("1 axes") && ContainsSubstring("2"));
+  CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0}), ContainsSubstring("1 axis") && ContainsSubstring("2"));
   CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0, 0}), ContainsSubstring("axis 0 is there twice"));
   CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0, 2}),
                     ContainsSubstring("axis 2 does not exist") && ContainsSubstring("0 to 1"));

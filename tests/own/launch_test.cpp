@@ -148,7 +148,7 @@ TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
   refused([](OwnLaunch& launch) { launch.arguments[0] = AddressArgument{0}; },
           "is an address, 8 bytes, but the kernel's parameter has 128 bytes");
   refused([](OwnLaunch& launch) { std::get<AddressArgument>(launch.arguments[1]).tensor = 3; },
-          "lies in tensor 3, but the launch has 3, counted from 0");
+          "lies in tensor 3, but the launch has 3 tensors, counted from 0");
   refused([](OwnLaunch& launch) { std::get<ValueArgument>(launch.arguments[2]).addresses[0].at = 12; },
           "holds no address at byte 12");
   refused([](OwnLaunch& launch) { launch.shape.shared_bytes = 16; },
@@ -232,8 +232,8 @@ TEST_CASE("a struct by value may hold tensor maps, which move as others do") {
   CHECK_THAT(refusal(odd), ContainsSubstring("holds no tensor map at byte 32: a multiple of 64"));
   odd = value;
   odd.alignment = 16;
-  CHECK_THAT(refusal(odd), ContainsSubstring("with tensor maps is aligned to 16 bytes; 64 or 128 are legal"));
+  CHECK_THAT(refusal(odd), ContainsSubstring("with tensor maps is aligned to 16 bytes; 64 or 128 bytes are legal"));
   odd = value;
   odd.maps[0].map.spec.box[0] = 1000;
-  CHECK_THAT(refusal(odd), ContainsSubstring("argument 0, byte 64: "));
+  CHECK_THAT(refusal(odd), ContainsSubstring("argument 0, byte 64, box[0]: "));
 }
