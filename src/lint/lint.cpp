@@ -127,8 +127,8 @@ struct MapUses {
 };
 
 void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, const ptx::Function& function,
-                    const LintOptions& options, Allowance& allowance, check::OwnFiles& own, Groups& groups,
-                    MapUses& maps, LintResult& result) {
+                   const LintOptions& options, Allowance& allowance, check::OwnFiles& own, Groups& groups,
+                   MapUses& maps, LintResult& result) {
   if (function.is_entry) result.kernels.push_back(function.name);
   ptx::ResolveResult resolved = resolve(names, function);
   if (!resolved) {

@@ -44,7 +44,7 @@ class KeptElements {
         operation::permute({destination, host(expected) + before}, {source, host(given)}, axes).moves[0]);
 
     const Plan turn = plan(runtime_, operation::permute({destination, buffer.address() + before},
-                                                            {source, source_buffer.address()}, axes));
+                                                        {source, source_buffer.address()}, axes));
     turn();
     device_->streams().synchronize(nullptr);
     Bytes found(expected.size());

@@ -232,7 +232,8 @@ TEST_CASE("a struct by value may hold tensor maps, which move as others do") {
   CHECK_THAT(refusal(odd), ContainsSubstring("holds no tensor map at byte 32: a multiple of 64"));
   odd = value;
   odd.alignment = 16;
-  CHECK_THAT(refusal(odd), ContainsSubstring("with tensor maps is aligned to 16 bytes; 64 or 128 bytes are legal"));
+  CHECK_THAT(refusal(odd),
+             ContainsSubstring("with tensor maps is aligned to 16 bytes; 64 or 128 bytes are legal"));
   odd = value;
   odd.maps[0].map.spec.box[0] = 1000;
   CHECK_THAT(refusal(odd), ContainsSubstring("argument 0, byte 64, box[0]: "));

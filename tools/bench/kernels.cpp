@@ -153,7 +153,8 @@ void measure_kernels(const Options& options, Report& report) {
     std::set<std::string, std::less<>> keys;
     std::map<std::string, std::set<std::string>> choices;
     for (const Operation& operation : sweep.operations) {
-      for (const tmajit::KernelPlan& plan : tmajit::plan_kernels(operation, {.chip = chip, .tuning = &tuning})) {
+      for (const tmajit::KernelPlan& plan :
+           tmajit::plan_kernels(operation, {.chip = chip, .tuning = &tuning})) {
         keys.emplace(plan.key());
         choices[std::string(plan.family().name)].emplace(plan.key());
       }

@@ -32,7 +32,7 @@ class PreparedCase {
   [[nodiscard]] nlohmann::ordered_json describe() const;
 
  private:
-  std::optional<tmajit::Plan> move_;            ///< of a planner, as a user would have it
+  std::optional<tmajit::Plan> move_;                ///< of a planner, as a user would have it
   std::optional<tmajit::PreparedLaunch> launch_{};  ///< of a kernel of the caller's choice
   std::vector<tmajit::KernelPlan> plans_;
   std::vector<tmajit::Kernel> kernels_;

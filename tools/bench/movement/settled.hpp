@@ -12,10 +12,10 @@ namespace movement {
 
 /// A move whose kernel was chosen by measuring, as a program would have it.
 struct Settled {
-  std::string by;                             ///< "tuned", "improved"
+  std::string by;                         ///< "tuned", "improved"
   std::optional<tmajit::Plan> move = {};  ///< none where nothing could be measured
-  std::string why_not = {};                   ///< then
-  std::uint32_t calls = 0;                    ///< of the move until its choice was made; 0: it made none
+  std::string why_not = {};               ///< then
+  std::uint32_t calls = 0;                ///< of the move until its choice was made; 0: it made none
 };
 
 /// After tune(): every candidate was measured, and plans take what it stores.
