@@ -24,16 +24,17 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<SimOptions::Mode, 3> modes{"mode of the simulated device", {"late", "early", "random"}};
+constexpr EnumNames<SimOptions::Mode, 3> sim_modes{"mode of the simulated device",
+                                                   {"late", "early", "random"}};
 
 }  // namespace
 
 std::string_view name(SimOptions::Mode mode) noexcept {
-  return modes.of(mode);
+  return sim_modes.of(mode);
 }
 template <>
 SimOptions::Mode parse<SimOptions::Mode>(std::string_view text) {
-  return modes.parse(text);
+  return sim_modes.parse(text);
 }
 
 namespace sim {

@@ -22,7 +22,9 @@ static void names() {
   for (const AccessPattern pattern : all_access_patterns) {
     expect(parse<AccessPattern>(name(pattern)) == pattern, "a pattern's name");
   }
-  expect(name(CacheLevel::disk) == std::string("disk"), "a cache level's name");
+  expect(parse<CacheLevel>(name(CacheLevel::disk)) == CacheLevel::disk, "a cache level's name");
+  expect(parse<ErrorCode>(name(ErrorCode::io)) == ErrorCode::io, "an error code's name");
+  expect(parse<ArgumentType>(name(ArgumentType::axes)) == ArgumentType::axes, "an argument type's name");
   expect(parse<LogLevel>("info") == LogLevel::info && name(LogLevel::err) == "err", "a log level's name");
   expect_error(ErrorCode::invalid_argument, [] { static_cast<void>(parse<ElementType>("f33")); });
 }

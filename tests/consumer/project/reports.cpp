@@ -2,12 +2,15 @@
 #include "expect.hpp"
 
 #include <tmajit/compile.hpp>
+#include <tmajit/machine/machine.hpp>
 #include <tmajit/report/findings.hpp>
 #include <tmajit/report/layout.hpp>
 #include <tmajit/report/plan.hpp>
 #include <tmajit/report/source_place.hpp>
+#include <tmajit/sim.hpp>
 #include <tmajit/tiles.hpp>
 
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -19,6 +22,25 @@ namespace {
 
 bool contains(const std::string& text, const char* part) {
   return text.find(part) != std::string::npos;
+}
+
+void name_enumerators() {
+  expect(parse<ColourBy>(name(ColourBy::row)) == ColourBy::row, "a colour's name");
+  expect(parse<Health>(name(Health::poor)) == Health::poor, "a health's name");
+  expect(parse<Severity>(name(Severity::advice)) == Severity::advice, "a severity's name");
+  using Mode = SimOptions::Mode;
+  expect(parse<Mode>(name(Mode::early)) == Mode::early, "the name of a simulated device's mode");
+}
+
+void print_plans() {
+  const Runtime runtime({.cache_directory = std::nullopt});
+  const Tensor to = Tensor::contiguous(ElementType::f32, {8, 4}, 1 << 20);
+  const Plan turned =
+      plan(runtime, operation::permute(to, Tensor::contiguous(ElementType::f32, {4, 8}, 2 << 20), {1, 0}));
+  std::ostringstream out;
+  out << turned << turned.plans()[0] << to.view;
+  expect(contains(out.str(), "f32 8x4 <- f32 4x8") && contains(describe(turned), "f32 8x4"),
+         "a printed plan");
 }
 
 void draw_layout() {
@@ -46,6 +68,9 @@ void write_findings() {
   const std::vector<std::vector<SourcePlace>> places{source_places(artifacts, finding)};
   expect(places[0].size() == 1 && describe(places[0][0]) == "k.cu:2: second", "source_places() of a finding");
   expect(describe(source_places(artifact, 4).at(0)) == "k.cu:2: second", "source_places() of a line");
+  std::vector<SourcePlace> marked = places[0];
+  mark_own(marked, finding);
+  expect(own_first(marked).size() == 1 && contains(place_json(marked[0]), "k.cu"), "places of a finding");
   const FindingsReport report{.tool = "consumer",
                               .input = "k.ptx",
                               .source = "",
@@ -88,6 +113,8 @@ void write_plans() {
 }  // namespace
 
 void use_reports() {
+  name_enumerators();
+  print_plans();
   draw_layout();
   write_findings();
   write_plans();
