@@ -35,7 +35,7 @@ struct CompileOptions {
   std::vector<std::string> extra{};
 };
 
-/// What ptxas reports of a kernel; zeros if it did not run.
+/// The resources of a kernel, as ptxas reports them; zeros if it did not run.
 struct Resources {
   std::uint32_t registers = 0;            ///< a thread
   std::uint32_t spill_store_bytes = 0;    ///< a thread

@@ -45,9 +45,9 @@ struct Finding {
   std::uint32_t ptx_line = 0;    ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
   std::uint32_t ptx_column = 0;  ///< from 1; 0 if it belongs to no instruction
   std::string instruction;       ///< that line's instruction; empty if it belongs to none
-  /// Of its .loc, without folders; empty if the PTX does not name it. If the instruction was inlined, the
-  /// file of the innermost frame in the user's project (LintOptions::project, SimOptions::project); if there
-  /// is none, of the outermost frame that is no library's.
+  /// The file of its .loc, without folders; empty if the PTX does not name it. If the instruction was
+  /// inlined, the file of the innermost frame in the user's project (LintOptions::project,
+  /// SimOptions::project); if there is none, of the outermost frame that is no library's.
   std::string source_file;
   std::string source_path;        ///< the same file from the project's root, or else as .file has it
   std::uint64_t source_line = 0;  ///< there; 0 without line info

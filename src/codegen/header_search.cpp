@@ -42,7 +42,7 @@ constexpr std::pair<std::string_view, std::string_view> headers_of_macros[] = {
     {"cfloat", "float.h"}, {"limits.h", "limits.h"}, {"climits", "limits.h"},
 };
 
-/// What stands for a header of the C or C++ library that is in no folder.
+/// The text that stands for a header of the C or C++ library that is in no folder.
 std::optional<std::string> library_header(std::string_view name) {
   using Pair = std::pair<std::string_view, std::string_view>;
   if (name == "limits") {

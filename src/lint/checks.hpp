@@ -35,7 +35,7 @@ class Groups {
   std::map<Place, Key> keys_;
 };
 
-/// What makes findings of one rule one: the waits and barriers that `instruction` stands between, or a number
+/// The cause that makes findings of one rule one: the waits and barriers around `instruction`, or a number
 /// of the check's own.
 struct FindingCause {
   std::optional<std::uint32_t> instruction{};
@@ -117,7 +117,7 @@ void check_fences(const Kernel& kernel, Findings& findings);
 void check_init_order(const Kernel& kernel, Findings& findings);
 /// Bulk stores are committed, and waited for before the thread ends.
 void check_groups(const Kernel& kernel, Findings& findings);
-/// What one thread is to execute, and several lanes of a warp do: mbarrier.init, bulk copies.
+/// Several lanes of a warp execute an instruction that one thread is to execute: mbarrier.init, bulk copies.
 void check_repeats(const Kernel& kernel, Findings& findings);
 /// A copy uses a tensor map that its thread has changed, without the acquire fence.
 void check_map_changes(const Kernel& kernel, Findings& findings);

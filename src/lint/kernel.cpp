@@ -168,7 +168,7 @@ class Collector {
       event_.bytes = Values::constant(event_.map->box_bytes, 32);
   }
 
-  /// What is known of the map at that address, which counts as used.
+  /// The known facts of the map at that address, which counts as used.
   const MapFacts* use_map(const Value& address) {
     const MapFacts* found = nullptr;
     const auto parameter = parameter_at(address);

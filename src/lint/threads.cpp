@@ -35,7 +35,7 @@ bool leads_on(const ptx::BasicBlock& block, const std::vector<bool>& before, boo
   });
 }
 
-/// What holds for a thread that executes the instruction, all of it; nothing if the ways there differ in
+/// The conditions that a thread meets which executes the instruction; nothing if the ways there differ in
 /// more.
 std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel, std::uint32_t instruction) {
   const ptx::ControlFlow& flow = kernel.flow;
@@ -162,7 +162,7 @@ bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, cons
   const auto thread = values.base(write_part);
   if (!distance || !thread || !values.symbol(*thread).thread_index) return false;
   if (!read_part.terms.empty() && values.base(read_part) != thread) return false;
-  // What warps do not share is known of one warp alone.
+  // A value that warps do not share is known of one warp alone.
   const auto by_warp = [&](const Value& value) {
     return llvm::any_of(value.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
   };

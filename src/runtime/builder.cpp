@@ -33,7 +33,7 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// What a plan's kernel is made for; nothing for a source of the user's own.
+/// The operation that a plan's kernel is made for; nothing for a source of the user's own.
 MadeFor made_for(const KernelRequest& request) {
   if (request.custom != nullptr) return {};
   const Problem& problem = Inside::state(*request.plan)->problem;

@@ -109,7 +109,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
                     "{}",
                     phase, name_of(owner, offset, barrier), name_of(*reader.cta, reader.thread), what));
   }
-  // What a product reads is released by the wait for it, which the caller knows of.
+  // The wait for a product releases the stage that it reads; the caller knows of it.
   if (reader.product) return std::nullopt;
   const bool its_own = by == reader.thread;
   return Cause{.rule = rule,

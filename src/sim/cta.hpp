@@ -52,7 +52,7 @@ struct NamedBarrier {
 
 class Cluster;
 
-/// What a report is about besides its rule and its instruction.
+/// The subject of a report, besides its rule and its instruction.
 struct About {
   About() = default;
   About(std::optional<std::uint32_t> place) : other(place) {}  // NOLINT: mostly it is nothing more
@@ -63,7 +63,7 @@ struct About {
   std::string cause;
   std::string_view symptom;        ///< the rule that the mistake shows as, if that is another …
   std::uint32_t symptom_line = 0;  ///< … and the PTX line where
-  /// What is reported in its place if the second instruction turns out to have read what no thread had
+  /// The report that takes its place if the second instruction turns out to have read what no thread had
   /// written.
   std::optional<Report> swapped;
   bool leads = false;  ///< whatever was reported before comes of it

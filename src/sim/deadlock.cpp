@@ -20,7 +20,7 @@ struct Waiting {
   [[nodiscard]] std::uint32_t thread() const { return warp->thread(first_lane(group->mask)); }
 };
 
-/// What shows that a wait cannot end; those of a lower rank say more.
+/// A sign that a wait cannot end; signs of a lower rank say more.
 struct Evidence {
   int rank = 0;
   DeadlockCause cause;

@@ -39,7 +39,7 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
       try {
         op.handler(warp, op, mask);
       } catch (const Skip&) {
-        // What is left of the instruction does not happen.
+        // The rest of the instruction does not happen.
       }
     }
     if constexpr (follows) warp.undefined->after(warp, pc, mask & warp.active);

@@ -78,7 +78,7 @@ class Reports {
  public:
   /// At most this many differ; the rest is counted with the last.
   static constexpr std::size_t most = 100;
-  /// What makes reports one: a rule and an instruction, or a rule and one of these.
+  /// Reports are one if they share a rule and an instruction, or a rule and one of these.
   struct Cause {
     std::uint32_t other_line = 0;  ///< of a second instruction that the report is about; 0: there is none
     std::uint32_t statement = 0;   ///< Place::statement; 0: unknown

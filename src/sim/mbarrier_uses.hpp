@@ -1,6 +1,6 @@
 #pragma once
 
-/// What threads have done with one mbarrier: for reports of a mistake that the mbarrier lets show elsewhere.
+/// The arrivals and waits of threads at one mbarrier: for reports of a mistake that shows elsewhere.
 #include <tmajit/version.hpp>
 
 #include <algorithm>

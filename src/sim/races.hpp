@@ -138,7 +138,7 @@ class Races {
   /// the thread that issued the store since. False if they have met.
   bool report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
                     std::uint64_t group);
-  /// What a write by the lane says of a store that has read before.
+  /// The report of a write by the lane to memory that a store has read before.
   [[nodiscard]] std::optional<Report> missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
                                                       std::uint64_t group);
   // Products of matrices, which a warp issues: begin_product(), then what each reads of shared memory.
@@ -283,7 +283,7 @@ class Races {
 
   /// When the groups were issued of whose copies or products an access is one; null of others.
   [[nodiscard]] const std::vector<std::uint32_t>* issued_by(const Access& access) const;
-  /// Whether this is known to somebody who has met the thread that issued a store or a product since then.
+  /// Whether `known` is of a thread that has met, since then, the one that issued a store or a product.
   [[nodiscard]] bool met_since_issue(const Access& earlier, const Clock& known) const;
   /// About::cause of two accesses: the waits and barriers that they stand between.
   [[nodiscard]] std::string cause_of(const Conflict& conflict, const Touch& by) const;

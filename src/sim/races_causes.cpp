@@ -1,4 +1,4 @@
-/// What of two accesses that nothing orders is the mistake: the wait or the barrier that is missing, named
+/// The mistake behind two accesses that nothing orders: the wait or the barrier that is missing, named
 /// where it belongs.
 #include "sim/causes.hpp"
 #include "sim/races.hpp"

@@ -57,7 +57,7 @@ void Reports::lead_with_barriers() {
     lead.shown = {{lead.report.rule, lead.report.ptx_line}};
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::max(i, at)));
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::min(i, at)));
-    // What else the same read and its writers showed.
+    // The other reports of the same read and its writers.
     std::erase_if(entries_, [&](const Entry& each) {
       const bool same = each.cause.swapped && each.cause.swapped->ptx_line == read;
       if (same) lead.report.count += each.report.count;
@@ -67,7 +67,7 @@ void Reports::lead_with_barriers() {
     entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(first), std::move(lead));
     i = static_cast<std::size_t>(-1);
   }
-  // What a race says better, or says again.
+  // Reports that a race says better, or says again.
   const auto fold = [&](std::size_t into, std::size_t from) {
     entries_[into].report.count += entries_[from].report.count;
     if (from < into) std::swap(entries_[into], entries_[from]);

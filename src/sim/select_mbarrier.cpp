@@ -157,7 +157,7 @@ void expect(Warp& warp, const MicroOp& op, Mask mask) {
 /// A state is the phase, and below it the arrivals that were pending.
 constexpr std::uint32_t phase_shift = 24;
 
-/// What an arrival is.
+/// The properties of an arrival.
 enum Arrival : std::uint32_t {
   expects = 1,      ///< bytes too; it counts as one
   drops = 2,        ///< from later phases

@@ -1,4 +1,4 @@
-/// What several threads do that one is to do, or do without having met: and what looks alike and is right.
+/// Instructions for one thread that several execute, or several without having met; and correct look-alikes.
 #include "lint/support.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -22,7 +22,7 @@ import tempfile
 
 import files
 
-# What makes a message: calls of these functions, and of those that report a broken rule.
+# A message is made by calls of these functions, and of those that report a broken rule.
 MESSAGE = re.compile(r"\b(refuse|refuse_\w+|fail|fail_\w+|Error|CompileError|CallMistake)\s*[({]")
 RULE = re.compile(r"(?:\.add\(\{\s*\.rule|\brules\.add\(|[\s(]add\(\"|add_expression\(|check_count\(|\{\.rule = |return \{\")")
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|(?<![0-9A-Za-z_])\'(?:\\.|[^\'\\])\'|//[^\n]*')

@@ -26,7 +26,7 @@ MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
   return tests::move_operand(type, shape, strides, shift);
 }
 
-/// What all moves of a case run on.
+/// The runtime that all moves of a case share.
 Runtime& simulated() {
   static Runtime instance({.device = make_sim_device({.threads = 1}),
                            .cache_directory = tests::shared_kernels(),

@@ -1,4 +1,4 @@
-/// What the cost model chooses, held against measurements that `fit.py --keep` keeps: every candidate of
+/// The choices of the cost model, held against measurements that `fit.py --keep` keeps: every candidate of
 /// random permutations on one H200 (graphs of 40 launches, medians of 5), and of random sums on one H100.
 /// Needs no GPU.
 #include "plan/all_candidates.hpp"

@@ -37,7 +37,7 @@ TMAJIT_BEGIN
 /// kernels with their predicted times.
 [[nodiscard]] TMAJIT_API std::string describe(const Plan& plan);
 
-/// What describe() says. <tmajit/report/fmt.hpp> has the same for fmt.
+/// Writes the text of describe(). <tmajit/report/fmt.hpp> formats it by fmt.
 TMAJIT_API std::ostream& operator<<(std::ostream& out, const KernelPlan& plan);
 TMAJIT_API std::ostream& operator<<(std::ostream& out, const TensorView& view);
 TMAJIT_API std::ostream& operator<<(std::ostream& out, const Plan& plan);

@@ -188,7 +188,7 @@ class Reduce final : public ReduceBase {
         items = std::max<std::uint64_t>(items / step.extent, 1);
       }
     };
-    // What a CTA's threads load by one instruction.
+    // The box is what a CTA's threads load by one instruction.
     take(walk.reduced_steps, share.phases);
     take(walk.kept_steps, share.owners);
     if (walk.columns) {

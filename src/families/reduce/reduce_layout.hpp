@@ -61,7 +61,7 @@ struct ReductionLayout {
 inline constexpr std::uint32_t reduction_threads = 256;  ///< of a CTA, at most
 
 [[nodiscard]] ReductionWalk reduction_walk(const Problem& problem);
-/// What planners may choose among on a chip of so many SMs. Never empty.
+/// The sharings that planners choose among on a chip of so many SMs. Never empty.
 [[nodiscard]] std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk,
                                                                std::uint32_t sm_count);
 

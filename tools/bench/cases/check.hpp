@@ -30,7 +30,7 @@ class Check {
   Check& operator=(const Check&) = delete;
   ~Check();
 
-  /// What is wrong with the destinations on a device, or nothing.
+  /// The first mistake in the destinations on a device, or an empty text.
   [[nodiscard]] std::string wrong(tmajit::Device& device, tmajit::DevicePtr destination,
                                   tmajit::Stream stream) const;
   /// Throws tmajit::Error{internal} that says what is wrong.
