@@ -173,6 +173,8 @@ class Sharings {
       const std::uint64_t ctas = at_once(owners * phases);
       // A part of columns writes and reads a result of each: worth several rounds of all threads.
       const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), most_parts);
+      // One load a thread shares rows only where two do not fit: a kernel less, and fewer parts.
+      if (turns == 1 && 2 * walk_.item_bytes <= most_bytes_ && phases < walk_.reduced) continue;
       for (const std::uint64_t quarters : quarters_of_wave)
         add_parts(owners, phases, turns, std::min(quarters * ctas / 4 / tiles, most));
     }
