@@ -19,6 +19,7 @@ TMAJIT_BEGIN
 /// The type of an operation's argument. Each comment shows how a value is written as text.
 enum class ArgumentType : std::uint8_t {
   number,   ///< "0.5"
+  count,    ///< a whole number from 0 to 2^32 - 1: "4"
   text,     ///< an expression: "x0 + x1"
   choice,   ///< one of Argument::choices
   axis,     ///< one dimension, negative from the end: "1"
@@ -53,7 +54,8 @@ struct PadWidths {
   friend bool operator==(const PadWidths&, const PadWidths&) = default;
 };
 
-/// The value of one argument, by its type: double, text or choice, axis, lists of numbers, slices, widths.
+/// The value of one argument, by its type: double, text or choice, axis or count, lists of numbers, slices,
+/// widths.
 using ArgumentValue = std::variant<double, std::string, std::int64_t, Dims, std::vector<Slice>, PadWidths>;
 
 /// The arguments that an operation is given, by name. Plain data; an argument that is not there has its
@@ -72,6 +74,7 @@ class TMAJIT_API Arguments {
   [[nodiscard]] double number(std::string_view name, double fallback = 0) const;
   /// As long as the arguments live, or the fallback does.
   [[nodiscard]] std::string_view text(std::string_view name, std::string_view fallback = {}) const;
+  [[nodiscard]] std::uint32_t count(std::string_view name, std::uint32_t fallback = 0) const;
   [[nodiscard]] std::int64_t axis(std::string_view name, std::int64_t fallback = 0) const;
   [[nodiscard]] Dims dims(std::string_view name) const;
   [[nodiscard]] std::vector<Slice> slices(std::string_view name) const;

@@ -22,10 +22,10 @@ TMAJIT_BEGIN
 struct FamilyInfo {
   std::string_view name;     ///< "transpose"; the kernel's entry is "tmajit_transpose"
   std::string_view summary;  ///< one sentence
-  /// The operations whose moves a planner may give it: "copy", "pad", "map". Empty after the last.
+  /// The operations whose moves a planner may give it: "copy", "pad", "map"; "tiles", if the caller may
+  /// choose its tile. Empty after the last.
   std::array<std::string_view, 3> operations;
-  bool takes_tiles = false;  ///< plan_tiles() makes its kernels, with a tile of the caller's choice
-  bool computes = false;     ///< takes an expression
+  bool computes = false;  ///< takes an expression
   std::uint32_t most_inputs = 1;
   bool flat = false;           ///< sees memory as one row: arrays are flattened for it
   bool writes_images = false;  ///< writes the tiles' images in shared memory instead of elements
@@ -116,7 +116,7 @@ class TMAJIT_API KernelPlan {
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;  ///< each element once
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept { return bytes_read() + bytes_written(); }
-  /// By the cost model; 0 for a tile of the caller's choice.
+  /// By the cost model; 0 for a batch of copies.
   [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
   [[nodiscard]] const Prediction& prediction() const noexcept;
   /// Whether a planner takes this kernel without a measurement: of small tensors only those that many shapes

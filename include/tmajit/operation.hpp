@@ -16,6 +16,7 @@
 #include <tmajit/operations/slice.hpp>
 #include <tmajit/operations/split.hpp>
 #include <tmajit/operations/stencil.hpp>
+#include <tmajit/operations/tiles.hpp>
 #include <tmajit/tensor.hpp>
 
 #include <variant>
@@ -25,7 +26,8 @@ TMAJIT_BEGIN
 
 /// The descriptor of a move's operation. Operations without a descriptor of their own, such as permute and
 /// cast, are made of these.
-using MoveBody = std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution>;
+using MoveBody =
+    std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution, Tiles>;
 
 /// One destination computed from sources by one kernel. What all operations are made of. The descriptor says
 /// which shapes and types the sources have.

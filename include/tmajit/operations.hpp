@@ -21,8 +21,10 @@ struct OperationInfo {
   std::uint32_t most_sources = 1;
   bool reads_destination = false;  ///< the destination holds elements before
   bool moves_bits = false;         ///< elements are copied as they are, of types of one size
-  bool is_view = false;            ///< a copy of a view of its source
-  bool is_batch = false;           ///< copies each source to a destination of its own, in one launch
+  /// Tensor maps describe its tensors as they are: their rows lie multiples of 16 bytes apart.
+  bool needs_mapped_rows = false;
+  bool is_view = false;   ///< a copy of a view of its source
+  bool is_batch = false;  ///< copies each source to a destination of its own, in one launch
 
   /// Null if there is none.
   [[nodiscard]] TMAJIT_API const Argument* find_argument(std::string_view name) const noexcept;

@@ -122,6 +122,7 @@ Problem window_problem(const Move& move, ProblemBody body) {
 std::string_view Problem::expression() const noexcept {
   const auto text = [](const auto& one) -> std::string_view {
     if constexpr (requires { one.expression; }) return one.expression;
+    if constexpr (requires { one.tiles; }) return one.tiles.expression;
     return {};
   };
   return std::visit(text, body);

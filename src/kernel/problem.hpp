@@ -80,11 +80,9 @@ struct ConvolutionProblem {
 };
 /// A tile of the caller's choice on tensors as they are, which the nest keeps, too.
 struct TileProblem {
-  static constexpr std::string_view operation = "tile";  ///< no family's: plan_tiles() asks one by its name
-  std::vector<TensorView> views;                         ///< the destination, then the sources
-  TileOptions options = {};
-  std::string expression = {};
-  CombineOp combine = CombineOp::add;
+  static constexpr std::string_view operation = Tiles::operation;
+  std::vector<TensorView> views;  ///< the destination, then the sources
+  Tiles tiles;
 };
 using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilProblem, ReduceProblem,
                                  ScanProblem, CombineProblem, Im2colProblem, ConvolutionProblem, TileProblem>;

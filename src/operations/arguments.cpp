@@ -18,8 +18,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<ArgumentType, 9> type_names{
-    "argument type", {"number", "text", "choice", "axis", "axes", "extents", "numbers", "slices", "widths"}};
+constexpr EnumNames<ArgumentType, 10> type_names{
+    "argument type",
+    {"number", "count", "text", "choice", "axis", "axes", "extents", "numbers", "slices", "widths"}};
 
 using Texts = std::vector<std::string_view>;
 
@@ -127,6 +128,15 @@ double read_number(std::string_view text, std::string_view subject) {
   return value;
 }
 
+std::int64_t read_count(std::string_view text, std::string_view subject) {
+  std::uint32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && last == end) return value;
+  refuse("{}: \"{}\" is no whole number from 0 to {}", subject, text,
+         std::numeric_limits<std::uint32_t>::max());
+}
+
 std::string read_choice(const Argument& argument, std::string_view text, std::string_view subject) {
   if (std::ranges::find(argument.choices, text) != argument.choices.end()) return std::string(text);
   refuse("{} {}: there is no such choice; legal are {}{}", subject, text, fmt::join(argument.choices, ", "),
@@ -188,6 +198,14 @@ std::string_view Arguments::text(std::string_view name, std::string_view fallbac
   const std::string* const value = typed<std::string>(*this, name);
   return value == nullptr ? fallback : std::string_view(*value);
 }
+std::uint32_t Arguments::count(std::string_view name, std::uint32_t fallback) const {
+  const std::int64_t* const value = typed<std::int64_t>(*this, name);
+  if (value == nullptr) return fallback;
+  constexpr std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  if (*value < 0 || *value > most)
+    refuse("the argument {} is {}; legal are whole numbers from 0 to {}", name, *value, most);
+  return static_cast<std::uint32_t>(*value);
+}
 std::int64_t Arguments::axis(std::string_view name, std::int64_t fallback) const {
   const std::int64_t* const value = typed<std::int64_t>(*this, name);
   return value == nullptr ? fallback : *value;
@@ -216,6 +234,7 @@ Dims parse_numbers(std::string_view text, std::string_view subject) {
 ArgumentValue parse_argument(const Argument& argument, std::string_view text, std::string_view subject) {
   switch (argument.type) {
     case ArgumentType::number: return read_number(text, subject);
+    case ArgumentType::count: return read_count(text, subject);
     case ArgumentType::text: return std::string(text);
     case ArgumentType::choice: return read_choice(argument, text, subject);
     case ArgumentType::axis: {

@@ -49,9 +49,15 @@ void throw_if_any(Violations& violations) {
 void check_operation(std::span<const Move> moves) {
   Violations violations;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    MoveRules(moves, i, violations).check(rules_of_move(moves[i]).check);
+    const OperationRules& rules = rules_of_move(moves[i]);
+    if (rules.check_alone != nullptr) {
+      rules.check_alone(moves[i], violations);
+    } else {
+      MoveRules(moves, i, violations).check(rules.check);
+    }
   }
   throw_if_any(violations);
+  if (moves.size() == 1 && rules_of_move(moves.front()).check_alone != nullptr) return;
   check_all_apart(moves, violations);
   throw_if_any(violations);
 }

@@ -19,6 +19,7 @@ TMAJIT_BEGIN
 [[nodiscard]] const OperationRules& rules_of(const ReduceInto&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Im2col&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Convolution&) noexcept;
+[[nodiscard]] const OperationRules& rules_of(const Tiles&) noexcept;
 
 /// Throws SpecError with every rule that the moves break: those of their operations, addresses that are
 /// multiples of an element, every element written once, and nothing written where something else is read or

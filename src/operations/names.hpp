@@ -18,4 +18,5 @@
   USE(copy_ragged)                     \
   USE(reduce_into)                     \
   USE(im2col)                          \
-  USE(convolution)
+  USE(convolution)                     \
+  USE(tiles)

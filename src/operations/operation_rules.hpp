@@ -13,6 +13,8 @@ struct OperationRules {
   bool in_place = false;
   /// Adds the operation's own rules that a move breaks. The rules of every move have been checked before.
   void (*check)(MoveRules& rules) = nullptr;
+  /// All rules of a move whose kernel sees tensors as they are, which stand in place of those of every move.
+  void (*check_alone)(const Move& move, Violations& violations) = nullptr;
   /// The canonical problem of a legal move, which families see.
   Problem (*problem)(const Move& move) = nullptr;
 };

@@ -44,6 +44,7 @@ struct OperationReference {
 [[nodiscard]] const OperationReference& reference_of(const tmajit::ReduceInto&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Im2col&) noexcept;
 [[nodiscard]] const OperationReference& reference_of(const tmajit::Convolution&) noexcept;
+[[nodiscard]] const OperationReference& reference_of(const tmajit::Tiles&) noexcept;
 
 /// Whether compute() understands the move: it evaluates no expression but those that `understands` names.
 [[nodiscard]] bool understands(const tmajit::Move& move);

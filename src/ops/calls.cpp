@@ -117,6 +117,29 @@ void map(const Runtime& runtime, const Tensor& destination, std::string_view exp
   });
 }
 
+void tiles(const Runtime& runtime, const Tensor& destination, const Tiles& tiles, List<Tensor> sources,
+           Stream stream) {
+  const TileOptions& options = tiles.options;
+  const std::span<const char> family(tiles.family);
+  const std::span<const char> expression(tiles.expression);
+  const std::span<const std::int64_t> box(options.box);
+  const std::span<const std::int64_t> strides(options.element_strides);
+  Call(runtime, 'k', {&destination, 1}, sources)
+      .with(family)
+      .with(expression)
+      .with(tiles.combine)
+      .with(box)
+      .with(strides)
+      .with(options.swizzle)
+      .with(options.interleave)
+      .with(options.l2_promotion)
+      .with(options.oob_fill)
+      .with(std::array{options.stages, options.output_stages, options.warps, options.ctas_per_sm})
+      .with(options.tiles_per_cta.has_value())
+      .with(options.tiles_per_cta.value_or(0))
+      .run(stream, [&] { return operation::tiles(destination, tiles, sources); });
+}
+
 void stencil(const Runtime& runtime, const Tensor& destination, std::string_view expression,
              List<Tensor> sources, const Stencil& stencil, Stream stream) {
   const std::span<const char> text(expression);

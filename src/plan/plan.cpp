@@ -2,6 +2,7 @@
 #include "families/shared/shape_class.hpp"
 #include "kernel/plan_state.hpp"
 #include "operations/list.hpp"
+#include "operations/tiles/tiles.hpp"
 #include "plan/candidates.hpp"
 #include "plan/cost_model.hpp"
 #include "spec/chip_rules.hpp"
@@ -87,7 +88,7 @@ std::optional<TunedChoice> find_choice(const PlanOptions& options, const Problem
 /// The tuned candidate of the problem, if there is one.
 const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
                             const std::vector<Candidate>& candidates) {
-  if (options.tuning == nullptr) return nullptr;
+  if (options.tuning == nullptr || candidates.size() == 1) return nullptr;
   const auto tuned = find_choice(options, problem, candidates[usual_of(candidates)]);
   if (!tuned) return nullptr;
   std::vector<KernelChoice> choices;
@@ -127,6 +128,10 @@ std::vector<KernelPlan> plan_kernels(const Operation& operation, const PlanOptio
     if (!problem.nest.empty()) plans.push_back(plan_problem(std::move(problem), options));
   }
   return plans;
+}
+
+KernelPlan plan_tiles(const TileRequest& request) {
+  return std::move(plan_kernels(operation_of(request), {.chip = request.chip}).front());
 }
 
 ShapeClass shape_class(const Move& move, const PlanOptions& options) {

@@ -115,7 +115,7 @@ void add_options(const FamilyInfo& family, std::vector<NamedPlan>& plans) {
 std::vector<FamilyInfo> tile_families() {
   std::vector<FamilyInfo> found;
   std::ranges::copy_if(families(), std::back_inserter(found),
-                       [](const FamilyInfo& family) { return family.takes_tiles; });
+                       [](const FamilyInfo& family) { return family.does("tiles"); });
   return found;
 }
 

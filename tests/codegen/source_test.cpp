@@ -1,5 +1,5 @@
 #include "codegen/plans.hpp"
-#include "families/tiles/tile_spec.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>

@@ -17,9 +17,9 @@ std::string row(const FamilyInfo& family) {
                      family.most_inputs == 0   ? "none"
                      : family.most_inputs == 1 ? "1"
                                                : fmt::format("1 to {}", family.most_inputs),
-                     !family.takes_tiles                 ? "the planner"
-                     : family.operations.front().empty() ? "the caller"
-                                                         : "the caller or the planner");
+                     !family.does("tiles")          ? "the planner"
+                     : family.operations[1].empty() ? "the caller"
+                                                    : "the caller or the planner");
 }
 
 }  // namespace

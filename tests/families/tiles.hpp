@@ -1,10 +1,11 @@
 #pragma once
 
-#include "families/tiles/tile_rules.hpp"
-#include "families/tiles/tile_spec.hpp"
 #include "spec/rules.hpp"
+#include "tiles/tile_rules.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include <tmajit/list.hpp>
+#include <tmajit/tiles.hpp>
 
 #include <array>
 #include <span>

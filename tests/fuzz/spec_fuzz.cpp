@@ -2,7 +2,7 @@
 // must have something to say.
 #include "families/list.hpp"
 #include "families/tiles/tile_family.hpp"
-#include "families/tiles/tile_rules.hpp"
+#include "tiles/tile_rules.hpp"
 
 #include <tmajit/codegen.hpp>
 #include <tmajit/error.hpp>
@@ -121,7 +121,7 @@ void fuzz_requests(Input input) {
   if (counts[6] % 2 == 1) request.tiles.box = box;
   if (counts[7] % 2 == 1) request.tiles.element_strides = element_strides;
   for (const FamilyInfo& family : families()) {
-    if (!family.takes_tiles) continue;
+    if (!family.does("tiles")) continue;
     request.family = family.name;
     try_to([&] {
       const auto violations = validate(request);

@@ -197,7 +197,7 @@ TileRequest RandomKernel::request(const Places& places) const {
 std::vector<FamilyInfo> tile_families() {
   std::vector<FamilyInfo> found;
   std::ranges::copy_if(families(), std::back_inserter(found),
-                       [](const FamilyInfo& family) { return family.takes_tiles; });
+                       [](const FamilyInfo& family) { return family.does("tiles"); });
   return found;
 }
 

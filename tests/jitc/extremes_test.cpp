@@ -65,7 +65,9 @@ const std::vector<Words>& commands() {
       {"reduce_into", "--shape", "16x32", "--op", "add"},
       {"im2col", "--shape", "2x6x5x4", "--filter", "3x3", "--pad", "1,1", "--window-step", "1,1",
        "--dilation", "1,1"},
-      {"convolution", "--shape", "2x6x5x4", "--filter", "3x3", "--outputs", "3"}};
+      {"convolution", "--shape", "2x6x5x4", "--filter", "3x3", "--outputs", "3"},
+      {"tiles", "--shape", "32x64", "--box", "4x16", "--element-strides", "2x1", "--stages", "2",
+       "--ctas-per-sm", "2", "--tiles-per-cta", "1"}};
   return all;
 }
 

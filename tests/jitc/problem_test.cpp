@@ -6,6 +6,7 @@
 #include "subprocess.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -47,7 +48,7 @@ std::vector<std::uint16_t> moved(ProblemOptions options) {
   }
   for (const auto& output : problem.outputs)
     at.outputs.push_back(reinterpret_cast<std::uintptr_t>(memory.emplace_back(output.memory.bytes).data()));
-  for (const auto& move : problem.moves(at)) reference::compute(move);
+  for (const auto& move : problem.operation(at).moves) reference::compute(move);
   std::vector<std::uint16_t> result;
   for (std::size_t i = 0; i < problem.outputs.size(); ++i) {
     const auto& [view, span, name] = problem.outputs[i];
@@ -60,7 +61,12 @@ std::vector<std::uint16_t> moved(ProblemOptions options) {
 
 /// The rules that a problem with a tile breaks.
 std::vector<tmajit::Violation> violations(const Problem& problem) {
-  return tmajit::validate(problem.tile_request(problem.unplaced(), {}));
+  try {
+    (void)tmajit::plan_kernels(problem.operation(problem.unplaced()));
+  } catch (const tmajit::SpecError& error) {
+    return error.violations();
+  }
+  return {};
 }
 
 Problem look(const ProblemOptions& options) {
@@ -99,8 +105,8 @@ TEST_CASE("every operation does what NumPy would do") {
 }
 
 TEST_CASE("a tile of the caller's choice moves the elements that its strides leave") {
-  CHECK(moved({.word = "copy", .shape = "3x16", .element_strides = "2,8"}) == Elements{0, 8, 32, 40});
-  CHECK_THROWS_AS(moved({.word = "snapshot", .shape = "8x8"}), tmajit::Error);
+  CHECK(moved({.word = "copy", .shape = "3x16", .arguments = {{"--element-strides", "2,8"}}}) ==
+        Elements{0, 8, 32, 40});
 }
 
 TEST_CASE("strides and offsets place the arrays, and change nothing of what is moved") {
@@ -162,15 +168,15 @@ TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'
 TEST_CASE("what runs: the planner's choice, a family's, or a tile of the caller's choice") {
   const auto asked = [](const ProblemOptions& options) {
     const auto request = read_request(options);
-    return std::pair(std::string(request.family_name()), request.has_tile);
+    return std::pair(std::string(request.family_name()), request.operation->name == "tiles");
   };
   using Asked = std::pair<std::string, bool>;
   CHECK(asked({.word = "copy"}) == Asked("", false));
   CHECK(asked({.word = "copy", .arguments = {{"--axes", "1,0"}}}) == Asked("", false));
-  CHECK(asked({.word = "copy", .box = "8x8"}).second);
-  CHECK(asked({.word = "copy", .swizzle = "none"}).second);
-  CHECK(asked({.word = "copy", .stages = 2}).second);
-  CHECK_FALSE(asked({.word = "copy", .l2 = "64B"}).second);
+  CHECK(asked({.word = "copy", .arguments = {{"--box", "8x8"}}}).second);
+  CHECK(asked({.word = "copy", .arguments = {{"--swizzle", "none"}}}).second);
+  CHECK(asked({.word = "copy", .arguments = {{"--stages", "2"}}}).second);
+  CHECK_FALSE(asked({.word = "copy", .arguments = {{"--l2", "64B"}}}).second);
   CHECK_FALSE(asked({.word = "map", .arguments = {{"--expr", "x + g[0]"}}}).second);
   CHECK(asked({.word = "map", .arguments = {{"--expr", "x + t[0]"}}}).second);
   CHECK(asked({.word = "map", .arguments = {{"--expr", "x + tile_index"}}}).second);
@@ -178,8 +184,9 @@ TEST_CASE("what runs: the planner's choice, a family's, or a tile of the caller'
   CHECK(asked({.word = "bulk", .arguments = {{"--expr", "x"}}}).second);
   CHECK(asked({.word = "snapshot"}).second);
   CHECK(asked({.word = "transpose", .arguments = {{"--axes", "1,0"}}}) == Asked("transpose", false));
-  CHECK_THROWS_AS(asked({.word = "permute", .arguments = {{"--axes", "1,0"}}, .box = "8x8"}), tmajit::Error);
-  CHECK_THROWS_AS(asked({.word = "copy", .arguments = {{"--axes", "1,0"}}, .box = "8x8"}), tmajit::Error);
+  CHECK_THROWS_AS(asked({.word = "permute", .arguments = {{"--axes", "1,0"}, {"--box", "8x8"}}}),
+                  tmajit::Error);
+  CHECK_THROWS_AS(asked({.word = "copy", .arguments = {{"--axes", "1,0"}, {"--box", "8x8"}}}), tmajit::Error);
   CHECK_THROWS_AS(asked({.word = "bulk", .arguments = {{"--flip", "0"}}}), tmajit::Error);
   CHECK_THROWS_AS(asked({.word = "frobnicate"}), tmajit::Error);
 }
@@ -194,23 +201,24 @@ TEST_CASE("every family is a word") {
 
 TEST_CASE("shapes: as given, else the box, else 4096x4096; the output's over the element strides") {
   CHECK(shape(look({.word = "copy"}).outputs[0].view) == Shape{4096, 4096});
-  CHECK(shape(look({.word = "copy", .box = "2,8,64"}).outputs[0].view) == Shape{2, 8, 64});
-  const auto halved = look({.word = "copy", .shape = "5x33x64", .box = "2,8,64", .element_strides = "1x2x1"});
+  CHECK(shape(look({.word = "copy", .arguments = {{"--box", "2,8,64"}}}).outputs[0].view) == Shape{2, 8, 64});
+  const auto halved = look({.word = "copy",
+                            .shape = "5x33x64",
+                            .arguments = {{"--box", "2,8,64"}, {"--element-strides", "1x2x1"}}});
   CHECK(shape(halved.outputs[0].view) == Shape{5, 17, 64});
   CHECK(violations(halved).empty());
   const auto strided = look({.word = "copy",
                              .shape = "5x33x64",
                              .strides = {"4224,128,1"},
                              .out_strides = "2000,100,1",
-                             .box = "2,8,64",
-                             .element_strides = "1x2x1"});
+                             .arguments = {{"--box", "2,8,64"}, {"--element-strides", "1x2x1"}}});
   CHECK(steps(strided.inputs[0].view) == std::vector<std::int64_t>{4224, 128, 1});
   CHECK(steps(strided.outputs[0].view) == std::vector<std::int64_t>{2000, 100, 1});
   CHECK(violations(strided).empty());
 }
 
 TEST_CASE("rows are padded for a run of a tile only, only where TMA needs it, and it is said") {
-  ProblemOptions options{.word = "copy", .dtypes = {"u8"}, .shape = "10x7", .stages = 2};
+  ProblemOptions options{.word = "copy", .dtypes = {"u8"}, .shape = "10x7", .arguments = {{"--stages", "2"}}};
   CHECK_FALSE(violations(look(options)).empty());
   auto problem = make_problem(options, Purpose::run);
   CHECK(steps(problem.inputs[0].view) == std::vector<std::int64_t>{16, 1});
@@ -233,7 +241,7 @@ TEST_CASE("files bring type and shape; a bulk kernel takes any rank as one row")
   const auto problem = make_problem(options, Purpose::run);
   CHECK(problem.inputs[0].view.type == ElementType::f16);
   CHECK(shape(problem.outputs[0].view) == Shape{3, 4});
-  CHECK(shape(problem.tile_request(problem.unplaced(), {}).sources[0].view) == Shape{12});
+  CHECK(shape(problem.operation(problem.unplaced()).moves[0].sources[0].view) == Shape{12});
   options.shape = "4x3"s;
   CHECK_THROWS_AS(look(options), tmajit::Error);
   options.shape = "3x4"s;
@@ -243,13 +251,16 @@ TEST_CASE("files bring type and shape; a bulk kernel takes any rank as one row")
 }
 
 TEST_CASE("options --oob and --l2 are part of what is validated") {
-  ProblemOptions options{.word = "copy", .dtypes = {"i32"}, .oob = "nan"};
+  ProblemOptions options{.word = "copy", .dtypes = {"i32"}, .arguments = {{"--oob", "nan"}}};
   const auto broken = violations(look(options));
   REQUIRE(broken.size() == 1);
   CHECK(broken.front().subject.starts_with("input"));
   options.dtypes = {"f32"};
   CHECK(violations(look(options)).empty());
-  CHECK(look(options).tile.options.l2_promotion == tmajit::L2Promotion::b256);
+  const auto problem = look(options);
+  const auto operation = problem.operation(problem.unplaced());
+  CHECK(std::get<tmajit::Tiles>(operation.moves.front().body).options.l2_promotion ==
+        tmajit::L2Promotion::b256);
 }
 
 TEST_CASE("the comparison finds wrong elements, and bytes changed beside them") {

@@ -136,7 +136,7 @@ void check_limits(const Candidate& candidate, const Problem& problem) {
   CHECK(footprint.threads <= 1024);
   if (through_maps(candidate)) return check_engine(candidate, problem, footprint);
   // Tiles of the copy engine may reach out of a tensor; their rules are their own (tests/spec).
-  if (candidate.family->info().takes_tiles) {
+  if (candidate.family->info().does("tiles")) {
     if (!candidate.family->info().flat) check_maps(make_kernel_plan(candidate, problem));
     return;
   }

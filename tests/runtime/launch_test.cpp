@@ -1,11 +1,11 @@
 // From plans to the driver's arguments: real plans, real kernels, a device that only records.
 #include "error_of.hpp"
-#include "families/tiles/tile_spec.hpp"
 #include "lib/allocations.hpp"
 #include "measurable.hpp"
 #include "plan/violations.hpp"
 #include "runtime/fake_device.hpp"
 #include "runtime/seen_parameters.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/plan.hpp>

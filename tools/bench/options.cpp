@@ -30,7 +30,7 @@ std::vector<ElementType> legal_types() {
 std::vector<std::string> families_with_tiles() {
   std::vector<std::string> names;
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
-    if (family.takes_tiles) names.emplace_back(family.name);
+    if (family.does("tiles")) names.emplace_back(family.name);
   }
   return names;
 }

@@ -66,7 +66,7 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
   }
   for (const auto& output : problem.outputs) {
     outputs_.push_back(allocate(device_, output));
-    if (!problem.combines()) continue;
+    if (!problem.request.combines()) continue;
     if (problem.into) {
       const auto image = image_of(output, problem.into->data(), problem.into->layout());
       before_.emplace_back(image.bytes.begin(), image.bytes.end());
@@ -127,7 +127,7 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   const Progress progress("checking on the CPU");
   bool makes_values = false;
   std::vector<double> allowed;  // of the one output that what is computed has
-  for (const auto& move : problem_.moves(at)) {
+  for (const auto& move : problem_.operation(at).moves) {
     reference::compute(move);
     makes_values = makes_values || reference::makes_values(move);
     allowed = reference::allowed_errors(move, reference::whole(move.destination.view));

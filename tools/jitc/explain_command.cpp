@@ -27,7 +27,7 @@ struct ExplainOptions {
 
 MoveExplanation explain(const Problem& problem, tmajit::Runtime& runtime) {
   const auto at = problem.unplaced();
-  if (!problem.request.has_tile && !problem.is_batch()) {
+  if (!problem.is_batch()) {
     const Progress progress("planning and compiling");
     return tmajit::plan(runtime, problem.operation(at), problem.request.family_name()).explain();
   }

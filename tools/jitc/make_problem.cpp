@@ -33,7 +33,7 @@ class Builder {
     // What can be read without the inputs comes first, so that a word that is wrong is not hidden by a file
     // that is not there.
     const auto named = read_types(options_);
-    read_tile();
+    check_values();
     read_ranges();
     for (const auto& path : options_.in) problem_.files.emplace_back(path);
     count_inputs();
@@ -42,27 +42,30 @@ class Builder {
     read_views();
     require_same_bits();
     read_arguments();
-    if (has_tile()) {
-      make_tile_output();
-    } else {
-      make_outputs();
-    }
+    make_outputs();
     if (!options_.into.empty()) read_into();
     keep_booleans();
     return std::move(problem_);
   }
 
  private:
-  [[nodiscard]] bool has_tile() const { return problem_.request.has_tile; }
   [[nodiscard]] const tmajit::OperationInfo& operation() const { return *problem_.request.operation; }
   [[nodiscard]] bool is(std::string_view name) const { return operation().name == name; }
   [[nodiscard]] bool computes() const { return operation().find_argument("expression") != nullptr; }
-  [[nodiscard]] bool combines() const { return problem_.combines(); }
+  [[nodiscard]] bool combines() const { return problem_.request.combines(); }
   [[nodiscard]] bool convolves() const { return is("convolution"); }
   [[nodiscard]] const std::string& text(std::string_view option) const { return options_.argument(option); }
-  /// Whether the kernel sees arrays as one row, and whether it writes images of tiles.
-  [[nodiscard]] bool is_flat() const { return has_tile() && problem_.request.family->flat; }
-  [[nodiscard]] bool writes_images() const { return has_tile() && problem_.request.family->writes_images; }
+  [[nodiscard]] bool has_mapped_rows() const {
+    return operation().needs_mapped_rows && !problem_.request.family->flat;
+  }
+  [[nodiscard]] bool writes_images() const {
+    return problem_.request.family != nullptr && problem_.request.family->writes_images;
+  }
+  /// Whether outputs have the inputs' bits.
+  [[nodiscard]] bool moves_bits() const {
+    if (!operation().needs_mapped_rows) return operation().moves_bits;
+    return !problem_.request.family->computes && !combines() && !writes_images();
+  }
 
   /// A convolution's filter is a file, or is made of --filter and --outputs.
   void check_filter() const {
@@ -119,8 +122,7 @@ class Builder {
              problem_.files.empty() ? "--parts" : "--in");
     }
     const auto* const family = problem_.request.family;
-    const auto most =
-        family != nullptr && (has_tile() || computes()) ? family->most_inputs : operation().most_sources;
+    const auto most = family != nullptr && computes() ? family->most_inputs : operation().most_sources;
     if (count_ > most) {
       if (most == 0) {
         refuse("{} computes from coordinates alone and takes no input, but {} given; map takes inputs",
@@ -144,33 +146,14 @@ class Builder {
     }
   }
 
-  void read_tile() {
-    auto& [box, element_strides, tile] = problem_.tile;
-    if (!options_.box.empty()) box = parse_box(options_.box, "--box");
-    if (!options_.element_strides.empty())
-      element_strides = parse_box(options_.element_strides, "--element-strides");
-    if (!options_.swizzle.empty()) tile.swizzle = tmajit::parse<tmajit::Swizzle>(options_.swizzle);
-    if (!options_.interleave.empty())
-      tile.interleave = tmajit::parse<tmajit::Interleave>(options_.interleave);
-    if (!options_.oob.empty()) tile.oob_fill = tmajit::parse<tmajit::OobFill>(options_.oob);
-    tile.l2_promotion = tmajit::parse<tmajit::L2Promotion>(options_.l2.empty() ? "256B" : options_.l2);
-    if (!options_.l2.empty() && !has_tile())
-      refuse("--l2 is for loads of tiles of your choice: give the tile, too, as in --box 32x64");
-    tile.stages = options_.stages.value_or(0);
-    tile.output_stages = options_.output_stages.value_or(0);
-    tile.warps = options_.warps.value_or(0);
-    tile.ctas_per_sm = options_.ctas_per_sm.value_or(0);
-    tile.tiles_per_cta = options_.tiles_per_cta;
-  }
-
   [[nodiscard]] Shape shape_of(std::size_t input) const {
     if (!problem_.files.empty()) return shape_of_file(problem_.files[input]);
     if (options_.shape.empty()) {
       if (purpose_ == Purpose::run) {
         refuse("{} needs its inputs: --in a.npy, or --shape 4096x4096 for made-up elements", problem_.word);
       }
-      const auto& box = problem_.tile.box;
-      if (box.empty() || is_flat()) return {4096, 4096};
+      if (text("--box").empty() || !has_mapped_rows()) return {4096, 4096};
+      const auto box = tmajit::parse_extents(text("--box"), "--box");
       return {box.begin(), box.end()};
     }
     auto shape = parse_extents(options_.shape, "--shape");
@@ -219,7 +202,7 @@ class Builder {
                counted(shape.size(), "dimension"));
       }
       view = TensorView::strided(type, shape, strides);
-    } else if (has_tile() && purpose_ == Purpose::run && view.rank > 1 && !is_flat()) {
+    } else if (has_mapped_rows() && purpose_ == Purpose::run && view.rank > 1) {
       pad_rows(view, name);
     }
     return {.view = view, .memory = MemorySpan::of(view, offset), .name = std::move(name)};
@@ -227,7 +210,7 @@ class Builder {
 
   /// Spaces rows out to a multiple of 16 bytes (32 where the interleave asks for it).
   void pad_rows(TensorView& view, const std::string& name) {
-    const std::uint64_t unit = problem_.tile.options.interleave == tmajit::Interleave::b32 ? 32 : 16;
+    const std::uint64_t unit = text("--interleave") == tmajit::name(tmajit::Interleave::b32) ? 32 : 16;
     const std::uint64_t elements = unit / tmajit::size_of(view.type);
     const std::uint64_t row = view.shape[view.rank - 1];
     const std::uint64_t pitch = (row + elements - 1) / elements * elements;
@@ -269,6 +252,14 @@ class Builder {
   void note(std::string_view option, std::string_view text) {
     auto& all = problem_.arguments;
     all += fmt::format("{}{} {}", all.empty() ? "" : " ", option, text);
+  }
+
+  /// That the operation's arguments can be read.
+  void check_values() const {
+    for (const auto& argument : operation().arguments) {
+      if (const auto& given = text(argument.option); !given.empty())
+        (void)tmajit::parse_argument(argument, given, argument.option);
+    }
   }
 
   /// The views that need not know an input's dimensions.
@@ -327,6 +318,7 @@ class Builder {
       note(argument.option, quoted ? fmt::format("'{}'", given) : tmajit::text_of(value));
     };
     for (const auto& argument : tmajit::find_operation(problem_.operation_name).arguments) take(argument);
+    if (is(tmajit::Tiles::operation)) problem_.given.set("family", std::string(request.family->name));
     if (parts_are_inputs()) note("--parts", text("--parts"));
   }
 
@@ -352,31 +344,20 @@ class Builder {
     return sources;
   }
 
-  /// The output of a kernel whose tile the caller chooses.
-  void make_tile_output() {
-    if (types_.is_default && computes())
-      types_.output = tmajit::destinations_of("map", source_views(), problem_.given).front().type;
-    if (writes_images() && !options_.out_strides.empty())
-      refuse("{} writes plain bytes and takes no --out-strides", problem_.word);
-    if (is_flat()) return add_output(types_.output, extents(problem_.inputs.front().view), "output");
-    auto request = problem_.tile_request(problem_.unplaced(), {});
-    request.destination.view.type = types_.output;
-    const auto view = tmajit::destination_view(request);
-    add_output(view.type, extents(view), "output");
-  }
-
   void make_outputs() {
     if (count_ == 0) return add_output(types_.output, shape_of(0), "output");
+    if (writes_images() && !options_.out_strides.empty())
+      refuse("{} writes plain bytes and takes no --out-strides", problem_.word);
     const auto views = tmajit::destinations_of(problem_.operation_name, source_views(), problem_.given);
     for (std::size_t i = 0; i < views.size(); ++i) {
-      add_output(types_.is_default ? views[i].type : types_.output, extents(views[i]),
+      add_output(types_.is_default || writes_images() ? views[i].type : types_.output, extents(views[i]),
                  views.size() == 1 ? "output" : fmt::format("output {}", i));
     }
   }
 
   /// What moves bits makes no element of one type from one of another.
   void require_same_bits() const {
-    if (has_tile() || !operation().moves_bits) return;  // kernels with a tile have rules of their own
+    if (!operation().moves_bits) return;
     const auto to = types_.output;
     for (const auto from : types_.inputs) {
       if (from != types_.inputs.front()) {
@@ -397,7 +378,7 @@ class Builder {
 
   /// Where no option names a type, bits of NumPy's booleans stay booleans.
   void keep_booleans() {
-    const bool moves = operation().moves_bits && !writes_images();
+    const bool moves = moves_bits();
     const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
     problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
                                     !problem_.files.empty() &&

@@ -14,31 +14,27 @@ namespace {
 
 using tmajit::FamilyInfo;
 
+constexpr std::string_view tiles = tmajit::Tiles::operation;
+
 const tmajit::OperationInfo* operation_called(std::string_view word) {
   const auto all = tmajit::operations();
   const auto found = std::ranges::find(all, word, &tmajit::OperationInfo::name);
   return found == all.end() ? nullptr : &*found;
 }
 
+bool is_argument(const tmajit::OperationInfo& operation, std::string_view option) {
+  return std::ranges::find(operation.arguments, option, &tmajit::Argument::option) !=
+         operation.arguments.end();
+}
+
 bool is_view_option(std::string_view option) {
   return std::ranges::any_of(tmajit::operations(), [&](const tmajit::OperationInfo& operation) {
-    return operation.is_view &&
-           std::ranges::any_of(operation.arguments,
-                               [&](const tmajit::Argument& argument) { return argument.option == option; });
+    return operation.is_view && is_argument(operation, option);
   });
 }
 
 bool is_pad_option(std::string_view option) {
   return option == "--pad" || option == "--pad-value";
-}
-
-/// The first given option of tensors that a planner's kernels see otherwise than they are: those with a tile
-/// of the caller's choice take --expr and --op alone.
-std::string_view planner_option(const ProblemOptions& options) {
-  for (const auto& [option, text] : options.arguments) {
-    if (!text.empty() && option != "--expr" && option != "--op") return option;
-  }
-  return {};
 }
 
 const FamilyInfo* family_called(std::string_view word) {
@@ -50,7 +46,7 @@ const FamilyInfo* family_called(std::string_view word) {
 std::string tile_words() {
   std::vector<std::string_view> words;
   for (const auto& family : tmajit::families()) {
-    if (family.takes_tiles) words.push_back(family.name);
+    if (family.does(tiles)) words.push_back(family.name);
   }
   return fmt::to_string(fmt::join(words, ", "));
 }
@@ -58,24 +54,52 @@ std::string tile_words() {
 /// The first option that gives the kernel a tile of the caller's choice: an expression may read that tile,
 /// too.
 std::string_view tile_option(const ProblemOptions& options) {
-  const auto option = options.tile_option();
-  if (!option.empty()) return option;
+  for (const auto& argument : tmajit::find_operation(tiles).arguments) {
+    const bool chooses = argument.option != "--expr" && argument.option != "--op" &&
+                         argument.option != "--family" && argument.option != "--l2";
+    if (chooses && !options.argument(argument.option).empty()) return argument.option;
+  }
   return reads(options.argument("--expr"), "t") || reads(options.argument("--expr"), "tile_index")
              ? "--expr with t[d] or tile_index"
              : std::string_view();
 }
 
-/// A family whose tile the caller chooses.
-Request with_tile(const tmajit::OperationInfo* operation, const FamilyInfo& family,
-                  const ProblemOptions& options) {
-  if (const auto view = planner_option(options); !view.empty()) {
+/// The first given option that kernels with a tile of the caller's choice do not take: they see tensors as
+/// they are.
+std::string_view planner_option(const ProblemOptions& options, const FamilyInfo& family) {
+  for (const auto& [option, text] : options.arguments) {
+    const bool is_taken = option == "--expr" ? family.computes
+                          : option == "--op" ? family.does("reduce_into")
+                                             : is_argument(tmajit::find_operation(tiles), option);
+    if (!text.empty() && !is_taken) return option;
+  }
+  return {};
+}
+
+/// "reduce and reduce_into do": the operations that take an option.
+std::string takers(std::string_view option) {
+  std::vector<std::string_view> names;
+  for (const auto& operation : tmajit::operations()) {
+    for (const auto& argument : operation.arguments) {
+      if (argument.option == option) names.push_back(operation.name);
+    }
+  }
+  const auto last = names.back();
+  names.pop_back();
+  return names.empty() ? fmt::format("{} does", last)
+                       : fmt::format("{} and {} do", fmt::join(names, ", "), last);
+}
+
+Request with_tile(const FamilyInfo& family, const ProblemOptions& options) {
+  if (const auto other = planner_option(options, family); !other.empty()) {
+    if (other == "--expr" || other == "--op") refuse("{} takes no {}; {}", family.name, other, takers(other));
     const auto tile = tile_option(options);
     refuse(
         "{} needs a kernel that the planner chooses, but {} has a tile of your choice, which is for "
         "tensors as they are; leave one of them out",
-        view, tile.empty() ? options.word : std::string(tile));
+        other, tile.empty() ? options.word : std::string(tile));
   }
-  return {.operation = operation, .family = &family, .has_tile = true};
+  return {.operation = operation_called(tiles), .family = &family};
 }
 
 }  // namespace
@@ -103,46 +127,31 @@ std::vector<std::string_view> operation_words() {
 
 Request read_request(const ProblemOptions& options) {
   const auto tile = tile_option(options);
-  if (const auto* const operation = operation_called(options.word)) {
-    if (tile.empty()) return {.operation = operation};
-    const auto* const family = family_called(options.word);
-    if (family == nullptr || !family->takes_tiles) {
-      refuse("{} chooses a tile, but for {} the planner does; tiles of your choice are for {}", tile,
-             options.word, tile_words());
-    }
-    return with_tile(operation, *family, options);
+  const auto* const operation = operation_called(options.word);
+  if (options.word == tiles) {
+    const auto& family = options.argument("--family");
+    const auto* const found = family_called(family.empty() ? "copy" : family);
+    if (found == nullptr || !found->does(tiles))
+      refuse("--family {}: tiles of your choice are for {}", family, tile_words());
+    return with_tile(*found, options);
   }
+  if (!options.argument("--family").empty()) refuse("{} takes no --family; tiles does", options.word);
+  if (operation != nullptr && tile.empty()) return {.operation = operation};
   const auto* const family = family_called(options.word);
-  if (family == nullptr) {
+  if (operation == nullptr && family == nullptr) {
     refuse("there is no operation or family \"{}\"; operations are {}; families are {}{}", options.word,
            operation_names(), family_names(), tmajit::suggestion(options.word, operation_words()));
   }
-  if (family->takes_tiles)
-    return with_tile(operation_called(family->computes ? "map" : "copy"), *family, options);
+  if (family != nullptr && family->does(tiles)) return with_tile(*family, options);
   if (!tile.empty()) {
-    refuse("{} chooses a tile, but for family {} the planner does; tiles of your choice are for {}", tile,
-           family->name, tile_words());
+    refuse("{} chooses a tile, but for {}{} the planner does; tiles of your choice are for {}", tile,
+           operation == nullptr ? "family " : "", options.word, tile_words());
   }
   return {.operation = operation_called(options.argument("--expr").empty() ? "copy" : "map"),
           .family = family};
 }
 
 namespace {
-
-/// "reduce and reduce_into do": the operations that take an option.
-std::string takers(std::string_view option) {
-  std::vector<std::string_view> names;
-  for (const auto& operation : tmajit::operations()) {
-    for (const auto& argument : operation.arguments) {
-      if (argument.option == option) names.push_back(operation.name);
-    }
-  }
-  if (option == "--expr") names.emplace_back("bulk");
-  const auto last = names.back();
-  names.pop_back();
-  return names.empty() ? fmt::format("{} does", last)
-                       : fmt::format("{} and {} do", fmt::join(names, ", "), last);
-}
 
 /// Whether the operation, or the family with a tile of the caller's choice, takes an option.
 bool takes(const Request& request, std::string_view option) {
@@ -157,6 +166,8 @@ bool takes(const Request& request, std::string_view option) {
 void check_arguments(const Request& request, const ProblemOptions& options) {
   for (const auto& [option, text] : options.arguments) {
     if (text.empty() || takes(request, option)) continue;
+    if (option == "--l2")
+      refuse("--l2 is for loads of tiles of your choice: give the tile, too, as in --box 32x64");
     refuse("{} takes no {}; {}", options.word, option,
            option == "--pad" ? "only bits of one input can be padded: pad first" : takers(option));
   }
@@ -166,7 +177,8 @@ void check_arguments(const Request& request, const ProblemOptions& options) {
     refuse("{0} needs {1}, {2}: {1} {3}{4}{3}", options.word, argument.option, argument.sentence,
            quoted ? "'" : "", argument.example);
   };
-  for (const auto& argument : request.operation->arguments) require(argument);
+  const auto* const named = operation_called(options.word);
+  for (const auto& argument : (named != nullptr ? named : request.operation)->arguments) require(argument);
   if (!options.argument("--pad-value").empty() && options.argument("--pad").empty())
     refuse("{} takes no --pad-value without --pad; nothing is filled", options.word);
   if (!options.argument("--boundary-value").empty() && options.argument("--boundary") != "constant")

@@ -25,9 +25,12 @@ using Shape = std::vector<std::uint64_t>;
 struct Request {
   const tmajit::OperationInfo* operation = nullptr;  ///< never null once it was read
   const tmajit::FamilyInfo* family = nullptr;        ///< whose kernels alone are asked for; null: any
-  bool has_tile = false;                             ///< of the caller's choice
   [[nodiscard]] std::string_view family_name() const {
     return family == nullptr ? std::string_view() : family->name;
+  }
+  /// Whether the outputs' elements are combined with what they hold.
+  [[nodiscard]] bool combines() const {
+    return operation->reads_destination || (family != nullptr && family->does("reduce_into"));
   }
   /// Whether inputs are seen as --slice, --flip, --axes and --broadcast show them, and padded.
   [[nodiscard]] bool moves_views() const {

@@ -24,9 +24,10 @@ std::string legal_text(const tmajit::Argument& argument) {
   return text + fmt::format("{}default: {}", text.empty() ? "" : "; ", argument.fallback);
 }
 
+constexpr std::size_t margin = 18;  // of what stands beside a name
+
 /// A name, and beside it a text that is wrapped to the terminal.
 std::string fitted(std::string name, std::string_view text) {
-  constexpr std::size_t margin = 14;
   std::string page;
   for (const auto& line : wrap(text, std::max(columns(STDOUT_FILENO), margin + 40) - margin)) {
     page += name + line + '\n';
@@ -37,10 +38,10 @@ std::string fitted(std::string name, std::string_view text) {
 
 void print_table() {
   for (const auto& operation : tmajit::operations()) {
-    write_stdout(fitted(fmt::format("{:<14}", operation.name), operation.summary));
+    write_stdout(fitted(fmt::format("{:<{}}", operation.name, margin), operation.summary));
     for (const auto& argument : operation.arguments) {
       const auto legal = legal_text(argument);
-      write_stdout(fitted(fmt::format("  {:<12}", argument.name),
+      write_stdout(fitted(fmt::format("  {:<{}}", argument.name, margin - 2),
                           fmt::format("{} {}: {}{}{}", argument.option, argument.example, argument.sentence,
                                       legal.empty() ? "" : "; ", legal)));
     }

@@ -6,7 +6,6 @@
 #include <tmajit/cache.hpp>
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 
 #include <CLI/CLI.hpp>
@@ -15,14 +14,6 @@
 
 namespace jitc {
 namespace {
-
-/// The name of the first option that was given.
-std::string_view first_of(std::initializer_list<std::pair<bool, std::string_view>> given) {
-  for (const auto& [is_given, name] : given) {
-    if (is_given) return name;
-  }
-  return {};
-}
 
 void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   OptionGroup group(command, tensors_group);
@@ -85,60 +76,23 @@ std::string type_text(const tmajit::Argument& argument) {
 /// One option for all arguments of that option: operations are read later.
 void add_argument_options(CLI::App& command, ProblemOptions& values) {
   OptionGroup views(command, views_group);
-  OptionGroup group(command, "Arguments of operations");
+  OptionGroup others(command, arguments_group);
+  OptionGroup tiles(command, tiles_group);
   for (const auto& operation : tmajit::operations()) {
     for (const auto& argument : operation.arguments) {
       const std::string option(argument.option);
       if (!values.arguments.try_emplace(option).second) continue;
       auto help = help_of(option);
       if (operation.is_view) help += ". Other operations, too, see such a view of each input";
-      if (option == "--expr")
-        help +=
-            ". With a tile of your choice also t[d], the coordinates in its tile, and tile_index, the tile's "
-            "number";
       if (option == "--parts")
         help += ". concat, copy_ragged: the inputs' extents along --axis, where no files are given";
-      (operation.is_view ? views : group)
-          .add(option.c_str(), values.arguments[option], type_text(argument).c_str(), help);
+      auto& group = operation.is_view ? views : operation.needs_mapped_rows ? tiles : others;
+      group.add(option.c_str(), values.arguments[option], type_text(argument).c_str(), help);
     }
   }
 }
 
-void add_tile_options(CLI::App& command, ProblemOptions& values) {
-  OptionGroup tiles(command, "Tiles");
-  tiles.add(
-      "--box", values.box, "32x64",
-      "Tile of the first input, in elements, row-major; for bulk one number. This and what follows, but for "
-      "--l2, makes the tile your choice, and not the planner's");
-  tiles.add("--element-strides", values.element_strides, "1x2",
-            "Take every n-th element of a dimension, 1 to 8");
-  tiles.add("--swizzle", values.swizzle, "MODE", "none, 32B, 64B or 128B");
-  tiles.add("--interleave", values.interleave, "MODE", "none, 16B or 32B, which no family takes");
-  tiles.add("--oob", values.oob, "FILL", "What elements outside the tensor read as: zero or nan");
-  tiles.add("--l2", values.l2, "SIZE", "L2 promotion: none, 64B, 128B or 256B; default: 256B");
-  OptionGroup pipeline(command, "Pipeline");
-  pipeline.add("--stages", values.stages, "N", "Input tiles in flight");
-  pipeline.add("--output-stages", values.output_stages, "N", "Output tiles in flight");
-  pipeline.add("--warps", values.warps, "N", "Warps that compute");
-  pipeline.add("--ctas-per-sm", values.ctas_per_sm, "N", "CTAs that share an SM");
-  pipeline.add("--tiles-per-cta", values.tiles_per_cta, "N",
-               "Tiles that a CTA does before the next one takes its place; 0: a persistent grid");
-}
-
 }  // namespace
-
-std::string_view ProblemOptions::tile_option() const {
-  return first_of({{!box.empty(), "--box"},
-                   {!element_strides.empty(), "--element-strides"},
-                   {!swizzle.empty(), "--swizzle"},
-                   {!interleave.empty(), "--interleave"},
-                   {!oob.empty(), "--oob"},
-                   {stages.has_value(), "--stages"},
-                   {output_stages.has_value(), "--output-stages"},
-                   {warps.has_value(), "--warps"},
-                   {ctas_per_sm.has_value(), "--ctas-per-sm"},
-                   {tiles_per_cta.has_value(), "--tiles-per-cta"}});
-}
 
 const std::string& ProblemOptions::argument(std::string_view option) const {
   static const std::string none;
@@ -155,7 +109,6 @@ void add_problem_options(CLI::App& command, ProblemOptions& values) {
       ->type_name("");
   add_tensor_options(command, values);
   add_argument_options(command, values);
-  add_tile_options(command, values);
 }
 
 void add_compiler_options(CLI::App& command, CompilerOptions& values) {

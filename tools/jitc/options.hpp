@@ -37,22 +37,6 @@ struct ProblemOptions {
   /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Those that were not given are empty.
   std::map<std::string, std::string, std::less<>> arguments = {};
   [[nodiscard]] const std::string& argument(std::string_view option) const;
-
-  // Tiles and pipeline; empty where nothing was said.
-  std::string box = {};
-  std::string element_strides = {};
-  std::string swizzle = {};
-  std::string interleave = {};
-  std::string l2 = {};
-  std::string oob = {};
-  std::optional<std::uint32_t> stages = {};
-  std::optional<std::uint32_t> output_stages = {};
-  std::optional<std::uint32_t> warps = {};
-  std::optional<std::uint32_t> ctas_per_sm = {};
-  std::optional<std::uint32_t> tiles_per_cta = {};
-
-  /// The first option that was given and chooses a tile ("--box"); or empty.
-  [[nodiscard]] std::string_view tile_option() const;
 };
 
 /// How kernels are compiled and where they are kept.
@@ -66,6 +50,8 @@ struct CompilerOptions {
 /// Groups of options in help texts that commands add to.
 inline constexpr auto tensors_group = "Tensors";
 inline constexpr auto views_group = "Views";
+inline constexpr auto arguments_group = "Arguments of operations";
+inline constexpr auto tiles_group = "Tiles of your choice";
 
 /// Adds OPERATION and the options of ProblemOptions to `command`. `values` must outlive the parse.
 void add_problem_options(CLI::App& command, ProblemOptions& values);

@@ -42,7 +42,7 @@ bool is_own_kernel(std::string_view word) {
 }
 
 void check_own_usage(const CLI::App& command, std::string_view word, bool ptx) {
-  constexpr std::array of_operations{tensors_group, views_group, "Tiles", "Pipeline"};
+  constexpr std::array of_operations{tensors_group, views_group, arguments_group, tiles_group};
   constexpr std::array of_operations_alone{"--step", "--check", "--seed"};
   const bool own = is_own_kernel(word);
   for (const auto* option : command.get_options()) {

@@ -21,11 +21,6 @@ std::vector<Tensor> placed(std::span<const Array> arrays, std::span<const std::u
   return tensors;
 }
 
-/// Makes a dense tensor one long row.
-void flatten(Tensor& tensor) {
-  if (tensor.view.rank != 1) tensor = tmajit::reshaped(tensor, {tensor.view.elements()});
-}
-
 }  // namespace
 
 Tensor InputViews::of(Tensor tensor) const {
@@ -46,43 +41,6 @@ tmajit::RaggedPlan Problem::batch(const Addresses& at, const tmajit::Chip& chip)
   auto sources = placed(inputs, at.inputs);
   for (auto& source : sources) source = views.of(source);
   return tmajit::plan_ragged(placed(outputs, at.outputs), sources, at.table, chip);
-}
-
-tmajit::TileRequest Problem::tile_request(const Addresses& at, const tmajit::Chip& chip) const {
-  tmajit::TileRequest result{.family = request.family->name,
-                             .sources = placed(inputs, at.inputs),
-                             .expression = given.text("expression"),
-                             .tiles = tile.options,
-                             .chip = chip};
-  if (combines()) result.combine = tmajit::parse<tmajit::CombineOp>(given.text("op"));
-  if (!outputs.empty()) result.destination = placed(outputs, at.outputs).front();
-  result.tiles.box = tile.box;
-  result.tiles.element_strides = tile.element_strides;
-  if (request.family->flat) {
-    for (auto& source : result.sources) flatten(source);
-    flatten(result.destination);
-  }
-  return result;
-}
-
-std::vector<tmajit::Move> Problem::moves(const Addresses& at) const {
-  if (!request.has_tile) return operation(at).moves;
-  if (request.family->writes_images) {
-    refuse("--check: {} writes tiles as they lie in shared memory, which no walk over elements gives", word);
-  }
-  tmajit::Move move{.destination = placed(outputs, at.outputs).front(), .sources = placed(inputs, at.inputs)};
-  std::vector<tmajit::Slice> slices;
-  for (const auto stride : tile.element_strides) slices.push_back({.step = stride});
-  for (auto& source : move.sources) source = tmajit::sliced(source, slices);
-  // The copy engine rounds tf32, which a conversion does, too.
-  const auto type = move.destination.view.type;
-  const bool rounds = type == tmajit::ElementType::tf32 || type == tmajit::ElementType::tf32_ftz;
-  if (combines()) {
-    move.body = tmajit::ReduceInto{tmajit::parse<tmajit::CombineOp>(given.text("op"))};
-  } else if (rounds || given.has("expression")) {
-    move.body = tmajit::Map{std::string(given.text("expression", "x"))};
-  }
-  return {move};
 }
 
 std::string_view Problem::descr(const Array& output) const {

@@ -4,7 +4,6 @@
 #include "operations.hpp"
 
 #include <tmajit/ragged.hpp>
-#include <tmajit/tiles.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -36,13 +35,6 @@ struct InputViews {
   [[nodiscard]] tmajit::Tensor of(tmajit::Tensor tensor) const;
 };
 
-/// A tile of the caller's choice.
-struct TileChoice {
-  std::vector<std::uint32_t> box;
-  std::vector<std::uint32_t> element_strides;
-  tmajit::TileOptions options;  ///< but for those two
-};
-
 /// An operation and the arrays it is for.
 struct Problem {
   std::string word;       ///< as it was typed: "permute", "bulk"
@@ -51,7 +43,6 @@ struct Problem {
   std::string operation_name = {};  ///< what is done to the views: "pad" for permute --pad
   tmajit::Arguments given;          ///< of that operation
   InputViews views;
-  TileChoice tile;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
   std::vector<InputArray> files;        ///< one an input, or none
@@ -59,18 +50,12 @@ struct Problem {
   bool outputs_are_booleans = false;    ///< of NumPy, as the files are
   std::vector<std::string> notes;       ///< what was chosen for the user, in words
 
-  /// What is to be done where the arrays' memory begins at these addresses: by a planner, or, if
-  /// `request.has_tile`, by a kernel with that tile. The second refers to this problem.
+  /// What is to be done where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;
-  [[nodiscard]] tmajit::TileRequest tile_request(const Addresses& at, const tmajit::Chip& chip) const;
-  /// The same as moves that a plain walk can do. Throws Error{invalid_argument} for what no move does.
-  [[nodiscard]] std::vector<tmajit::Move> moves(const Addresses& at) const;
 
   /// Whether it is one launch for all inputs, and its plan.
   [[nodiscard]] bool is_batch() const { return request.operation->is_batch; }
   [[nodiscard]] tmajit::RaggedPlan batch(const Addresses& at, const tmajit::Chip& chip = {}) const;
-  /// Whether the outputs' elements are combined with what they hold.
-  [[nodiscard]] bool combines() const { return request.operation->reads_destination; }
 
   /// How an output is written: the NumPy type of the elements.
   [[nodiscard]] std::string_view descr(const Array& output) const;

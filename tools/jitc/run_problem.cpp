@@ -69,7 +69,11 @@ class OutputFiles {
 
 /// Whether --check can say anything is known before anything runs.
 void require_checkable(const Problem& problem) {
-  for (const auto& move : problem.moves(problem.unplaced())) {
+  if (problem.request.family != nullptr && problem.request.family->writes_images) {
+    refuse("--check: {} writes tiles as they lie in shared memory, which no walk over elements gives",
+           problem.word);
+  }
+  for (const auto& move : problem.operation(problem.unplaced()).moves) {
     if (reference::understands(move)) continue;
     refuse(
         "--check has nothing to compare '{}' with: on the CPU expressions are evaluated of numbers, "
@@ -205,7 +209,7 @@ int run_problem(const RunOptions& options, bool json) {
     right = choice.simulation->run(artifacts, launch_all, report, json);
   } else if (!plans.empty()) {
     run.update(time_on_gpu(*device, launches, arrays, options.repeat, json));
-    if (problem.combines()) {
+    if (problem.request.combines()) {
       // Once, and not as often as it was timed.
       arrays.clear_outputs();
       for (const auto& launch : launches) launch();

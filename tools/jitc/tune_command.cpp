@@ -174,7 +174,7 @@ void check_usage(const TuneCommandOptions& options, bool json) {
 /// An operation that a planner chooses the kernel of.
 Problem planned(const ProblemOptions& options) {
   auto problem = make_problem(options, Purpose::look);
-  if (!problem.request.has_tile) return problem;
+  if (problem.operation_name != tmajit::Tiles::operation) return problem;
   refuse("tune measures the kernels that a planner chooses from, but the tile of this {} is chosen",
          options.word);
 }

@@ -3,14 +3,6 @@
 
 TMAJIT_BEGIN
 
-const TileTraits bulk_traits{
-    .name = "bulk",
-    .max_rank = 1,
-    .computes = true,
-    .by_addresses = true,
-    .pipeline = {.tile_bytes = 4 * 1024, .stages = 3, .bytes_in_flight = 72 * 1024},
-};
-
 const Family& bulk_family() {
   static const TileFamily family(
       bulk_traits, "computes an expression of one tensor in one dimension, of any length and alignment",

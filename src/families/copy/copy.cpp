@@ -3,11 +3,6 @@
 
 TMAJIT_BEGIN
 
-const TileTraits copy_traits{
-    .name = "copy",
-    .pipeline = {.tile_bytes = 8 * 1024, .stages = 2, .bytes_in_flight = 48 * 1024},
-};
-
 const Family& copy_family() {
   static const TileFamily family(
       copy_traits, "moves boxes from one tensor map to another, through shared memory",

@@ -3,8 +3,6 @@
 
 TMAJIT_BEGIN
 
-const TileTraits map_traits{.name = "map", .max_inputs = max_inputs, .computes = true};
-
 const Family& map_family() {
   static const TileFamily family(
       map_traits, "computes an expression of up to eight tensors, box by box through shared memory",

@@ -3,12 +3,6 @@
 
 TMAJIT_BEGIN
 
-const TileTraits reduce_into_traits{
-    .name = "reduce_into",
-    .combines = true,
-    .pipeline = {.tile_bytes = 8 * 1024, .stages = 2, .bytes_in_flight = 48 * 1024},
-};
-
 const Family& reduce_into_family() {
   static const TileFamily family(
       reduce_into_traits, "combines boxes of one tensor into another, through shared memory",

@@ -3,8 +3,6 @@
 
 TMAJIT_BEGIN
 
-const TileTraits snapshot_traits{.name = "snapshot", .writes_images = true};
-
 const Family& snapshot_family() {
   static const TileFamily family(
       snapshot_traits, "writes the raw shared-memory image of every box as bytes",

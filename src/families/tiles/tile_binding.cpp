@@ -74,8 +74,8 @@ void TileFamily::bind(const Candidate& candidate, const Problem& problem, Parame
                       LaunchShape& shape) const {
   TileSpec spec = spec_of(candidate, problem.expression());
   if (const auto* const chosen = std::get_if<TileProblem>(&problem.body)) {
-    spec.l2_promotion = chosen->options.l2_promotion;
-    spec.oob_fill = chosen->options.oob_fill;
+    spec.l2_promotion = chosen->tiles.options.l2_promotion;
+    spec.oob_fill = chosen->tiles.options.oob_fill;
   }
   if (spec.traits->by_addresses) return bind_bulk(spec, problem, parameters, shape);
   std::uint64_t work = 1;

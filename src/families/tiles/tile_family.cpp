@@ -1,12 +1,9 @@
 #include "families/tiles/tile_family.hpp"
 
-#include "families/list.hpp"
 #include "families/shared/chunks.hpp"
-#include "families/tiles/tile_rules.hpp"
-#include "kernel/plan_state.hpp"
-#include "spec/chip_rules.hpp"
 #include "spec/dims.hpp"
 #include "spec/limits.hpp"
+#include "tiles/tile_rules.hpp"
 
 #include <algorithm>
 
@@ -40,8 +37,8 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
                        std::string_view call)
     : TypedFamily({.name = traits.name,
                    .summary = summary,
-                   .operations = {traits.combines ? CombineProblem::operation : std::string_view()},
-                   .takes_tiles = true,
+                   .operations = {TileProblem::operation,
+                                  traits.combines ? CombineProblem::operation : std::string_view()},
                    .computes = traits.computes,
                    .most_inputs = traits.max_inputs,
                    .flat = traits.by_addresses,
@@ -53,12 +50,12 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
 // Only `reduce_into` has no family beside it whose tiles a planner chooses faster.
 void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
   const auto* const chosen = std::get_if<TileProblem>(&problem.body);
+  if (chosen != nullptr && chosen->tiles.family != name()) return;
   if (chosen == nullptr && (!problem.is<CombineProblem>() || !may_fit(problem, traits_))) return;
   std::vector<TensorView> views;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) views.push_back(problem.view(i));
-  const TileSpec spec = chosen != nullptr
-                            ? tile_spec(traits_, chosen->expression, views, chosen->options, chosen->combine)
-                            : tile_spec(traits_, {}, views, {}, problem.as<CombineProblem>().op);
+  const Tiles tiles = chosen != nullptr ? chosen->tiles : Tiles{.combine = problem.as<CombineProblem>().op};
+  const TileSpec spec = tile_spec(traits_, tiles.expression, views, tiles.options, tiles.combine);
   Violations violations;
   check_spec(spec, violations);
   check_views(spec, views, violations);
@@ -110,82 +107,6 @@ Candidate TileFamily::candidate(const TileSpec& spec, const CanonicalNest& nest)
 
 std::string TileFamily::why(const Candidate& /*candidate*/, const Problem& /*problem*/) const {
   return std::string(why_);
-}
-
-const TileFamily& tile_family(std::string_view name) {
-  std::vector<std::string_view> names;
-  for (const Family* family : all_families()) {
-    if (!family->info().takes_tiles) continue;
-    if (family->name() == name) return static_cast<const TileFamily&>(*family);
-    names.push_back(family->name());
-  }
-  throw Error(
-      ErrorCode::invalid_argument,
-      fmt::format("no kernel family takes tiles of the caller's choice for \"{}\"; those that do are {}",
-                  name, fmt::join(names, ", ")));
-}
-
-namespace {
-
-std::vector<TensorView> views_of(const TileRequest& request) {
-  std::vector<TensorView> views{request.destination.view};
-  for (const Tensor& source : request.sources) views.push_back(source.view);
-  return views;
-}
-
-TileSpec spec_of(const TileRequest& request) {
-  return tile_spec(tile_family(request.family).traits(), request.expression, views_of(request), request.tiles,
-                   request.combine);
-}
-
-Problem problem_of(const TileRequest& request, const TileTraits& traits) {
-  const std::vector<TensorView> views = views_of(request);
-  // One walk over all tiles visits these extents: where the output is images, the source's.
-  const TensorView walked =
-      traits.writes_images ? over_strides(views[1], request.tiles.element_strides) : views[0];
-  Problem problem{.nest = {.rank = walked.rank, .operands = static_cast<std::uint32_t>(views.size())},
-                  .body = TileProblem{views, request.tiles, std::string(request.expression), request.combine},
-                  .sm_count = request.chip.sm_count};
-  problem.nest.shape = walked.shape;
-  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
-    problem.type[i] = views[i].type;
-    problem.address[i] = i == 0 ? request.destination.address : request.sources[i - 1].address;
-    problem.nest.operand[i].strides = views[i].strides;
-  }
-  return problem;
-}
-
-}  // namespace
-
-KernelPlan plan_tiles(const TileRequest& request) {
-  check_chip(request.chip);
-  if (auto broken = validate(request); !broken.empty()) throw SpecError(std::move(broken));
-  const TileFamily& family = tile_family(request.family);
-  Problem problem = problem_of(request, family.traits());
-  std::vector<Candidate> candidates;
-  family.add_candidates(problem, candidates);
-  return make_kernel_plan(std::move(candidates.front()), std::move(problem));
-}
-
-std::vector<Violation> validate(const TileRequest& request) {
-  const TileSpec spec = spec_of(request);
-  std::vector<Tensor> tensors{request.destination};
-  tensors.insert(tensors.end(), request.sources.begin(), request.sources.end());
-  Violations violations;
-  check_tiles(spec, tensors, violations);
-  return violations.take();
-}
-
-TensorView destination_view(const TileRequest& request) {
-  const TileFamily& family = tile_family(request.family);
-  if (request.sources.empty()) throw Error(ErrorCode::invalid_argument, "a tile kernel needs a source");
-  TileRequest guess = request;
-  TensorView& view = guess.destination.view;
-  view = over_strides(request.sources.front().view, request.tiles.element_strides);
-  if (family.info().computes && is_known(request.destination.view.type))
-    view.type = request.destination.view.type;
-  if (family.info().flat) return dense_view(view.type, std::span(view.shape).first(view.rank));
-  return output_view(spec_of(guess), request.sources.front().view);
 }
 
 TMAJIT_END

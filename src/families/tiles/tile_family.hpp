@@ -1,6 +1,6 @@
 #pragma once
 
-#include "families/tiles/tile_spec.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include <array>
 
@@ -44,8 +44,5 @@ class TileFamily final : public TypedFamily<TileFacts, TileChoice> {
   std::string_view why_;
   std::string_view call_;
 };
-
-/// The family of tiles of that name. Throws Error{invalid_argument} that lists them.
-[[nodiscard]] const TileFamily& tile_family(std::string_view name);
 
 TMAJIT_END

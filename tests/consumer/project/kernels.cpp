@@ -31,6 +31,7 @@ void every_operation(Runtime& runtime) {
   expect_error(none, [&] { stencil(runtime, to, "x(0, 1)", {from}); });
   const Tensor one{TensorView::contiguous(ElementType::f32, Dims{}), to.address};
   expect_error(none, [&] { reduce(runtime, one, {}, {from}); });
+  expect_error(none, [&] { tiles(runtime, to, {}, {from}); });
   expect_error(none, [&] { scan(runtime, to, {.op = parse<ScanOp>("sum")}, {from}); });
   expect_error(none, [&] { reduce_into(runtime, to, CombineOp::add, from); });
   expect_error(none, [&] { copy_ragged(runtime, {to}, {from}); });

@@ -23,7 +23,9 @@ void describe_operations() {
   expect(arguments.find("then") == nullptr && arguments.text("op") == "sum" &&
              arguments.dims("axes").size() == 1,
          "arguments");
-  expect(arguments.number("value", 2) == 2 && arguments.axis("axis", -1) == -1, "fallbacks of arguments");
+  expect(arguments.number("value", 2) == 2 && arguments.axis("axis", -1) == -1 &&
+             arguments.count("stages", 3) == 3,
+         "fallbacks of arguments");
   expect(arguments.slices("slices").empty() && arguments.widths("widths") == PadWidths(),
          "lists of arguments");
   arguments.set("then", "x / n");

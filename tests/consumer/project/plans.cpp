@@ -91,6 +91,9 @@ void plan_tiles_of_ones_own() {
   expect(validate(request).empty(), "a legal box is taken");
   expect(destination_view(request) == request.destination.view, "destination_view()");
   expect(plan_tiles(request).expression() == request.expression, "plan_tiles()");
+  const Operation operation = operation::tiles(
+      request.destination, {.family = "map", .expression = "x", .options = request.tiles}, request.sources);
+  expect(plan_kernels(operation).at(0).family().name == "map", "operation::tiles()");
 
   expect(!device_headers().empty(), "device_headers()");
   expect(custom_source("extern \"C\" __global__ void nothing() {}", "nothing").entry == "nothing",

@@ -71,7 +71,7 @@ void add_tile_casts(CaseBuilder& list, const ListOptions& options, const tmajit:
 void add_tiles(CaseBuilder& list, const ListOptions& options) {
   bool casts = false;
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
-    if (!family.takes_tiles) continue;
+    if (!family.does("tiles")) continue;
     const std::size_t most =
         family.computes ? std::min<std::size_t>(family.most_inputs, tile_expressions.size()) : 1;
     for (std::size_t inputs = 1; inputs <= most; ++inputs) {

@@ -3,7 +3,7 @@
 #include "kernel/family.hpp"
 #include "spec/saturate.hpp"
 
-#include <tmajit/tiles.hpp>
+#include <tmajit/operations/tiles.hpp>
 
 #include <array>
 #include <cstdint>
@@ -41,6 +41,8 @@ extern const TileTraits reduce_into_traits;
 extern const TileTraits map_traits;
 extern const TileTraits bulk_traits;
 extern const TileTraits snapshot_traits;
+/// The traits of the family of that name. Throws Error{invalid_argument} that lists them.
+[[nodiscard]] const TileTraits& tile_traits(std::string_view family);
 
 /// What a kernel must know of one operand when it is compiled: nothing about where or how large it is.
 struct OperandSpec {

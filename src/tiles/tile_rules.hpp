@@ -1,7 +1,7 @@
 #pragma once
 
-#include "families/tiles/tile_spec.hpp"
 #include "spec/violations.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include <cstdint>
 #include <span>

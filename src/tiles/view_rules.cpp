@@ -1,9 +1,9 @@
-#include "families/tiles/tile_rules.hpp"
 #include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/map_view.hpp"
 #include "spec/memory_rules.hpp"
+#include "tiles/tile_rules.hpp"
 
 #include <algorithm>
 #include <array>

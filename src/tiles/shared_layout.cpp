@@ -1,6 +1,6 @@
-#include "families/tiles/tile_spec.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include <algorithm>
 #include <cstdint>

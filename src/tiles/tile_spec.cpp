@@ -1,4 +1,4 @@
-#include "families/tiles/tile_spec.hpp"
+#include "tiles/tile_spec.hpp"
 
 #include "spec/counted.hpp"
 #include "spec/dims.hpp"

@@ -1,10 +1,10 @@
-#include "families/tiles/tile_rules.hpp"
 #include "spec/combine_rules.hpp"
 #include "spec/coordinates.hpp"
 #include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
 #include "spec/saturate.hpp"
+#include "tiles/tile_rules.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <tmajit/combine.hpp>
+#include <tmajit/list.hpp>
+#include <tmajit/tensor.hpp>
+#include <tmajit/tile_options.hpp>
+
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+
+class Runtime;
+struct Operation;
+
+/// A kernel of a family and a tile of the caller's choice, on tensors as they are: no dimension is merged or
+/// moved.
+struct Tiles {
+  static constexpr std::string_view operation = "tiles";
+  std::string family = "copy";         ///< copy, map, bulk, snapshot or reduce_into
+  std::string expression = {};         ///< of families that compute; it also reads t[d] and tile_index
+  CombineOp combine = CombineOp::add;  ///< of families that combine
+  TileOptions options = {};
+};
+
+namespace operation {
+/// The destination has the sources' shape over the element strides, rounded up. Throws
+/// Error{invalid_argument} for an unknown family; plan() throws SpecError with every rule of the driver, the
+/// PTX ISA or the hardware that the tile breaks.
+[[nodiscard]] TMAJIT_API Operation tiles(const Tensor& destination, const Tiles& tiles, List<Tensor> sources);
+}  // namespace operation
+
+/// One call: plan(runtime, operation::tiles(…)) and a launch (docs/move.md).
+TMAJIT_API void tiles(const Runtime& runtime, const Tensor& destination, const Tiles& tiles,
+                      List<Tensor> sources, Stream stream = nullptr);
+
+TMAJIT_END

@@ -1,0 +1,141 @@
+#include "operations/cases.hpp"
+
+#include "operations/shared/draw_expression.hpp"
+
+#include <tmajit/combine.hpp>
+#include <tmajit/tiles.hpp>
+
+#include <algorithm>
+#include <array>
+
+namespace reference {
+
+using namespace tmajit;
+
+namespace {
+
+/// A kernel of tiles, the views of its destination and of its sources.
+struct Drawn {
+  Tiles tiles;
+  TensorView to;
+  std::vector<TensorView> from;
+};
+
+/// Any number up to `most`, or 0: the family's own.
+std::uint32_t count(CaseDraw& draw, std::uint64_t least, std::uint64_t most) {
+  return one_in(draw.pattern, 2) ? 0 : static_cast<std::uint32_t>(between(draw.pattern, least, most));
+}
+
+/// What a caller may choose beside the box.
+void choose_options(CaseDraw& draw, TileOptions& options, bool computes) {
+  Random& random = draw.pattern;
+  if (one_in(random, 3)) options.swizzle = static_cast<Swizzle>(between(random, 0, 3));
+  options.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
+  if (can_fill_nan(draw.type) && one_in(random, 3)) options.oob_fill = OobFill::nan;
+  options.stages = count(draw, 1, 5);
+  options.ctas_per_sm = count(draw, 1, 3);
+  if (one_in(random, 2)) options.tiles_per_cta = static_cast<std::uint32_t>(between(random, 0, 3));
+  if (!computes) return;
+  options.output_stages = count(draw, 2, 3);
+  options.warps = count(draw, 1, 6);
+}
+
+/// A box of whole 16 bytes in its last dimension, and the element strides.
+void choose_box(CaseDraw& draw, TileOptions& options, std::size_t rank, bool is_flat) {
+  std::vector<std::int64_t> box(rank, 1);
+  std::vector<std::int64_t> strides(rank, 1);
+  std::uint64_t left = is_flat ? 4096 : 1024;
+  for (std::size_t d = rank; d-- > 0;) {
+    const std::uint64_t unit = d + 1 == rank ? 16 / size_of(draw.type) : 1;
+    const std::uint64_t most = std::max<std::uint64_t>(std::min<std::uint64_t>(left, 64) / unit, 1);
+    box[d] = static_cast<std::int64_t>(unit * between(draw.pattern, 1, is_flat ? left / unit : most));
+    left = std::max<std::uint64_t>(left / static_cast<std::uint64_t>(box[d]), 1);
+    if (d + 1 < rank && one_in(draw.pattern, 3))
+      strides[d] = static_cast<std::int64_t>(between(draw.pattern, 1, 4));
+    box[d] *= strides[d];
+  }
+  if (one_in(draw.pattern, 2)) options.box = box;
+  if (!is_flat && one_in(draw.pattern, 3)) options.element_strides = strides;
+}
+
+TensorView drawn_view(CaseDraw& draw, ElementType type, const Shape& shape, bool is_flat) {
+  return is_flat ? TensorView::contiguous(type, shape) : draw.rows(type, shape);
+}
+
+Drawn draw_tiles(CaseDraw& draw) {
+  Drawn drawn;
+  auto& [tiles, to, from] = drawn;
+  tiles.family = one_of(draw.pattern, std::array{"copy", "map", "map", "bulk", "reduce_into"});
+  const bool is_flat = tiles.family == "bulk";
+  const bool computes = is_flat || tiles.family == "map";
+  tiles.combine = one_of(draw.pattern, all_combine_ops);
+  while (tiles.family == "reduce_into" && !combined_as(tiles.combine, draw.type)) draw.type = draw.any_type();
+  draw.shifts = is_flat;
+  draw.aligned = !is_flat;
+  const Shape shape = draw.tensor_shape(1, is_flat ? 3 : max_map_rank);
+  choose_options(draw, tiles.options, computes);
+  choose_box(draw, tiles.options, is_flat ? 1 : shape.size(), is_flat);
+  Shape walked = shape;
+  for (std::size_t d = 0; d < tiles.options.element_strides.size(); ++d) {
+    const auto stride = static_cast<std::uint64_t>(tiles.options.element_strides[d]);
+    walked[d] = (shape[d] + stride - 1) / stride;
+  }
+  to = drawn_view(draw, draw.type, walked, is_flat);
+  const std::uint64_t sources = tiles.family == "map" ? between(draw.pattern, 1, 4) : 1;
+  for (std::uint64_t i = 0; i < sources; ++i)
+    from.push_back(drawn_view(draw, computes ? draw.any_type() : draw.type, shape, is_flat));
+  if (computes) tiles.expression = draw_expression(draw, sources, is_flat ? 1 : shape.size());
+  return drawn;
+}
+
+bool is_legal(const Drawn& drawn) {
+  const auto seen = [&](const TensorView& view) {
+    return drawn.tiles.family == "bulk" ? reshaped(Tensor{view}, {view.elements()}) : Tensor{view};
+  };
+  TileRequest request{.family = drawn.tiles.family,
+                      .destination = seen(drawn.to),
+                      .expression = drawn.tiles.expression,
+                      .combine = drawn.tiles.combine,
+                      .tiles = drawn.tiles.options};
+  for (const TensorView& view : drawn.from) request.sources.push_back(seen(view));
+  return validate(request).empty();
+}
+
+void set_arguments(const Drawn& drawn, Arguments& arguments) {
+  const auto& [box, element_strides, swizzle, interleave, l2, oob, stages, output_stages, warps, ctas,
+               tiles] = drawn.tiles.options;
+  arguments = {{"family", drawn.tiles.family},
+               {"swizzle", std::string(name(swizzle))},
+               {"l2", std::string(name(l2))},
+               {"oob", std::string(name(oob))}};
+  if (!drawn.tiles.expression.empty()) arguments.set("expression", drawn.tiles.expression);
+  if (drawn.tiles.family == "reduce_into") arguments.set("op", std::string(name(drawn.tiles.combine)));
+  if (!box.empty()) arguments.set("box", box);
+  if (!element_strides.empty()) arguments.set("element_strides", element_strides);
+  const auto set_count = [&](std::string_view argument, std::uint32_t number) {
+    if (number != 0) arguments.set(argument, std::int64_t{number});
+  };
+  set_count("stages", stages);
+  set_count("output_stages", output_stages);
+  set_count("warps", warps);
+  set_count("ctas_per_sm", ctas);
+  if (tiles) arguments.set("tiles_per_cta", std::int64_t{*tiles});
+}
+
+/// Any family but `snapshot`, whose images no walk over elements gives.
+void random(CaseDraw& draw) {
+  Drawn drawn = draw_tiles(draw);
+  while (!is_legal(drawn)) drawn = draw_tiles(draw);
+  set_arguments(drawn, draw.made.arguments);
+  const bool is_flat = drawn.tiles.family == "bulk";
+  if (!is_flat) draw.made.alignment = 16;
+  if (drawn.tiles.family == "reduce_into") draw.made.contents = Contents::numbers;
+  draw.destination(drawn.to);
+  for (const TensorView& view : drawn.from) draw.source(view);
+}
+
+}  // namespace
+
+const OperationCases tiles_cases{.random = random};
+
+}  // namespace reference

@@ -1,0 +1,71 @@
+#include "operations/references.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace reference {
+namespace {
+
+/// The source's elements that tiles take.
+tmajit::Tensor strided(tmajit::Tensor source, const tmajit::Dims& strides) {
+  for (std::uint32_t d = 0; d < strides.size(); ++d) {
+    const std::int64_t stride = strides[d];
+    std::uint64_t& extent = source.view.shape.at(d);
+    extent = (extent + static_cast<std::uint64_t>(stride) - 1) / static_cast<std::uint64_t>(stride);
+    source.view.strides.at(d) *= stride;
+  }
+  return source;
+}
+
+bool is_tf32(tmajit::ElementType type) {
+  return type == tmajit::ElementType::tf32 || type == tmajit::ElementType::tf32_ftz;
+}
+
+/// The move that does the same element by element.
+tmajit::Move by_elements(const tmajit::Move& move) {
+  const auto& tiles = std::get<tmajit::Tiles>(move.body);
+  tmajit::Move plain{.destination = move.destination, .sources = {}};
+  for (const tmajit::Tensor& source : move.sources)
+    plain.sources.push_back(strided(source, tiles.options.element_strides));
+  if (tiles.family == "reduce_into") {
+    plain.body = tmajit::ReduceInto{tiles.combine};
+  } else if (is_tf32(move.destination.view.type) || !tiles.expression.empty()) {
+    plain.body = tmajit::Map{tiles.expression.empty() ? "x" : tiles.expression};
+  }
+  return plain;
+}
+
+/// The copy engine rounds tf32, which a conversion does, too: sources of a computation that it loads are
+/// rounded before.
+void compute_tiles(const tmajit::Move& move, const Part& part) {
+  tmajit::Move plain = by_elements(move);
+  std::vector<std::vector<std::byte>> rounded;
+  for (tmajit::Tensor& source : plain.sources) {
+    if (std::get<tmajit::Tiles>(move.body).family != "map" || !is_tf32(source.view.type)) continue;
+    const tmajit::ElementType type = source.view.type;
+    auto& bytes = rounded.emplace_back(element_count(part, source.view.rank) * size_of(type));
+    const tmajit::Tensor copy = only_part(source.view, part, type, bytes.data());
+    compute({.destination = copy, .sources = {source}, .body = tmajit::Map{"x"}}, part);
+    source = copy;
+  }
+  compute(plain, part);
+}
+
+constexpr OperationReference tiles_reference{
+    .compute = compute_tiles,
+    // A snapshot is tiles as they lie in shared memory, which no walk over elements gives.
+    .understands =
+        [](const tmajit::Move& move) {
+          return std::get<tmajit::Tiles>(move.body).family != "snapshot" && understands(by_elements(move));
+        },
+    .makes_values = [](const tmajit::Move& move) { return makes_values(by_elements(move)); },
+    .allowed_errors = [](const tmajit::Move& move,
+                         const Part& part) { return allowed_errors(by_elements(move), part); }};
+
+}  // namespace
+
+const OperationReference& reference_of(const tmajit::Tiles& /*tiles*/) noexcept {
+  return tiles_reference;
+}
+
+}  // namespace reference

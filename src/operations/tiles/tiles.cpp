@@ -1,0 +1,110 @@
+#include "operations/tiles/tiles.hpp"
+
+#include "operations/list.hpp"
+#include "operations/shared/make.hpp"
+#include "spec/dims.hpp"
+#include "tiles/tile_rules.hpp"
+
+#include <tmajit/tiles.hpp>
+
+#include <utility>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace {
+
+TileSpec spec_of(const Tiles& tiles, std::span<const TensorView> views) {
+  return tile_spec(tile_traits(tiles.family), tiles.expression, views, tiles.options, tiles.combine);
+}
+
+std::vector<Tensor> tensors_of(const Move& move) {
+  std::vector<Tensor> tensors{move.destination};
+  tensors.insert(tensors.end(), move.sources.begin(), move.sources.end());
+  return tensors;
+}
+
+std::vector<TensorView> views_of(std::span<const Tensor> tensors) {
+  std::vector<TensorView> views;
+  for (const Tensor& tensor : tensors) views.push_back(tensor.view);
+  return views;
+}
+
+void check(const Move& move, Violations& violations) {
+  const std::vector<Tensor> tensors = tensors_of(move);
+  check_tiles(spec_of(std::get<Tiles>(move.body), views_of(tensors)), tensors, violations);
+}
+
+Problem problem(const Move& move) {
+  const auto& tiles = std::get<Tiles>(move.body);
+  const std::vector<Tensor> tensors = tensors_of(move);
+  std::vector<TensorView> views = views_of(tensors);
+  // One walk over all tiles visits these extents: where the output is images, the source's.
+  const TensorView walked = tile_traits(tiles.family).writes_images
+                                ? over_strides(views[1], tiles.options.element_strides)
+                                : views[0];
+  Problem problem{.nest = {.rank = walked.rank, .operands = static_cast<std::uint32_t>(views.size())}};
+  problem.nest.shape = walked.shape;
+  for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
+    problem.type[i] = views[i].type;
+    problem.address[i] = tensors[i].address;
+    problem.nest.operand[i].strides = views[i].strides;
+  }
+  problem.body = TileProblem{std::move(views), tiles};
+  return problem;
+}
+
+// A source may be the destination where each element is computed: check() has refused it for other families.
+constexpr OperationRules tiles_rules{.in_place = true, .check_alone = check, .problem = problem};
+
+/// The memory of a dense tensor as one long row.
+Tensor flattened(const Tensor& tensor) {
+  return tensor.view.rank == 1 ? tensor : reshaped(tensor, {tensor.view.elements()});
+}
+
+Tiles tiles_of(const TileRequest& request) {
+  return {.family = std::string(request.family),
+          .expression = std::string(request.expression),
+          .combine = request.combine,
+          .options = request.tiles};
+}
+
+}  // namespace
+
+const OperationRules& rules_of(const Tiles&) noexcept {
+  return tiles_rules;
+}
+
+TensorView destination_of(const Tiles& tiles, std::span<const TensorView> sources, ElementType type) {
+  const TileTraits& traits = tile_traits(tiles.family);
+  if (sources.empty()) refuse("a tile kernel needs a source");
+  std::vector<TensorView> views{over_strides(sources.front(), tiles.options.element_strides)};
+  TensorView& view = views.front();
+  if (traits.computes && is_known(type)) view.type = type;
+  if (traits.by_addresses) return dense_view(view.type, std::span(view.shape).first(view.rank));
+  views.insert(views.end(), sources.begin(), sources.end());
+  return output_view(spec_of(tiles, views), sources.front());
+}
+
+Operation operation::tiles(const Tensor& destination, const Tiles& tiles, List<Tensor> sources) {
+  const bool is_flat = tile_traits(tiles.family).by_addresses;
+  Move move{.destination = is_flat ? flattened(destination) : destination, .sources = {}, .body = tiles};
+  for (const Tensor& source : sources) move.sources.push_back(is_flat ? flattened(source) : source);
+  return one_move(std::move(move), sources);
+}
+
+Operation operation_of(const TileRequest& request) {
+  Move move{.destination = request.destination, .sources = request.sources, .body = tiles_of(request)};
+  return one_move(std::move(move), request.sources);
+}
+
+std::vector<Violation> validate(const TileRequest& request) {
+  Violations violations;
+  check(operation_of(request).moves.front(), violations);
+  return violations.take();
+}
+
+TensorView destination_view(const TileRequest& request) {
+  return destination_of(tiles_of(request), views_of(request.sources), request.destination.view.type);
+}
+
+TMAJIT_END
