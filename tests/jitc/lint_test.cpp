@@ -92,16 +92,24 @@ TEST_CASE("facts of a parameter that is no tensor map are an error") {
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);
   CHECK(jitc::test::jitc({"lint", file, "--box-bytes", "source=8192"}).status == 0);
-  for (const std::vector<std::string>& facts : {std::vector<std::string>{"--map", "7=bf16:64x64"},
-                                                {"--box-bytes", "n=64"},
-                                                {"--map", "0+64=bf16:64x64"}}) {
-    std::vector<std::string> arguments{"lint", file};
-    arguments.insert(arguments.end(), facts.begin(), facts.end());
-    const auto refused = jitc::test::jitc(arguments);
-    INFO(facts[1] << refused.err);
-    CHECK(refused.status == 2);
-    CHECK_THAT(refused.err, ContainsSubstring("takes that parameter as a tensor map"));
+  const auto refused = [&](std::vector<std::string> facts, const std::string& words) {
+    facts.insert(facts.begin(), {"lint", file});
+    const auto outcome = jitc::test::jitc(facts);
+    INFO(facts[3] << outcome.err);
+    CHECK(outcome.status == 2);
+    CHECK(outcome.out.empty());
+    CHECK_THAT(outcome.err, ContainsSubstring(words));
+  };
+  refused({"--box-bytes", "n=64"}, "; kernel k has 0 source");
+  refused({"--map", "0+64=bf16:64x64"}, "takes that parameter as a tensor map");
+  // With a finding of its own, too.
+  const std::string wrong = "--box-bytes=source=4096";
+  for (const std::string& more : {std::string("--fail-on=advice"), wrong}) {
+    refused({"--map", "7=bf16:64x64", more},
+            "no kernel of " + file + " has such a parameter; kernel k has 0 source");
+    refused({"--box-bytes", "sourc=64", more}, "did you mean source?");
   }
+  refused({"--map", "0=bf16:64x64", wrong}, "of 0 and of source: both are one tensor map of kernel k");
 }
 
 TEST_CASE("rules are allowed by options, files and comments") {

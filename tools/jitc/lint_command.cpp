@@ -21,6 +21,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 
 #include <CLI/CLI.hpp>
@@ -264,15 +265,58 @@ void say_places(const Subject& subject, const tmajit::Finding& finding) {
     write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
 }
 
+/// "PARAM" or "PARAM+OFFSET", as --map and --box-bytes name it.
+std::string shown(const MapFacts& facts) {
+  return facts.offset == 0 ? facts.parameter : fmt::format("{}+{}", facts.parameter, facts.offset);
+}
+
+/// Refuses facts of a parameter that no kernel has, and a second fact of one map. A text that does not parse
+/// has its findings.
+void refuse_unknown_parameters(const Subject& subject) {
+  const auto& options = subject.options;
+  if (subject.first_given_map == options.maps.size()) return;
+  const auto parsed = tmajit::ptx::parse(subject.text, options.name);
+  if (!parsed) return;
+  std::vector<bool> found(options.maps.size());
+  std::vector<std::string> names;
+  std::string declared;
+  for (const auto& directive : parsed.module->directives) {
+    const auto* const kernel = std::get_if<tmajit::ptx::Function>(&directive);
+    if (kernel == nullptr || !kernel->is_entry || !kernel->body) continue;
+    if (!options.entry.empty() && kernel->name != options.entry) continue;
+    std::vector<std::string> own;
+    std::map<std::pair<std::size_t, std::uint64_t>, std::size_t> seen;
+    for (std::size_t i = 0; i < kernel->parameters.size(); ++i) {
+      names.push_back(kernel->parameters[i].name);
+      own.push_back(fmt::format("{} {}", i, names.back()));
+      for (std::size_t fact = subject.first_given_map; fact < options.maps.size(); ++fact) {
+        const MapFacts& facts = options.maps[fact];
+        if (facts.parameter != names.back() && facts.parameter != std::to_string(i)) continue;
+        found[fact] = true;
+        const auto [before, fresh] = seen.try_emplace({i, facts.offset}, fact);
+        if (!fresh)
+          refuse("--map or --box-bytes of {} and of {}: both are one tensor map of kernel {}",
+                 shown(options.maps[before->second]), shown(facts), tmajit::check::shown_name(kernel->name));
+      }
+    }
+    declared += fmt::format("; kernel {} has {}", tmajit::check::shown_name(kernel->name),
+                            own.empty() ? "no parameters" : fmt::format("{}", fmt::join(own, ", ")));
+  }
+  for (std::size_t fact = subject.first_given_map; fact < options.maps.size(); ++fact) {
+    if (found[fact] || declared.empty()) continue;
+    refuse("--map or --box-bytes of {}: no kernel of {} has such a parameter{}{}", shown(options.maps[fact]),
+           options.name, declared, tmajit::suggestion(options.maps[fact].parameter, names));
+  }
+}
+
 /// A kernel is not clean where --map or --box-bytes say of a parameter that is no tensor map what it is.
 void refuse_unused_maps(const Subject& subject, const tmajit::LintResult& result) {
   // Findings say more: where a copy has gone, its map is unused as well.
   if (!result.findings.empty()) return;
   for (const std::size_t i : result.unused_maps) {
     if (i < subject.first_given_map) continue;
-    const MapFacts& facts = subject.options.maps[i];
-    refuse("--map or --box-bytes of {}{}: no kernel of {} takes that parameter as a tensor map",
-           facts.parameter, facts.offset == 0 ? "" : fmt::format("+{}", facts.offset), subject.options.name);
+    refuse("--map or --box-bytes of {}: no kernel of {} takes that parameter as a tensor map",
+           shown(subject.options.maps[i]), subject.options.name);
   }
 }
 
@@ -281,6 +325,7 @@ int lint(const LintCommand& command, bool json) {
   // The source of an operation's kernel is tmajit's, not the user's.
   if (!is_operation(command.problem.word)) subject.options.project = command.project;
   add_allowed(command, subject);
+  refuse_unknown_parameters(subject);
   const auto start = std::chrono::steady_clock::now();
   const tmajit::LintResult result = [&] {
     const Progress progress("checking");
