@@ -56,8 +56,8 @@ struct SimOptions {
   /// Rules whose reports are no reports, "mbarrier.init-not-fenced". The launch goes on after what they name;
   /// where it cannot, the report stays and says so, unless another report says why the launch has ended.
   std::vector<std::string> allowed{};
-  /// Goes on after every report where that is possible. An instruction that broke a rule does nothing then: a
-  /// load gives 0, a store, an arrival or a copy does not happen. Reports stay reports.
+  /// Goes on after reports where that is possible, up to 10,000 of a launch. An instruction that broke a rule
+  /// does nothing then: a load gives 0, a store, an arrival or a copy does not happen. Reports stay reports.
   bool keep_going = false;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};

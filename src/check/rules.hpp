@@ -45,6 +45,12 @@ inline constexpr Rule rules[] = {
      "PTX ISA: barrier.cluster"},
     {"cluster.size", "A kernel stores to other CTAs of its cluster, and the cluster has one CTA.",
      "%cluster_nctarank above 1", "launch with a cluster of several CTAs", "PTX ISA: st.async, red.async"},
+    {"copy.alignment-by-chance",
+     "A bulk copy needs more alignment in shared memory than the variable that it uses is declared with.",
+     "a variable that is declared with the alignment of the copy: 16 bytes, 128 for a tensor copy",
+     "declare it with __align__(128) or alignas(128): where it lies now depends on the module's other "
+     "variables",
+     "PTX ISA: cp.async.bulk, cp.async.bulk.tensor", Severity::advice},
     {"copy.empty", "A bulk copy moves no bytes.", "at least 16 bytes", "check how the size is computed",
      "PTX ISA: cp.async.bulk"},
     {"copy.global-alignment",
@@ -257,6 +263,11 @@ inline constexpr Rule rules[] = {
      "a write of the register on every way to where it is read",
      "give the variable a value where it is declared, or look for the way on which it gets none",
      "PTX ISA: Register State Space"},
+    {"report-limit", "A launch that goes on after its reports makes more of them than the simulator's limit.",
+     "at most 10,000 reports of a launch that goes on after them (SimOptions::keep_going, jitc run "
+     "--keep-going)",
+     "mend what is reported before it, or allow those rules (--allow): their reports do not count",
+     "docs/run.md"},
     {"setmaxnreg.total", "Warps wait for registers that the other warps of the CTA do not give back.",
      "no more registers for all warps together than the CTA was launched with",
      "let the other warpgroups release more by setmaxnreg.dec, or ask for fewer", "PTX ISA: setmaxnreg"},
@@ -375,6 +386,13 @@ inline constexpr Rule rules[] = {
      "see where the threads stand: look for a loop that never ends, or raise the limit", "docs/run.md"},
     {"trap", "The kernel executes trap, or an assertion of it fails.", "no trap, and assertions that hold",
      "see what the kernel asserts there", "PTX ISA: trap"},
+    {"warp.diverged",
+     "Lanes of a warp wait for each other at different instructions, or with different masks of members.",
+     "one instruction by all lanes of the mask; shfl, vote, match, redux, elect and bar.warp.sync may be "
+     "executed at several places, with the same qualifiers and the same mask",
+     "execute it where the lanes have met again, or take the mask of the lanes of this branch alone, by "
+     "vote.sync.ballot (__ballot_sync) before the branch",
+     "PTX ISA: shfl.sync, vote.sync, match.sync, redux.sync, elect.sync, bar.warp.sync, barrier.sync"},
     {"warp.member-mask", "A lane executes an instruction of its warp whose mask of members lacks it.",
      "a mask with the bit of every lane that executes the instruction",
      "make the mask of the condition under which it is executed, by vote.sync.ballot before the branch, or "

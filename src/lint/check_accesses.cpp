@@ -2,6 +2,7 @@
 
 #include <tmajit/combine.hpp>
 
+#include <algorithm>
 #include <bit>
 
 #include <spdlog/fmt/fmt.h>
@@ -70,6 +71,29 @@ struct Check {
     } else if (event.map != nullptr && event.map->alignment > needed) {
       require(event.shared, event.map->alignment, "copy.swizzle-base", "a swizzled tile");
     }
+    by_chance(needed);
+  }
+
+  /// The address is a multiple of `needed` if its variable is, which is declared with less.
+  void by_chance(std::uint32_t needed) const {
+    const ptx::Variable* const variable = kernel.values.variable_of(event.shared);
+    // Where dynamic shared memory begins the launch says.
+    if (variable == nullptr || variable->linkage == ptx::Linkage::extern_ || !event.shared.exact()) return;
+    const std::uint32_t natural = std::max(bits_of(variable->type) / 8, 1U) * variable->vector_width;
+    const std::uint64_t declared = variable->alignment.value_or(natural);
+    if (declared >= needed || event.shared.constant % needed != 0) return;
+    const auto is_aligned = [&](const Term& term) {
+      const int alignment = kernel.values.symbol(term.symbol).alignment;
+      return std::countr_zero(term.factor) + alignment >= std::countr_zero(needed);
+    };
+    const auto& terms = event.shared.terms;
+    const auto decides = std::ranges::find_if_not(terms, is_aligned);
+    if (decides == terms.end() || !std::all_of(decides + 1, terms.end(), is_aligned)) return;
+    if (decides->factor != 1 || kernel.values.symbol(decides->symbol).variable != variable) return;
+    add("copy.alignment-by-chance",
+        fmt::format("a bulk copy needs a multiple of {} in shared memory, and \"{}\" is declared with an "
+                    "alignment of {}",
+                    needed, variable->name, declared));
   }
 
   void size() const {

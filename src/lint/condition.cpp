@@ -38,8 +38,8 @@ Formula Conditions::flag(const std::vector<std::uint64_t>& key, const std::funct
   return member(id, sets_.intern({{1, 1}}));
 }
 
-Formula Conditions::opaque(std::uint32_t place, std::int32_t home) {
-  return flag({key_opaque, place}, [home] { return Subject{.home = home, .per_thread = true}; });
+Formula Conditions::opaque(std::uint32_t place, std::int32_t home, bool waits) {
+  return flag({key_opaque, place}, [&] { return Subject{.home = home, .per_thread = true, .waits = waits}; });
 }
 
 Formula Conditions::member(SubjectId subject, SetId set) {

@@ -21,6 +21,7 @@ struct Subject {
   bool per_thread = false;                ///< threads of a CTA may have different ones
   bool one_thread = false;                ///< 1 in no more than one thread: elect.sync
   bool thread_index = false;              ///< %tid.x: no two threads have the same
+  bool waits = false;                     ///< the answer of a wait for an mbarrier: 1 sooner or later
   NumberSet domain = {{0, 1}};            ///< what it can be at all
   llvm::SmallVector<Value, 1> values{};   ///< that it follows from; empty: not known
 };
@@ -48,8 +49,8 @@ class Conditions {
 
   /// The yes or no that `key` names, made as `make` says if there is none.
   Formula flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
-  /// A yes or no of which nothing is known but the place that makes it.
-  Formula opaque(std::uint32_t place, std::int32_t home);
+  /// A yes or no of which nothing is known but the place that makes it, and whether that `waits`.
+  Formula opaque(std::uint32_t place, std::int32_t home, bool waits = false);
   [[nodiscard]] Formula conjunction(Formula a, Formula b);
   [[nodiscard]] Formula disjunction(Formula a, Formula b) {
     return negation(conjunction(negation(a), negation(b)));

@@ -398,6 +398,9 @@ class Evaluator {
       case Opcode::or_: return state_.conditions().disjunction(predicate(1), predicate(2));
       case Opcode::xor_: return state_.conditions().exclusive(predicate(1), predicate(2));
       case Opcode::elect: return elected();
+      case Opcode::mbarrier_test_wait:
+      case Opcode::mbarrier_try_wait:
+        return state_.conditions().opaque(state_.place() * 8 + 2, state_.home(), true);
       default: return state_.opaque(2 + std::min(element_, 5U));
     }
   }

@@ -28,6 +28,29 @@ std::vector<bool> blocks_before(const ptx::ControlFlow& flow, std::uint32_t bloc
   return before;
 }
 
+/// Whether every way from `from` comes to `block` (again).
+bool surely_comes_to(const ptx::ControlFlow& flow, std::uint32_t block, std::uint32_t from) {
+  while (from != block && from != ptx::ControlFlow::unreachable) from = flow.rejoins(from);
+  return from == block;
+}
+
+/// Whether all lanes of a warp that come for the same time get the same answer.
+bool shared_by_lanes(const Kernel& kernel, const Subject& subject) {
+  const auto varies = [&](const Value& value) { return kernel.values.varies(value); };
+  return !subject.thread_index && !subject.values.empty() && llvm::none_of(subject.values, varies);
+}
+
+/// Whether a loop that goes on by this guard ends for all lanes of a warp in the same turn, or waits for an
+/// mbarrier.
+bool ends_for_all(const Kernel& kernel, Formula guard) {
+  bool all = true;
+  kernel.conditions.for_each_subject(guard, [&](SubjectId id) {
+    const Subject& subject = kernel.conditions.subject(id);
+    all = all && (!subject.per_thread || subject.waits || shared_by_lanes(kernel, subject));
+  });
+  return all;
+}
+
 /// Whether the end of a block leads on to `before`, if its last instruction's guard is `truth`.
 bool leads_on(const ptx::BasicBlock& block, const std::vector<bool>& before, bool truth) {
   return llvm::any_of(block.edges, [&](const ptx::Edge& edge) {
@@ -45,6 +68,12 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
   for (const std::uint32_t number : flow.order()) {
     if (number == target || !before[number]) continue;
     const ptx::BasicBlock& block = flow.blocks()[number];
+    const auto comes_back = [&](const ptx::Edge& edge) { return surely_comes_to(flow, number, edge.target); };
+    if (block.edges.size() > 1 && llvm::any_of(block.edges, comes_back)) {
+      // What lanes that leave a loop in turns of their own do may differ by the turn.
+      if (!ends_for_all(kernel, kernel.guards[block.last - 1])) return {};
+      continue;
+    }
     const bool if_true = leads_on(block, before, true);
     const bool if_false = leads_on(block, before, false);
     const auto jumps = llvm::count_if(block.edges, [](const ptx::Edge& edge) { return !edge.conditional; });
@@ -99,10 +128,8 @@ std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts) {
   Threads threads{.numbers = {{0, (bound == 0 ? most_threads : bound) - 1}}};
   for (const Fact& fact : facts) {
     const Subject& subject = kernel.conditions.subject(fact.subject);
-    const auto varies = [&](const Value& value) { return kernel.values.varies(value); };
     if (!subject.per_thread) continue;
-    // Lanes of a warp that come for the same time get the same answer.
-    if (!subject.thread_index && !subject.values.empty() && llvm::none_of(subject.values, varies)) {
+    if (shared_by_lanes(kernel, subject)) {
       threads.by_warp = true;
       continue;
     }

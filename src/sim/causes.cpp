@@ -149,17 +149,40 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
       return cause;
     }
   }
-  return Cause{
-      .rule = "mbarrier.arrivals",
-      .cta = &cta,
-      .thread = thread,
-      .place = twice->arrival - 1,
-      .found = fmt::format("{} arrives twice in a phase at {}, at which {} thread{} arrive{}: the phase is "
-                           "over before all have arrived",
-                           name_of(cta, thread), name_of(owner, offset, barrier), arrivers,
-                           arrivers == 1 ? "" : "s", arrivers == 1 ? "s" : ""),
-      .expected = "one arrival of each thread in a phase, or a count of all arrivals",
-      .remedy = "release a stage once in each turn of the ring"};
+  return Cause{.rule = "mbarrier.arrivals",
+               .cta = &cta,
+               .thread = thread,
+               .place = twice->arrival - 1,
+               .found = fmt::format(
+                   "{} arrives twice in a phase at {}, at which {} thread{} arrive{}: the phase is "
+                   "over before all have arrived{}",
+                   name_of(cta, thread), name_of(owner, offset, barrier), arrivers, arrivers == 1 ? "" : "s",
+                   arrivers == 1 ? "s" : "", last ? "" : "; it has not waited for any mbarrier"),
+               .expected = last ? "one arrival of each thread in a phase, or a count of all arrivals"
+                                : "a wait for the load of the stage before the stage is used and released",
+               .remedy = last ? "release a stage once in each turn of the ring"
+                              : "wait for the mbarrier on which the stage's load completes"};
+}
+
+/// The phase by which the thread's wait ended was over without the bytes of any load.
+static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
+                                            const Mbarrier& barrier) {
+  const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
+  if (uses.wait == 0 || uses.ended != barrier.phase || barrier.phase == 0) return std::nullopt;
+  if (!barrier.transactions.before().expected.empty()) return std::nullopt;
+  const auto& all = barrier.uses.all();
+  const auto arrival = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
+  if (arrival == all.end()) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(arrival - all.begin());
+  Cta& by = owner.cluster.cta(number / owner.threads_each());
+  return Cause{.rule = "mbarrier.expected-bytes",
+               .cta = &by,
+               .thread = number % owner.threads_each(),
+               .place = arrival->arrival - 1,
+               .found = fmt::format("phase {} of {} is over, and has expected no bytes", barrier.phase - 1,
+                                    name_of(owner, offset, barrier)),
+               .expected = "mbarrier.arrive.expect_tx of the load's bytes, so that the phase ends with them",
+               .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
 }
 
 std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId rule,
@@ -181,7 +204,8 @@ std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId r
 std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset) {
   Mbarrier* const barrier = owner.mbarrier(offset);
   if (barrier == nullptr) return std::nullopt;
-  return wrong_parity(cta, thread, owner, offset, *barrier, true);
+  if (auto cause = wrong_parity(cta, thread, owner, offset, *barrier, true)) return cause;
+  return expects_nothing(cta, thread, owner, offset, *barrier);
 }
 
 bool report_read_early(const Warp& warp, std::uint32_t lane, Cta& owner, const Engine::InFlight& load,

@@ -49,10 +49,7 @@ void report(const Cause& cause, const std::string& shows, check::RuleId symptom,
 
 /// Why no thread of a cluster can go on.
 struct DeadlockCause {
-  Cta* cta = nullptr;
-  std::uint32_t thread = 0;
-  std::uint32_t place = 0;
-  std::string found;
+  Cause why;             ///< of rule deadlock, if no other rule names it
   std::string first;     ///< part of the line of describe_waits() that is about it
   bool certain = false;  ///< a count is wrong: whatever else was found comes of it
 };

@@ -395,6 +395,7 @@ Report Cta::make_report(std::uint32_t thread, std::uint32_t place, check::RuleId
 
 void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, About about) {
+  if (launch.options.keep_going && launch.reported >= Reports::most_kept_going) return;
   const Place& at = program.place[place];
   Reports::Cause cause{.statement = at.statement,
                        .name = std::move(about.cause),
@@ -410,6 +411,14 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
   }
   launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
                      std::move(cause));
+  if (!launch.options.keep_going || launch.allows(rule->id)) return;
+  if (++launch.reported != Reports::most_kept_going) return;
+  launch.reports.add(
+      make_report(thread, place, "report-limit",
+                  fmt::format("this is report {} of the launch, which ends here: what it would have written "
+                              "from now on is missing",
+                              Reports::most_kept_going)));
+  launch.stopped = true;
 }
 
 std::string Cta::describe_waits() {

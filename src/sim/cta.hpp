@@ -191,6 +191,9 @@ class Cta {
   [[nodiscard]] Mbarrier* mbarrier(std::uint32_t offset) noexcept;
   Mbarrier& make_mbarrier(std::uint32_t offset);
   void drop_mbarrier(std::uint32_t offset);
+  [[nodiscard]] const std::unordered_map<std::uint32_t, Mbarrier>& mbarriers() const noexcept {
+    return mbarriers_;
+  }
   /// fence.mbarrier_init by `thread`.
   void fence_mbarriers(std::uint32_t thread);
   [[nodiscard]] bool visible(const Mbarrier& barrier) const noexcept {

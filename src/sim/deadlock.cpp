@@ -51,6 +51,7 @@ class Search {
       if (found && (!best || found->rank < best->rank)) best = found;
     }
     if (best) return best->cause;
+    if (auto found = unawaited_loads()) return found;
     return root();
   }
 
@@ -62,8 +63,8 @@ class Search {
     return places[pc < places.size() ? pc : 0];
   }
   static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.place[place_of(wait)].line; }
-  static Cause at_wait(const Waiting& wait, std::string found) {
-    return {.rule = "deadlock",
+  static Cause at_wait(const Waiting& wait, std::string found, check::RuleId rule = "deadlock") {
+    return {.rule = rule,
             .cta = wait.cta,
             .thread = wait.thread(),
             .place = place_of(wait),
@@ -73,8 +74,11 @@ class Search {
     return fmt::format("{:#x}", wait.what() + shared_base);
   }
   static std::string name_of(const Waiting& wait, const Mbarrier& barrier) {
-    return fmt::format("the mbarrier at shared address {} (mbarrier.init at PTX line {} for {} arrival{})",
-                       address_of(wait), wait.cta->program.place[barrier.place].line, barrier.expected,
+    return name_of(*wait.cta, wait.what(), barrier);
+  }
+  static std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
+    return fmt::format("the mbarrier at shared address {:#x} (mbarrier.init at PTX line {} for {} arrival{})",
+                       offset + shared_base, cta.program.place[barrier.place].line, barrier.expected,
                        barrier.expected == 1 ? "" : "s");
   }
 
@@ -92,7 +96,7 @@ class Search {
   }
 
   static Evidence made(int rank, const Cause& cause, std::string first, bool certain) {
-    return {rank, {cause.cta, cause.thread, cause.place, cause.found, std::move(first), certain}};
+    return {rank, {cause, std::move(first), certain}};
   }
 
   /// Whole warps arrive at a barrier that counts threads.
@@ -132,16 +136,34 @@ class Search {
     const auto passed = [&](const MbarrierUses::Thread& each) {
       return each.wait != 0 && each.ended == barrier->phase;
     };
-    if (uses.wait != 0 && barrier->phase == uses.ended + 1 &&
-        std::ranges::none_of(barrier->uses.all(), passed)) {
+    const bool passed_one = uses.wait != 0 && barrier->phase == uses.ended + 1 &&
+                            std::ranges::none_of(barrier->uses.all(), passed);
+    // Of a load's mbarrier for which no thread has ever waited.
+    const bool passed_first =
+        barrier->phase == 1 && loaded(*barrier) && barrier->pending != 0 &&
+        std::ranges::all_of(barrier->uses.all(), [](const auto& each) { return each.wait == 0; });
+    if (passed_one || passed_first) {
       const std::string found = fmt::format(
           "{} waits for phase {} of {}, and has not waited for phase {}, which is over: its parity does "
           "not follow the phases",
-          thread_name(wait), barrier->phase, name_of(wait, *barrier), uses.ended);
-      return made(1, at_wait(wait, found), first, true);
+          thread_name(wait), barrier->phase, name_of(wait, *barrier), barrier->phase - 1);
+      return made(passed_one ? 1 : 5, at_wait(wait, found, "mbarrier.parity"), first, passed_one);
     }
     if (barrier->pending == 0) return std::nullopt;
     const std::uint32_t arrivers = barrier->uses.arrivers();
+    if (arrivers == 0 && barrier->bytes < 0) {
+      const TransactionPart& load = barrier->transactions.now().came.front();
+      const Cause cause{
+          .rule = "mbarrier.expected-bytes",
+          .cta = load.by,
+          .thread = load.thread,
+          .place = load.place,
+          .found = fmt::format("{} bytes have come to {}, which expects none, and no thread arrives at it",
+                               load.bytes, name_of(wait, *barrier)),
+          .expected = "mbarrier.arrive.expect_tx of the load's bytes by the thread that loads, in each phase",
+          .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
+      return made(0, cause, first, true);
+    }
     if (arrivers != 0 && lacking(wait, *barrier).empty()) {
       const std::string found = fmt::format(
           "{} lacks {} of {} arrivals: {}, and {} arrived in this phase", name_of(wait, *barrier),
@@ -158,6 +180,37 @@ class Search {
           thread_name(wait), name_of(wait, *barrier));
       return waits_for_each_other(wait) ? std::optional(made(4, at_wait(wait, found), first, false))
                                         : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether copies have brought bytes to the phase before.
+  static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.before().came.empty(); }
+
+  /// A load has completed on an mbarrier for which no thread waits, and threads wait for another.
+  std::optional<DeadlockCause> unawaited_loads() const {
+    for (const Waiting& wait : waits_) {
+      if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
+      std::optional<std::uint32_t> lowest;
+      for (const auto& [offset, barrier] : wait.cta->mbarriers()) {
+        const auto waits_there = [&, at = offset](const Waiting& other) {
+          return other.kind() == Wait::Kind::mbarrier && other.cta == wait.cta && other.what() == at;
+        };
+        const auto has_waited = [](const auto& each) { return each.wait != 0; };
+        if (!loaded(barrier) || std::ranges::any_of(barrier.uses.all(), has_waited)) continue;
+        if (std::ranges::any_of(waits_, waits_there) || (lowest && *lowest < offset)) continue;
+        lowest = offset;
+      }
+      if (!lowest) continue;
+      const Mbarrier& barrier = *wait.cta->mbarrier(*lowest);
+      const TransactionPart& load = barrier.transactions.before().came.front();
+      return DeadlockCause{
+          at_wait(wait, fmt::format("{} waits for {}, and no thread waits for {}, on which the load at PTX "
+                                    "line {} has completed",
+                                    thread_name(wait), name_of(wait, *wait.cta->mbarrier(wait.what())),
+                                    name_of(*wait.cta, *lowest, barrier),
+                                    wait.cta->program.place[load.place].line)),
+          fmt::format("shared address {} for", address_of(wait)), false};
     }
     return std::nullopt;
   }
@@ -265,11 +318,7 @@ class Search {
         "{} lacks {} of {} arrivals: {}", name_of(*last, *barrier), barrier->pending, barrier->expected,
         barrier->uses.arrivers() == 0 ? "no thread has ever arrived at it"
                                       : fmt::format("{} arrive at it", threads(barrier->uses.arrivers())));
-    return DeadlockCause{last->cta,
-                         last->thread(),
-                         place_of(*last),
-                         found,
-                         fmt::format("shared address {} for", address_of(*last)),
+    return DeadlockCause{at_wait(*last, found), fmt::format("shared address {} for", address_of(*last)),
                          false};
   }
 

@@ -312,7 +312,7 @@ bool Cluster::release_held() {
 void Cluster::report_deadlock() {
   report_wrong_bytes(*this);
   const std::optional<DeadlockCause> cause = why_deadlock(*this);
-  std::string found = cause ? cause->found + "; " : "";
+  std::string found = cause ? cause->why.found + "; " : "";
   found += size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
                        : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
   Cta* first = nullptr;
@@ -327,10 +327,12 @@ void Cluster::report_deadlock() {
   // Warps of a warpgroup may have gone apart because of the cause.
   if (cause &&
       (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_strays(*cta); }))) {
+    const Cause& why = cause->why;
     About about;
     about.leads = cause->certain;
-    cause->cta->report(cause->thread, cause->place, "deadlock", std::move(found), {}, {}, std::move(about));
-    throw Stop{"deadlock"};
+    why.cta->report(why.thread, why.place, why.rule, std::move(found), why.expected, why.remedy,
+                    std::move(about));
+    throw Stop{why.rule->id};
   }
   if (cause) throw Stop{};
   first->report_deadlock(std::move(found));

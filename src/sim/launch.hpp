@@ -78,6 +78,8 @@ class Reports {
  public:
   /// At most this many differ; the rest is counted with the last.
   static constexpr std::size_t most = 100;
+  /// Reports of a launch that goes on after them (SimOptions::keep_going), however many of them are one.
+  static constexpr std::uint64_t most_kept_going = 10'000;
   /// Reports are one if they share a rule and an instruction, or a rule and one of these.
   struct Cause {
     std::uint32_t other_line = 0;  ///< of a second instruction that the report is about; 0: there is none
@@ -157,9 +159,10 @@ struct Launch {
   std::uint64_t ctas_at_once = 1;    ///< that the chip holds
   std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
   Flights overlapped{};
-  std::atomic<bool> waited = false;     ///< a thread executed griddepcontrol.wait
-  std::atomic<bool> triggered = false;  ///< a thread executed griddepcontrol.launch_dependents
-  DeviceHeap* heap = nullptr;           ///< null: nobody has taken anything from it, or will
+  std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait
+  std::atomic<bool> triggered = false;      ///< a thread executed griddepcontrol.launch_dependents
+  std::atomic<std::uint64_t> reported = 0;  ///< reports of rules that are not allowed
+  DeviceHeap* heap = nullptr;               ///< null: nobody has taken anything from it, or will
 
   /// The region that holds an address of the heap, and all others.
   [[nodiscard]] std::vector<Region> all_regions() const {
@@ -176,7 +179,9 @@ struct Launch {
     return std::ranges::find(options.allowed, rule) != options.allowed.end();
   }
   /// Whether the launch goes on after a report of the rule, if it can.
-  [[nodiscard]] bool goes_on(std::string_view rule) const { return options.keep_going || allows(rule); }
+  [[nodiscard]] bool goes_on(std::string_view rule) const {
+    return (options.keep_going && reported < Reports::most_kept_going) || allows(rule);
+  }
   /// What a thread prints goes to SimOptions::print.
   void print(const std::string& text);
 };

@@ -61,6 +61,7 @@ Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
   for (const Store& store : stores_) {
     if (store.read || !meet(pieces_of(store.copy), touched)) continue;
     InFlight found = named("one", store.copy.place, "from", range_text(store.copy));
+    if (!store.committed) found.text += ", which no cp.async.bulk.commit_group has put into a group";
     found.store = &store.copy;
     found.group = store.group;
     return found;

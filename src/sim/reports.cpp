@@ -23,7 +23,7 @@ void Reports::add(Report report, Cause cause) {
     }
     return;
   }
-  if (entries_.size() == most) {
+  if (entries_.size() >= most && report.rule != "report-limit") {
     entries_.back().report.count += report.count;
     return;
   }

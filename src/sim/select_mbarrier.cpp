@@ -116,8 +116,13 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
     if (count != 0) report_early_arrival(warp, lane, at);
     warp.fail(
         lane, "mbarrier.arrivals",
-        fmt::format("{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}", count,
-                    at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected));
+        fmt::format(
+            "{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}{}", count,
+            at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected,
+            count == 0 || warp.cta->last_wait(warp.thread(lane))
+                ? ""
+                : ": the thread has not waited for any mbarrier, such as one that says that the stage is "
+                  "free"));
   }
   at.barrier->uses.arrive(warp.cta->number_of(warp.thread(lane)), warp.place(), at.barrier->phase);
   at.barrier->pending -= count;

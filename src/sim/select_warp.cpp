@@ -2,15 +2,15 @@
 #include "sim/cta.hpp"
 #include "sim/select.hpp"
 
+#include <array>
 #include <optional>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace sim {
 namespace {
-
-void warp_sync(Warp& warp, const MicroOp& op, Mask mask);
 
 /// The mask of members has the lanes that execute the instruction.
 void require_members(Warp& warp, Mask members, Mask here) {
@@ -21,47 +21,89 @@ void require_members(Warp& warp, Mask members, Mask here) {
                           members, missing));
 }
 
+/// The lanes that meet: they come with one mask of members and the same qualifiers, at one instruction or at
+/// several.
+class Meeting {
+ public:
+  Meeting(Warp& warp, Mask here) : warp_(warp), met_(here) { parties_[0] = {warp.here(), here}; }
+
+  [[nodiscard]] Mask lanes() const noexcept { return met_; }
+  void add(const Group& group) {
+    parties_[count_++] = {group.pc, group.mask};
+    met_ |= group.mask;
+  }
+  [[nodiscard]] std::span<const Party> parties() const noexcept { return {parties_.data(), count_}; }
+  /// Calls visit(op, lanes) for the instructions at which they are.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const Party& party : parties()) visit(warp_.program->code[party.pc], party.lanes);
+  }
+  /// What each lane has at the slot that `slot` gives of its instruction.
+  template <typename T, class SlotOf>
+  [[nodiscard]] std::array<T, sim::lanes> values(const SlotOf& slot) const {
+    std::array<T, sim::lanes> all;  // NOLINT: the first instruction fills it
+    const std::byte* const first = warp_.registers + slot(warp_.program->code[parties_[0].pc]);
+    for (std::uint32_t lane = 0; lane < sim::lanes; ++lane) all[lane] = get<T>(first, lane);
+    for (const Party& party : parties().subspan(1)) {
+      const std::byte* const from = warp_.registers + slot(warp_.program->code[party.pc]);
+      for_lanes(party.lanes, [&](std::uint32_t lane) { all[lane] = get<T>(from, lane); });
+    }
+    return all;
+  }
+  /// Gives each lane its result.
+  template <class ResultOf>
+  void give(const ResultOf& result) const {
+    each([&](const MicroOp& op, Mask lanes) {
+      for_lanes(lanes, [&](std::uint32_t lane) { put(warp_.registers + op.d, lane, result(lane)); });
+    });
+  }
+
+ private:
+  Warp& warp_;
+  Mask met_;
+  std::uint32_t count_ = 1;
+  std::array<Party, sim::lanes> parties_;
+};
+
+constexpr auto a_of = [](const MicroOp& op) { return op.a; };
+
 /// Lanes with different masks of members are of different meetings, as tiles of a warp are. Calls
-/// visit(lanes) for each meeting whose members are all here; the lanes of others wait for theirs.
+/// visit(meeting) for each meeting whose members are all there; the lanes of others wait for theirs.
+/// `with_c`: the slot c is a qualifier.
 template <class Visit>
-void for_each_meeting(Warp& warp, Slot members, Mask mask, const Visit& visit) {
+void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, const Visit& visit,
+                      bool with_c = false) {
   const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + members, lane); };
   for_alike(mask, named, [&](std::uint32_t all, Mask lanes_here) {
     require_members(warp, all, lanes_here);
-    if (!warp.gather(lanes_here, all)) return;
-    if (warp.cta->races) warp.cta->races->meet(warp, lanes_here);
-    visit(lanes_here);
+    Meeting meeting(warp, lanes_here);
+    const auto belongs = [&](const Group& group) {
+      const MicroOp& there = warp.program->code[group.pc];
+      return group.wait.kind == Wait::Kind::warp && group.wait.detail == all && there.handler == op.handler &&
+             (!with_c || there.c == op.c);
+    };
+    for (const Group& group : warp.groups) {
+      if (belongs(group)) meeting.add(group);
+    }
+    if (const Mask missing = all & warp.live & ~meeting.lanes(); missing != 0) {
+      warp.require_way_on(lanes_here, all, missing);
+      return warp.park(lanes_here, warp.here(), {Wait::Kind::warp, missing, all});
+    }
+    if (warp.cta->races) warp.cta->races->meet(warp, meeting.lanes());
+    visit(meeting);
+    if (meeting.parties().size() == 1) return;
+    for (Group& group : warp.groups) {
+      if (!belongs(group)) continue;
+      if (warp.undefined && warp.undefined->any()) warp.undefined->after(warp, group.pc, group.mask);
+      ++group.pc;
+      group.wait = {};
+    }
+    warp.update_join();
   });
-}
-
-/// Lanes may meet at different bar.warp.sync instructions.
-void meet_at_any_sync(Warp& warp, Mask members, Mask mask) {
-  Mask missing = members & warp.live & ~mask;
-  for (const Group& group : warp.groups) {
-    if (group.wait.kind == Wait::Kind::warp && warp.program->code[group.pc].handler == &warp_sync)
-      missing &= ~group.mask;
-  }
-  if (missing != 0) {
-    (void)warp.gather(mask, members);
-    return;
-  }
-  Mask met = mask;
-  for (Group& group : warp.groups) {
-    if (group.wait.kind != Wait::Kind::warp || (group.mask & members) == 0) continue;
-    ++group.pc;
-    group.wait = {};
-    met |= group.mask;
-  }
-  if (warp.cta->races) warp.cta->races->meet(warp, met);
-  warp.update_join();
 }
 
 void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + op.a, lane); };
-  for_alike(mask, named, [&](std::uint32_t members, Mask same) {
-    require_members(warp, members, same);
-    meet_at_any_sync(warp, members, same);
-  });
+  for_each_meeting(warp, op, op.a, mask, [](const Meeting&) {});
 }
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
@@ -69,32 +111,36 @@ enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 /// a: value, b: lane or distance, c: clamp and segment; accesses[aux].values: members, then the predicate.
 template <Shuffle mode>
 void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto& extra = warp.program->accesses[op.aux].values;
-  for_each_meeting(warp, extra[0], mask, [&](Mask met) {
-    std::byte* const r = warp.registers;
-    std::uint32_t values[lanes];
+  const auto extra = [&](const MicroOp& each) -> const auto& {
+    return warp.program->accesses[each.aux].values;
+  };
+  for_each_meeting(warp, op, extra(op)[0], mask, [&](const Meeting& meeting) {
+    const auto values = meeting.values<std::uint32_t>(a_of);
     Mask inside = 0;
-    std::array<std::uint8_t, lanes> sources;  // NOLINT: of lanes in `met`
-    for_lanes(met, [&](std::uint32_t lane) {
-      const std::uint32_t b = get<std::uint32_t>(r + op.b, lane) & 31;
-      const auto control = get<std::uint32_t>(r + op.c, lane);
-      const std::uint32_t segment = control >> 8 & 31;
-      const std::uint32_t clamp = control & 31;
-      const std::uint32_t least = lane & segment;
-      const std::uint32_t bound = least | (clamp & ~segment);
-      std::uint32_t from = least | (b & ~segment);
-      if constexpr (mode == Shuffle::up) from = lane - b;
-      if constexpr (mode == Shuffle::down) from = lane + b;
-      if constexpr (mode == Shuffle::bfly) from = lane ^ b;
-      const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
-      if (!in) from = lane;
-      inside |= static_cast<Mask>(in) << lane;
-      values[lane] = get<std::uint32_t>(r + op.a, from);
-      sources[lane] = static_cast<std::uint8_t>(from);
+    std::array<std::uint8_t, lanes> sources;  // NOLINT: of lanes that have met
+    meeting.each([&](const MicroOp& each, Mask some) {
+      for_lanes(some, [&](std::uint32_t lane) {
+        const std::uint32_t b = get<std::uint32_t>(warp.registers + each.b, lane) & 31;
+        const auto control = get<std::uint32_t>(warp.registers + each.c, lane);
+        const std::uint32_t segment = control >> 8 & 31;
+        const std::uint32_t clamp = control & 31;
+        const std::uint32_t least = lane & segment;
+        const std::uint32_t bound = least | (clamp & ~segment);
+        std::uint32_t from = least | (b & ~segment);
+        if constexpr (mode == Shuffle::up) from = lane - b;
+        if constexpr (mode == Shuffle::down) from = lane + b;
+        if constexpr (mode == Shuffle::bfly) from = lane ^ b;
+        const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
+        if (!in) from = lane;
+        inside |= static_cast<Mask>(in) << lane;
+        sources[lane] = static_cast<std::uint8_t>(from);
+      });
     });
-    if (warp.undefined && warp.undefined->any()) warp.undefined->shuffle(warp, met, sources);
-    for_lanes(met, [&](std::uint32_t lane) { put(r + op.d, lane, values[lane]); });
-    write_mask(warp, extra[1], met, inside);
+    if (warp.undefined && warp.undefined->any()) {
+      warp.undefined->shuffle(warp, meeting.parties(), sources);
+    }
+    meeting.give([&](std::uint32_t lane) { return values[sources[lane]]; });
+    meeting.each([&](const MicroOp& each, Mask some) { write_mask(warp, extra(each)[1], some, inside); });
   });
 }
 
@@ -103,15 +149,18 @@ enum class Vote : std::uint8_t { all, any, uni, ballot };
 /// a: predicate, b: members.
 template <Vote mode>
 void vote(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op.b, mask, [&](Mask met) {
-    const Mask said = read_mask(warp, op.a) & met;
+  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+    Mask said = 0;
+    meeting.each([&](const MicroOp& each, Mask some) { said |= read_mask(warp, each.a) & some; });
     if constexpr (mode == Vote::ballot) {
-      for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, said); });
+      meeting.give([&](std::uint32_t) { return said; });
     } else {
-      const bool result = mode == Vote::all   ? said == met
+      const bool unanimous = said == meeting.lanes();
+      const bool result = mode == Vote::all   ? unanimous
                           : mode == Vote::any ? said != 0
-                                              : said == met || said == 0;
-      write_mask(warp, op.d, met, result ? all_lanes : 0U);
+                                              : unanimous || said == 0;
+      meeting.each(
+          [&](const MicroOp& each, Mask some) { write_mask(warp, each.d, some, result ? all_lanes : 0U); });
     }
   });
 }
@@ -128,10 +177,11 @@ std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
 
 /// aux: the predicate
 void elect(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op.a, mask, [&](Mask met) {
-    const auto leader = leader_of(warp, get<std::uint32_t>(warp.registers + op.a, first_lane(met)), met);
-    for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, leader); });
-    write_mask(warp, op.aux, met, 1U << leader);
+  for_each_meeting(warp, op, op.a, mask, [&](const Meeting& meeting) {
+    const auto members = get<std::uint32_t>(warp.registers + op.a, first_lane(mask));
+    const auto leader = leader_of(warp, members, meeting.lanes());
+    meeting.give([&](std::uint32_t) { return leader; });
+    meeting.each([&](const MicroOp& each, Mask some) { write_mask(warp, each.aux, some, 1U << leader); });
   });
 }
 
@@ -142,37 +192,43 @@ void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
 /// match.any: lanes with the same value.
 template <typename T>
 void match_any(Warp& warp, const MicroOp& op, Mask mask) {
-  const auto value = [&](std::uint32_t lane) { return get<T>(warp.registers + op.a, lane); };
-  for_each_meeting(warp, op.b, mask, [&](Mask met) {
-    for_alike(met, value, [&](T, Mask same) {
-      for_lanes(same, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same); });
-    });
+  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+    const auto values = meeting.values<T>(a_of);
+    std::array<Mask, lanes> alike;  // NOLINT: of lanes that have met
+    for_alike(
+        meeting.lanes(), [&](std::uint32_t lane) { return values[lane]; },
+        [&](T, Mask same) { for_lanes(same, [&](std::uint32_t lane) { alike[lane] = same; }); });
+    meeting.give([&](std::uint32_t lane) { return alike[lane]; });
   });
 }
 
 /// match.all: all lanes, if they have the same value, or none; aux is the predicate that says so, or 0.
 template <typename T>
 void match_all(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op.b, mask, [&](Mask met) {
-    const T first = get<T>(warp.registers + op.a, first_lane(met));
+  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+    const auto values = meeting.values<T>(a_of);
+    const T first = values[first_lane(meeting.lanes())];
     bool same = true;
-    for_lanes(met, [&](std::uint32_t lane) { same = same && get<T>(warp.registers + op.a, lane) == first; });
-    for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, same ? met : 0U); });
-    if (op.aux != 0) write_mask(warp, op.aux, met, same ? all_lanes : 0U);
+    for_lanes(meeting.lanes(), [&](std::uint32_t lane) { same = same && values[lane] == first; });
+    meeting.give([&](std::uint32_t) { return same ? meeting.lanes() : 0U; });
+    meeting.each([&](const MicroOp& each, Mask some) {
+      if (each.aux != 0) write_mask(warp, each.aux, some, same ? all_lanes : 0U);
+    });
   });
 }
 
 /// a: value, b: members, c: the operation.
 template <typename T>
 void reduce(Warp& warp, const MicroOp& op, Mask mask) {
-  for_each_meeting(warp, op.b, mask, [&](Mask met) {
+  const auto visit = [&](const Meeting& meeting) {
+    const auto values = meeting.values<T>(a_of);
     std::optional<T> total;
-    for_lanes(met, [&](std::uint32_t lane) {
-      const T value = get<T>(warp.registers + op.a, lane);
-      total = total ? combine(static_cast<Atomic>(op.c), *total, value, T{}) : value;
+    for_lanes(meeting.lanes(), [&](std::uint32_t lane) {
+      total = total ? combine(static_cast<Atomic>(op.c), *total, values[lane], T{}) : values[lane];
     });
-    for_lanes(met, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, *total); });
-  });
+    meeting.give([&](std::uint32_t) { return *total; });
+  };
+  for_each_meeting(warp, op, op.b, mask, visit, true);
 }
 
 void select_shfl(Decoder& d) {

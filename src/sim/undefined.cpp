@@ -244,17 +244,29 @@ void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   give_all(warp, flow, mask, found);
 }
 
-void Undefined::shuffle(Warp& warp, Mask met, const std::array<std::uint8_t, lanes>& from) {
-  place_ = warp.place();
-  const Flow& flow = warp.program->flows[place_];
-  const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
-  // From where is an operand, too.
-  Found found = any_of(warp, operands + 1, flow.operands - 1U, met);
-  const Found value = of(warp, operands[0], all_lanes);
-  for_lanes(met, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
-  if (value.lanes != 0) found.origin = value.origin;
-  give(registers(warp, flow)[0], met, found.lanes, found.origin);
-  if (flow.results > 1) give(registers(warp, flow)[1], met, 0, 0);
+void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
+                        const std::array<std::uint8_t, lanes>& from) {
+  Found value;
+  const auto each = [&](const auto& visit) {
+    for (const Party& party : parties) {
+      place_ = warp.program->places[party.pc];
+      const Flow& flow = warp.program->flows[place_];
+      visit(party.lanes, flow, registers(warp, flow));
+    }
+  };
+  each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
+    const Found own =
+        of(warp, numbers[flow.results + flow.addresses], parties.size() == 1 ? all_lanes : some);
+    if (own.lanes != 0) value = {value.lanes | own.lanes, own.origin};
+  });
+  each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
+    // From where is an operand, too.
+    Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
+    for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
+    if (value.lanes != 0) found.origin = value.origin;
+    give(numbers[0], some, found.lanes, found.origin);
+    if (flow.results > 1) give(numbers[1], some, 0, 0);
+  });
 }
 
 void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <map>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
@@ -21,6 +22,7 @@ TMAJIT_BEGIN
 namespace sim {
 
 struct Target;
+struct Party;
 
 /// What made a value undefined.
 struct Origin {
@@ -66,8 +68,8 @@ class Undefined {
   void before(Warp& warp, Mask mask);
   /// After the one at `pc`, by the lanes of `mask` that it has not sent elsewhere.
   void after(Warp& warp, std::uint32_t pc, Mask mask);
-  /// A shfl by the lanes of `met`: lane i gets what lane from[i] has.
-  void shuffle(Warp& warp, Mask met, const std::array<std::uint8_t, lanes>& from);
+  /// Shuffles of lanes that have met: lane i gets what lane from[i] has.
+  void shuffle(Warp& warp, std::span<const Party> parties, const std::array<std::uint8_t, lanes>& from);
   /// A recursive function returns: its caller has its registers again.
   void leave(Warp& warp, const Frame& frame, Mask mask);
   /// Arguments and results of calls are copied.

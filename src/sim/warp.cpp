@@ -1,6 +1,8 @@
-#include "sim/warp.hpp"
+#include "sim/cta.hpp"
 
 #include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -33,8 +35,45 @@ void Warp::jump(Mask mask, std::uint32_t target) {
 bool Warp::gather(Mask mask, Mask members) {
   const Mask missing = members & live & ~mask;
   if (missing == 0) return true;
-  park(mask, here(), {Wait::Kind::warp, missing, 0});
+  require_way_on(mask, members, missing);
+  park(mask, here(), {Wait::Kind::warp, missing, members});
   return false;
+}
+
+void Warp::require_way_on(Mask mask, Mask members, Mask missing) const {
+  // Those that have come to this instruction before will execute it with these.
+  for (const Group& group : groups) {
+    if (group.wait.kind == Wait::Kind::warp && group.pc == here() && group.wait.detail == members)
+      mask |= group.mask;
+  }
+  missing &= ~mask;
+  const auto awaited = [&](const Group& group) -> Mask {
+    if (group.wait.kind == Wait::Kind::warp) return group.wait.what;
+    if (group.wait.kind != Wait::Kind::assembly) return 0;
+    Mask there = 0;
+    for (const Group& each : groups) {
+      if (each.wait.kind == Wait::Kind::assembly && each.wait.what == group.wait.what) there |= each.mask;
+    }
+    return live & ~there;
+  };
+  Mask reached = missing;
+  for (Mask before = 0; before != reached;) {
+    before = reached;
+    for (const Group& group : groups) reached |= (group.mask & reached) != 0 ? awaited(group) : 0;
+  }
+  if ((reached & mask) == 0) return;
+  const auto other = std::ranges::find_if(
+      groups, [&](const Group& group) { return (group.mask & missing) != 0 && awaited(group) != 0; });
+  const std::uint32_t place_there = program->places[other->pc];
+  const Place& there = program->place[place_there];
+  cta->report(
+      thread(first_lane(mask)), place(), "warp.diverged",
+      fmt::format("lanes {:#x} of warp {} wait here for lanes {:#x} (mask of members {:#x}), and lanes "
+                  "{:#x} wait at PTX line {} \"{}\" for lanes {:#x} (mask {:#x}): none of them can go on",
+                  mask, index, missing, members, other->mask, there.line, there.text, awaited(*other),
+                  other->wait.kind == Wait::Kind::warp ? other->wait.detail : all_lanes),
+      {}, {}, About(place_there));
+  throw Stop{"warp.diverged"};
 }
 
 void Warp::retire(Mask mask) {

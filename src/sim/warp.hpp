@@ -21,7 +21,7 @@ struct Wait {
     none,
     mbarrier,   ///< shared address `what`, parity `detail`
     barrier,    ///< CTA barrier `what`
-    warp,       ///< other lanes of the warp, lanes `what`
+    warp,       ///< lanes `what` of the warp, members of the mask `detail`
     assembly,   ///< the rest of the warp at barrier `what` (Assembly), before the warp has arrived there
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` of them
@@ -38,6 +38,12 @@ struct Group {
   Mask mask = 0;
   std::uint32_t pc = 0;
   Wait wait;
+};
+
+/// Lanes of one instruction that meet others (shfl and the like).
+struct Party {
+  std::uint32_t pc = 0;
+  Mask lanes = 0;
 };
 
 // Calls of functions that are not inlined: where each lane returns to, and the frames of functions that call
@@ -123,6 +129,9 @@ struct Warp {
   /// Whether all lanes of `members` that have not exited are in `mask`; else those of `mask` wait for them at
   /// the present instruction.
   [[nodiscard]] bool gather(Mask mask, Mask members = all_lanes);
+  /// Reports, and stops the CTA, if lanes of `missing`, for which those of `mask` are about to wait, wait for
+  /// these themselves, at another instruction or with another mask of members.
+  void require_way_on(Mask mask, Mask members, Mask missing) const;
   /// Takes exited lanes away.
   void retire(Mask mask);
   void update_join();
@@ -153,6 +162,7 @@ bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) 
   Mask all = mask;
   for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
   if ((warp.live & ~all) != 0) {
+    warp.require_way_on(mask, all_lanes, warp.live & ~all);
     warp.park(mask, warp.here(), {Wait::Kind::assembly, meeting, 0});
     return false;
   }

@@ -1,6 +1,8 @@
 /// Kernels of a few lines: what is reported, and what looks alike and is not.
 #include "lint/support.hpp"
 
+#include <algorithm>
+
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
@@ -116,6 +118,40 @@ TEST_CASE("a base that is rounded up is aligned, whatever it was") {
   CHECK(lint_at("4096").empty());
   CHECK(lint_at("512") == Rules{"copy.swizzle-base"});
   CHECK(lint_at("64") == Rules{"copy.shared-alignment"});
+}
+
+TEST_CASE("a copy that is aligned only if its variable happens to be is advice") {
+  const auto findings = [&](const std::string& declared, const std::string& copies,
+                            const std::string& address) {
+    const LintResult result =
+        lint_ptx(entry(registers + "mov.u32 %r1, " + declared.substr(declared.rfind(' ') + 1, 5) + ";\n" +
+                           address + initialise + copies + "ret;",
+                       parameters, ".shared " + declared + "[4096];"),
+                 {});
+    INFO(result.report);
+    for (const Finding& finding : result.findings) {
+      if (finding.rule == "copy.alignment-by-chance") CHECK(finding.severity == Severity::advice);
+    }
+    return std::ranges::count(rules(result), "copy.alignment-by-chance");
+  };
+  const std::string bytes_in =
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 256, [%r2];\n";
+  const std::string bytes_out =
+      "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n" + commit + drain;
+  for (const std::string& copies : {load + waits, store + commit + drain}) {
+    CHECK(findings(".align 16 .b8 small", copies, "") == 1);
+    CHECK(findings(".align 16 .b8 small", copies, "add.u32 %r1, %r1, 256;\n") == 1);
+    CHECK(findings(".align 16 .b8 small", copies, "shl.b32 %r9, %r0, 7;\nadd.u32 %r1, %r1, %r9;\n") == 1);
+    CHECK(findings(".align 128 .b8 small", copies, "") == 0);
+    CHECK(findings(".align 16 .b8 small", copies, "add.u32 %r1, %r1, 127;\nand.b32 %r1, %r1, -128;\n") == 0);
+  }
+  for (const std::string& copies : {bytes_in + waits, bytes_out}) {
+    CHECK(findings(".align 8 .b8 small", copies, "") == 1);
+    CHECK(findings(".b32 small", copies, "") == 1);
+    CHECK(findings(".align 16 .b8 small", copies, "") == 0);
+    // What others add is not known.
+    CHECK(findings(".align 8 .b8 small", copies, "add.u32 %r1, %r1, %r0;\n") == 0);
+  }
 }
 
 TEST_CASE("the fence is the writer's before the barrier; the reader's behind it is an omission") {

@@ -129,6 +129,62 @@ TEST_CASE("one thread asks for a bulk copy") {
   }
 }
 
+namespace {
+
+/// Loops that end when the mbarrier's phase is over, in the words of several compilers.
+std::string wait_loop() {
+  const std::string ask = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n";
+  return GENERATE_COPY(
+      as<std::string>{}, ask + "@!%p1 bra W;\n", ask + "@%p1 bra D;\nbra.uni W;\nD:\n",
+      "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n@%p1 bra D;\n" + ask + "@!%p1 bra W;\nD:\n",
+      ask + "selp.u32 %r9, 1, 0, %p1;\nsetp.ne.u32 %p2, %r9, 0;\n@%p2 bra D;\nbra W;\nD:\n",
+      "W:\nmbarrier.test_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n@%p1 bra D;\n"
+      "nanosleep.u32 20;\nbra W;\nD:\n");
+}
+
+const std::string made_both =
+    "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
+    "@%p7 mbarrier.init.shared::cta.b64 [%r2+8], 1;\nfence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
+
+}  // namespace
+
+TEST_CASE("behind a loop of try_wait come all lanes that began it") {
+  const std::string wait = wait_loop();
+  const std::string other_init = "mbarrier.init.shared::cta.b64 [%r2+16], 1;\n";
+  const auto rules_behind = [&](const std::string& who, const std::string& what) {
+    return rules_of(made_both + who + wait + what + "END:\n", ".maxntid 128, 1, 1");
+  };
+  const std::string all = GENERATE(as<std::string>{}, "", "setp.ne.u32 %p3, %r4, 0;\n@%p3 bra END;\n");
+  CHECK(rules_behind(all, bulk_store + drain) == Rules{"race.global-write-write"});
+  CHECK(rules_behind(all, tensor_store + drain) == Rules{"race.global-write-write"});
+  CHECK(rules_behind(all, load + waited) == Rules{"load.overlap"});
+  CHECK(rules_behind(all, other_init) == Rules{"mbarrier.initialised-twice"});
+  const std::string one = GENERATE(as<std::string>{}, "setp.ne.u32 %p3, %r0, 0;\n@%p3 bra END;\n",
+                                   "elect.sync _|%p3, -1;\n@!%p3 bra END;\n");
+  CHECK(rules_behind(one, bulk_store + drain).empty());
+  CHECK(rules_behind(one, load + waited).empty());
+  CHECK(rules_behind(one, other_init).empty());
+}
+
+TEST_CASE("lanes that leave a loop each in a turn of its own need not do the same") {
+  // %r9 counts turns; the store is of the turn's row, or behind a lock.
+  const std::string row =
+      "shl.b32 %r10, %r9, 8;\nadd.u32 %r11, %r1, %r10;\n"
+      "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r9}], [%r11];\n" +
+      drain;
+  const std::string turn = GENERATE(
+      as<std::string>{}, "L:\nadd.u32 %r9, %r9, 1;\nsetp.ne.u32 %p1, %r9, %r5;\n@%p1 bra L;\n",
+      "L:\nsetp.eq.u32 %p1, %r9, %r5;\n@%p1 bra D;\nadd.u32 %r9, %r9, 1;\nbra L;\nD:\n",
+      "L:\nld.global.u32 %r8, [%rd1];\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra D;\nadd.u32 %r9, %r9, 1;\nbra "
+      "L;\nD:\n");
+  CHECK(rules_of("mov.u32 %r9, 0;\n" + turn + row, ".maxntid 128, 1, 1").empty());
+  const std::string lock = GENERATE(
+      as<std::string>{},
+      "L:\natom.global.cas.b32 %r8, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r8, 0;\n@%p1 bra L;\n",
+      "L:\natom.global.cas.b32 %r8, [%rd1], 0, 1;\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra D;\nbra L;\nD:\n");
+  CHECK(rules_of(lock + bulk_store + drain, ".maxntid 128, 1, 1").empty());
+}
+
 TEST_CASE("a loop is all threads' where its counter is") {
   // %p1: the lanes of warps 0 and 1, whose tiles lie one behind the other.
   const auto loop = [](const std::string& first, const std::string& step, const std::string& lanes) {

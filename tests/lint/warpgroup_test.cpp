@@ -2,22 +2,29 @@
 /// not reported.
 #include "lint/support.hpp"
 
+#include <algorithm>
+
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 using namespace tmajit;
 using namespace tests;
+using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
 using Rules = std::vector<std::string>;
 
-Rules rules_of(const std::string& body) {
-  return rules(lint_ptx(
+LintResult result_of(const std::string& body) {
+  return lint_ptx(
       entry(".reg .pred %p<3>;\n.reg .b32 %d<5>;\n.reg .b32 %r<9>;\n.reg .b64 %rd<9>;\n"
             "ld.param.u64 %rd1, [p];\nmov.u64 %rd2, %rd1;\nmov.u32 %r1, %tid.x;\nsetp.eq.u32 %p1, %r1, 0;\n"
             "setp.eq.u32 %p2, %r1, 1;\n" +
                 body,
-            ".param .u64 p")));
+            ".param .u64 p"));
+}
+Rules rules_of(const std::string& body) {
+  return rules(result_of(body));
 }
 
 const std::string fence = "wgmma.fence.sync.aligned;\n";
@@ -55,6 +62,47 @@ TEST_CASE("registers of products, block by block") {
   CHECK(rules_of(fence + product + commit + "mov.b32 %d4, 0;\n" + wait + "ret;").empty());
   CHECK(rules_of(fence + "@%p2 mov.b32 %d0, 0;\n" + product + commit + wait + "ret;").empty());
   CHECK(rules_of(set + "bra L;\nL:\n" + fence + product + commit + wait + "ret;").empty());
+}
+
+TEST_CASE("a read that stands before the wait for its product names what keeps a compiler from moving it") {
+  const auto remedy = [](const std::string& body) {
+    const LintResult result = result_of(body + "ret;");
+    REQUIRE(rules(result) == Rules{"wgmma.register-in-flight"});
+    return result.findings[0].remedy;
+  };
+  const LintResult moved = result_of(fence + product + commit + use + wait + "ret;");
+  REQUIRE(moved.findings.size() == 1);
+  CHECK_THAT(moved.findings[0].found, ContainsSubstring("the next wait stands behind it, at line"));
+  CHECK_THAT(moved.findings[0].remedy, ContainsSubstring("the compiler has moved it ahead") &&
+                                           ContainsSubstring("asm volatile(\"\" : \"+f\"("));
+  // Where no wait follows, or none could cover the product, it is the wait that lacks.
+  CHECK_THAT(remedy(fence + product + commit + use), !ContainsSubstring("the compiler has moved"));
+  CHECK_THAT(remedy(fence + product + use + wait), !ContainsSubstring("the compiler has moved"));
+}
+
+TEST_CASE("findings of one group of products, or of one statement, are one with the lines of all") {
+  // Reads of two registers before one wait.
+  const std::string reads = "add.u32 %r1, %d0, 1;\nadd.u32 %r2, %d1, 1;\nadd.u32 %r3, %d3, 1;\n";
+  const LintResult one = result_of(fence + product + commit + reads + wait + "ret;");
+  REQUIRE(rules(one) == Rules{"wgmma.register-in-flight"});
+  const std::uint32_t line = one.findings[0].ptx_line;
+  CHECK(one.findings[0].also_lines == std::vector<std::uint32_t>{line + 1, line + 2});
+  CHECK_THAT(one.findings[0].found, ContainsSubstring("2 more instructions (PTX lines"));
+  CHECK_THAT(one.report, ContainsSubstring("2 more instructions (PTX lines"));
+  // Another group is another cause.
+  const std::string again = fence + product + commit + reads + wait;
+  const LintResult two = result_of(again + again + "ret;");
+  CHECK(std::ranges::count(rules(two), "wgmma.register-in-flight") == 2);
+  // Two addresses of one statement, and of two.
+  const auto misaligned = [](const std::string& between) {
+    const LintResult result =
+        result_of(".shared .align 16 .b8 s[64];\n.loc 1 5 3\nst.shared.u32 [s+1], %r1;\n" + between +
+                  "st.shared.u32 [s+2], %r1;\nret;");
+    for (const Finding& each : result.findings) CHECK(each.rule == "address.misaligned");
+    return result.findings.size();
+  };
+  CHECK(misaligned("") == 1);
+  CHECK(misaligned(".loc 1 5 9\n") == 2);
 }
 
 TEST_CASE("literals that setmaxnreg and tensormap.replace cannot have") {

@@ -3,6 +3,7 @@
 
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <spdlog/fmt/fmt.h>
 
 using namespace tmajit;
 using namespace tests::text;
@@ -74,6 +75,32 @@ TEST_CASE("lanes that break no rule do what they do") {
   const Outcome outcome = keep_going(body);
   expect_only(outcome, "global.out-of-bounds");
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == (i < 16 ? 64 * i : 0));
+}
+
+TEST_CASE("a launch that goes on has a limit of reports") {
+  // Ten times a million stores behind the buffer's end by each lane, in every CTA.
+  std::string body = registers + element + "mov.u32 %r21, 0;\nL:\n";
+  for (int i = 0; i < 10; ++i) body += fmt::format("st.global.u32 [%rd3+{}], %r1;\n", 8192 + 4 * i);
+  body += "add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p2, %r21, 1000000;\n@%p2 bra L;\n" + numbers + "ret;";
+  const Outcome outcome = keep_going(body, {.grid = 4, .cluster = 1, .block = 64, .options = {.threads = 2}});
+  REQUIRE(outcome.reports.size() == 11);
+  CHECK(outcome.reports.back().rule == "report-limit");
+  CHECK_THAT(outcome.reports.back().found, ContainsSubstring("this is report 10000 of the launch"));
+  std::uint64_t count = 0;
+  for (const Report& report : outcome.reports)
+    count += report.rule == "global.out-of-bounds" ? report.count : 0;
+  CHECK(count >= 10'000);
+  CHECK(count < 10'010);
+  // Reports of rules that are allowed do not count.
+  const std::string turns = "1000;\n@%p2 bra L;";
+  std::string few = body;
+  few.replace(few.find("1000000;\n@%p2 bra L;"), 20, turns);
+  Shape allowing_all = one_warp;
+  allowing_all.options.keep_going = true;
+  allowing_all.options.allowed = {"global.out-of-bounds"};
+  const Outcome allowed = run(few, allowing_all);
+  expect_clean(allowed);
+  expect_numbers(allowed);
 }
 
 TEST_CASE("bytes that an mbarrier does not expect need not be the end") {

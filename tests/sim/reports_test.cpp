@@ -162,7 +162,7 @@ TEST_CASE("a deadlock names who waits for what") {
     const Outcome outcome =
         run(registers + "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nbar.sync 1;\nret;\nA:\nbar.sync 2;\nret;");
     REQUIRE(outcome.reports.size() == 1);
-    CHECK(outcome.reports[0].rule == "deadlock");
+    CHECK(outcome.reports[0].rule == "warp.diverged");
     CHECK_THAT(outcome.error, ContainsSubstring("PTX line 13") && ContainsSubstring("PTX line 16"));
   }
 }

@@ -125,7 +125,8 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
   group.add_flag(
       "--keep-going", values.keep_going,
       "Go on after a report where that is possible, and write the outputs, to see whether the numbers "
-      "are right; the instruction that broke a rule does nothing");
+      "are right; the instruction that broke a rule does nothing. A launch ends after 10,000 reports "
+      "(rule report-limit)");
   group.add_flag(
       "--write-anyway", values.write_anyway,
       "Write the outputs although there are reports; else what a wrong kernel left cannot be taken "
