@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # What compilers and libraries of today make for sm_90a, linted and run by the jitc that is built here: Triton, Numba, CUTLASS
-# and CuTe, FlashInfer, CUB, libcu++ and cooperative groups. Their packages come from the Python registry and lie in build/foreign; nothing of
-# theirs is kept in the project. docs/check.md shows the table.
+# and CuTe, FlashInfer, CUB, libcu++, cooperative groups, and kernels of public projects. Their packages come from the Python registry,
+# the projects from GitHub, and all lie in build/foreign; nothing of theirs is kept in the project. docs/check.md shows the table.
 #
 #   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
 #   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, newer_triton, numba, cutlass,
-#                                         serving)
+#                                         serving, public)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
@@ -98,10 +98,13 @@ if grep -q '^newer_triton\.' <<<"$names"; then
   compiler newer_triton "fetch a newer Triton (170 MB)" numpy 'triton==3.9.0' || warn "the newer Triton cannot be fetched"
 fi
 nvcc=()
-if grep -qE '^(cut(e|lass)|serving)\.' <<<"$names"; then
+if grep -qvE '^(cub|libcudacxx|groups|wmma|atomics|calls|triton|newer_triton|numba)\.' <<<"$names"; then
   wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
     'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-curand==10.4.*' || warn "CUTLASS cannot be fetched"
   [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
+fi
+if grep -qE '^(llm_c|fast_cu)\.' <<<"$names"; then
+  wheels cublas "fetch cuBLAS, whose headers public projects include (420 MB)" 'nvidia-cublas==13.0.*' || warn "cuBLAS cannot be fetched"
 fi
 if grep -q '^serving\.' <<<"$names"; then
   wheels flashinfer "fetch FlashInfer (60 MB)" 'flashinfer-python==0.7.2.post1' || warn "FlashInfer cannot be fetched"
@@ -109,7 +112,7 @@ fi
 
 if $mutants; then
   heading "Mistakes in kernels of others"
-  [[ " $* " == *" --group "* ]] || set -- "$@" --group cuda --group triton --group cutlass
+  [[ " $* " == *" --group "* ]] || set -- "$@" --group cuda --group triton --group cutlass --group public
   PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
     exec python3 "$ROOT/tests/mutants/walk.py" --jitc "$jitc" --site "$site" --work "$folder/mutants" \
     ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" "$@"

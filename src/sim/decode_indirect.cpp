@@ -120,7 +120,7 @@ void Decoder::place_addresses() {
                         each.variable->location.line, each.variable->name, value.name));
       }
       const ptx::Variable& variable = *found->second;
-      address = addresses_.at(&variable);
+      address = addresses_[&variable];
       if (variable.space == StateSpace::global) {
         address += program_.global_base;
         program_.uses_globals = true;

@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <unordered_set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -28,6 +29,15 @@ bool uses_stack(const ptx::FlatFunction& flat) {
     const Opcode opcode = each.instruction->opcode;
     return opcode == Opcode::alloca_ || opcode == Opcode::stacksave;
   });
+}
+
+/// The variables that instructions of a function name.
+void add_named(const ptx::FlatFunction& flat, std::unordered_set<const ptx::Variable*>& named) {
+  for (const ptx::FlatInstruction& each : flat.instructions) {
+    for (const ptx::Binding& binding : each.bindings) {
+      if (const auto* variable = std::get_if<const ptx::Variable*>(&binding)) named.insert(*variable);
+    }
+  }
 }
 
 Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
@@ -162,8 +172,15 @@ void Decoder::place_variable(const ptx::Variable& variable) {
 
 void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& function) {
   std::vector<const ptx::Variable*> variables;
+  std::unordered_set<const ptx::Variable*> named;
+  add_named(function, named);
+  for (const auto& callee : callees_) add_named(callee->flat, named);
   for (const ptx::Directive& directive : module.directives) {
-    if (const auto* variable = std::get_if<ptx::Variable>(&directive)) variables.push_back(variable);
+    const auto* variable = std::get_if<ptx::Variable>(&directive);
+    // As ptxas does: shared memory of the module that only other kernels name takes none of this kernel's.
+    if (variable != nullptr && (variable->space != StateSpace::shared || named.count(variable) != 0)) {
+      variables.push_back(variable);
+    }
   }
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
   // lay_out_callee() places local variables and parameters of functions; their others are placed here.

@@ -77,7 +77,7 @@ class Program:
 @dataclasses.dataclass(frozen=True)
 class Case:
     name: str
-    group: str  # "triton", "cuda", "cutlass", "serving", "numba", "newer_triton"
+    group: str  # "triton", "cuda", "cutlass", "serving", "numba", "newer_triton", "public"
     make: Callable[[Tools, pathlib.Path], pathlib.Path]  # the PTX, somewhere in the folder
     launch: Optional[Callable[[], Launch]] = None  # with neither it is linted only
     # Rules whose findings in this kernel are true statements about it, each with the reason.

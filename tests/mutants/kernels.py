@@ -14,7 +14,7 @@ HERE = ROOT / "tests/mutants/kernels"
 FOREIGN = ROOT / "tests/foreign"
 # Of whole programs: a part of the name of the entry whose variants are made.
 ENTRIES = {"cutlass.48_warp_specialized_gemm": "GemmUniversal"}
-GROUPS = ("own", "style", "cuda", "triton", "cutlass")
+GROUPS = ("own", "style", "cuda", "triton", "cutlass", "public")
 
 
 def _buffer(dtype: str, *shape: int, **more) -> dict:
@@ -102,9 +102,10 @@ def _foreign_cases() -> list:
     import cuda_cases
     import cute_cases
     import cutlass_programs
+    import public_cases
     import triton_cases
 
-    return [*cuda_cases.cases(), *triton_cases.cases(), *cute_cases.cases(), *cutlass_programs.cases()]
+    return [*cuda_cases.cases(), *triton_cases.cases(), *cute_cases.cases(), *cutlass_programs.cases(), *public_cases.cases()]
 
 
 def foreign_error() -> type:
@@ -141,7 +142,7 @@ def kernels(options) -> list[Kernel]:
     wanted = options.group or ("own", "style")
     named = {row.kernel: row.group for row in table.rows() if row.group in wanted}
     result = [each for each in [*_own(), *_style()] if each.group in wanted]
-    if set(wanted) & {"cuda", "triton", "cutlass"}:
+    if set(wanted) - {"own", "style"}:
         result += [each for each in _foreign(options) if each.name in named]
     if unknown := named.items() - {(each.name, each.group) for each in result}:
         raise ValueError(f"no kernel is called so in its group: {unknown}")

@@ -73,7 +73,7 @@ def rows() -> tuple[Row, ...]:
 def markdown() -> str:
     """What docs/check.md shows: a line for each kind, how often in kernels of whom, what names it first."""
     mutants = [row for row in rows() if not row.correct]
-    columns = {"kernels of ours": ("own",), "in the way of others": ("style",), "of others": ("cuda", "triton", "cutlass")}
+    columns = {"kernels of ours": ("own",), "in the way of others": ("style",), "of others": ("cuda", "triton", "cutlass", "public")}
     lines = ["| mistake | " + " | ".join(columns) + " | named first by |", "| --- |" + " ---: |" * len(columns) + " --- |"]
     for kind in sorted({row.kind for row in mutants}):
         those = [row for row in mutants if row.kind == kind]

@@ -69,12 +69,15 @@ def _counts() -> list[str]:
     """What is promised of the table: enough of each."""
     rows = table.rows()
     mutants = [row for row in rows if not row.correct]
+    public = [row for row in rows if row.group == "public"]
     have = {
         "mutants": (len(mutants), 160),
         "kinds of mistakes": (len({row.kind for row in mutants}), 40),
         "mutants in kernels that are not ours": (sum(row.group != "own" for row in mutants), 80),
         "mutants in what others compiled or wrote": (sum(row.group not in ("own", "style") for row in mutants), 80),
+        "mutants in kernels of public projects": (sum(not row.correct for row in public), 60),
         "correct variants": (len(rows) - len(mutants), 60),
+        "correct variants of kernels of public projects": (sum(row.correct for row in public), 40),
         "kernels": (len({row.kernel for row in rows}), 20),
     }
     print(", ".join(f"{count} {what}" for what, (count, _) in have.items()))

@@ -33,6 +33,15 @@ TEST_CASE("variables of a module keep their initial values and what launches wri
   CHECK(result[0] == 50 * 32 * 110);
 }
 
+TEST_CASE("shared memory of the module that only other kernels name takes none of a kernel's") {
+  const auto sim = make_sim_device();
+  const auto kernel = sim->kernels().load(
+      tests::module_of(".reg .b32 %r<3>;\nst.shared.u32 [mine], 1;\nret;", 1,
+                       ".shared .align 128 .b8 others[200000];\n.shared .align 4 .b8 mine[16];\n"));
+  CHECK_NOTHROW(kernel->allow_shared_bytes(200'000));
+  CHECK(kernel->ctas_per_sm(32, 100'000) == 2);
+}
+
 TEST_CASE("atomics of CTAs on several host threads do not lose anything") {
   const auto sim = make_sim_device({.threads = 2});
   const auto kernel = sim->kernels().load(
