@@ -5,7 +5,7 @@
 #
 #   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
 #   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, newer_triton, numba, cutlass,
-#                                         serving)
+#                                         serving, samples)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
@@ -59,6 +59,14 @@ unpack_packages() {
   find "$site" -path '*/bin/*' -type f -exec chmod +x {} +
 }
 
+fetch_samples() {
+  local archive=$folder/samples.tar.gz
+  curl -fsSL -o "$archive" https://github.com/NVIDIA/cuda-samples/archive/refs/tags/v13.0.tar.gz || return 1
+  mkdir -p "$site/cuda-samples"
+  tar -xzf "$archive" -C "$site/cuda-samples" --strip-components=1 --wildcards '*/Common/*' '*/Samples/0_Introduction/*' || return 1
+  rm -f "$archive"
+}
+
 # What needs the network is skipped without it.
 skip() {
   warn "SKIP: $*"
@@ -98,10 +106,13 @@ if grep -q '^newer_triton\.' <<<"$names"; then
   compiler newer_triton "fetch a newer Triton (170 MB)" numpy 'triton==3.9.0' || warn "the newer Triton cannot be fetched"
 fi
 nvcc=()
-if grep -qE '^(cut(e|lass)|serving)\.' <<<"$names"; then
+if grep -qE '^(cut(e|lass)|serving|samples)\.' <<<"$names"; then
   wheels cutlass "fetch CUTLASS and nvcc (90 MB)" 'nvidia-cutlass==4.2.0.0' 'nvidia-cuda-nvcc==13.0.*' 'nvidia-nvvm==13.0.*' \
     'nvidia-cuda-crt==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-curand==10.4.*' || warn "CUTLASS cannot be fetched"
   [[ -x $site/nvidia/cu13/bin/nvcc ]] && nvcc=(--nvcc "$site/nvidia/cu13/bin/nvcc")
+fi
+if grep -q '^samples\.' <<<"$names" && [[ ! -d $site/cuda-samples ]]; then
+  step foreign-samples "fetch cuda-samples (120 MB)" fetch_samples || warn "cuda-samples cannot be fetched"
 fi
 if grep -q '^serving\.' <<<"$names"; then
   wheels flashinfer "fetch FlashInfer (60 MB)" 'flashinfer-python==0.7.2.post1' || warn "FlashInfer cannot be fetched"
