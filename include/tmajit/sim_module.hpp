@@ -20,7 +20,7 @@ struct SimVariable {
   std::uint64_t bytes = 0;
 };
 
-/// What a kernel asks of the device.
+/// The resources of a kernel.
 struct SimKernelFacts {
   std::uint32_t most_threads = 0;         ///< of a CTA
   std::uint32_t static_shared_bytes = 0;  ///< a CTA

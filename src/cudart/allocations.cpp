@@ -68,7 +68,7 @@ std::uint64_t whole_pages(std::uint64_t bytes) {
   return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
 }
 
-/// Pages of zeros, with a page after them that nobody may touch.
+/// Pages of zeros. The page after them stays unmapped.
 void* host_pages(std::uint64_t bytes) {
   static std::mutex mutex;
   static std::uint64_t next = first_host_address;

@@ -36,7 +36,7 @@ class Handles {
     throw Failure(cudaErrorInvalidResourceHandle,
                   std::string("the handle is no ") + noun_ + ", or of one that was destroyed");
   }
-  /// Throws likewise.
+  /// Throws Failure if there is none with that handle.
   void remove(const void* handle) {
     (void)at(handle);
     const std::lock_guard lock(mutex_);

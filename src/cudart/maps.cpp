@@ -63,7 +63,7 @@ TensorMapSpec spec_of(CUtensorMapDataType type, cuuint32_t rank, const cuuint64_
   return spec;
 }
 
-/// What each map was encoded of, so that its address can be replaced.
+/// The spec of each map by its bytes, so that its address can be replaced.
 struct Specs {
   std::mutex mutex;
   std::map<std::string, TensorMapSpec> all;

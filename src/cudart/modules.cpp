@@ -13,9 +13,9 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-std::string read_file(const std::string& path, cudaError_t otherwise, const std::string& advice) {
+std::string read_file(const std::string& path, cudaError_t unreadable, const std::string& advice) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Failure(otherwise, "\"" + path + "\" cannot be read" + advice);
+  if (!file) throw Failure(unreadable, "\"" + path + "\" cannot be read" + advice);
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -35,7 +35,8 @@ std::vector<std::string> program_files() {
   return {path + ".ptx"};
 }
 
-/// What the program registered before main(), and its modules, which are loaded on first use.
+/// The kernels and variables that the program registers before main(), and its modules, which are loaded on
+/// first use.
 struct ProgramImage {
   std::mutex mutex;
   std::map<const void*, std::string> kernels;

@@ -13,7 +13,7 @@ def _make(name: str):
     def make(tools: Tools, folder: pathlib.Path) -> pathlib.Path:
         samples = tools.site / "cuda-samples"
         file = samples / "Samples/0_Introduction" / name / f"{name}.cu"
-        return make_program(tools, folder, file, [samples / "Common"])
+        return make_program(tools, folder, file, [samples / "Common", *tools.headers])
 
     return make
 
