@@ -3,11 +3,11 @@
 include(CMakePackageConfigHelpers)
 
 set(headers ${PROJECT_SOURCE_DIR}/include/tmajit)
-set(sim_headers ${headers}/finding.hpp ${headers}/lint.hpp ${headers}/sim.hpp)
+set(sim_headers ${headers}/finding.hpp ${headers}/lint.hpp ${headers}/sim.hpp ${headers}/sim_module.hpp)
 install(TARGETS tmajit EXPORT tmajitTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
-        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report)$" EXCLUDE)
+        FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim|sim_module)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report)$" EXCLUDE)
 # The library carries these inside. The templates are for reading; the device headers for editors, and for nvcc -I.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
         COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
@@ -15,8 +15,12 @@ install(DIRECTORY ${TMAJIT_DEVICE_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDI
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 # It finds libtmajit.so beside itself, wherever the prefix is moved to.
-set_target_properties(tmajit_simulator PROPERTIES INSTALL_RPATH "$ORIGIN")
-install(TARGETS tmajit_simulator EXPORT tmajitSimTargets
+set(sim_libraries tmajit_simulator)
+if(TARGET tmajit_cudart_sim)
+  list(APPEND sim_libraries tmajit_cudart_sim)
+endif()
+set_target_properties(${sim_libraries} PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS ${sim_libraries} EXPORT tmajitSimTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT sim)
 install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)

@@ -5,7 +5,7 @@
 #
 #   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
 #   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, newer_triton, numba, cutlass,
-#                                         serving, public)
+#                                         serving, samples, public)
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
@@ -59,6 +59,14 @@ unpack_packages() {
   find "$site" -path '*/bin/*' -type f -exec chmod +x {} +
 }
 
+fetch_samples() {
+  local archive=$folder/samples.tar.gz
+  curl -fsSL -o "$archive" https://github.com/NVIDIA/cuda-samples/archive/refs/tags/v13.0.tar.gz || return 1
+  mkdir -p "$site/cuda-samples"
+  tar -xzf "$archive" -C "$site/cuda-samples" --strip-components=1 --wildcards '*/Common/*' '*/Samples/0_Introduction/*' || return 1
+  rm -f "$archive"
+}
+
 # What needs the network is skipped without it.
 skip() {
   warn "SKIP: $*"
@@ -105,6 +113,9 @@ if grep -qvE '^(cub|libcudacxx|groups|wmma|atomics|calls|triton|newer_triton|num
 fi
 if grep -qE '^(llm_c|fast_cu)\.' <<<"$names"; then
   wheels cublas "fetch cuBLAS, whose headers public projects include (420 MB)" 'nvidia-cublas==13.0.*' || warn "cuBLAS cannot be fetched"
+fi
+if grep -q '^samples\.' <<<"$names" && [[ ! -d $site/cuda-samples ]]; then
+  step foreign-samples "fetch cuda-samples (120 MB)" fetch_samples || warn "cuda-samples cannot be fetched"
 fi
 if grep -q '^serving\.' <<<"$names"; then
   wheels flashinfer "fetch FlashInfer (60 MB)" 'flashinfer-python==0.7.2.post1' || warn "FlashInfer cannot be fetched"

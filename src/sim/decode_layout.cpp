@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstring>
 #include <functional>
+#include <span>
 #include <unordered_set>
 
 #include <spdlog/fmt/fmt.h>
@@ -182,6 +183,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       variables.push_back(variable);
     }
   }
+  const std::size_t of_module = variables.size();
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
   // lay_out_callee() places local variables and parameters of functions; their others are placed here.
   for (const auto& callee : callees_) {
@@ -205,6 +207,12 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
   if (!dynamic.empty()) {
     program_.static_shared_bytes =
         static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
+  }
+  for (const ptx::Variable* variable : std::span(variables).first(of_module)) {
+    const bool constant = variable->space == StateSpace::constant;
+    if (constant || variable->space == StateSpace::global) {
+      program_.variables.push_back({variable->name, constant, addresses_.at(variable), bytes_of(*variable)});
+    }
   }
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;

@@ -3,6 +3,7 @@
 #include "sim/decode.hpp"
 #include "sim/flights.hpp"
 #include "sim/global_memory.hpp"
+#include "sim/globals.hpp"
 #include "sim/launch.hpp"
 #include "spec/enum_names.hpp"
 #include "spec/refuse.hpp"
@@ -82,7 +83,8 @@ struct State {
     pending.push_back(std::move(report));
   }
 
-  void run(const std::shared_ptr<const Program>& loaded, const LaunchShape& shape,
+  /// `globals` may be null.
+  void run(const std::shared_ptr<Program>& loaded, const Globals* globals, const LaunchShape& shape,
            std::span<void* const> parameters, std::uint64_t ctas_at_once, Stream stream) {
     const Program& program = *loaded;
     // Cooperative groups keep a size and the grid's barrier in it.
@@ -112,6 +114,7 @@ struct State {
     const std::uint32_t threads =
         options.threads != 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     const std::lock_guard lock(mutex);
+    if (globals != nullptr && !globals->constants.empty()) loaded->constant_bank = globals->constants;
     if (!heap.begin_launch() || program.uses_heap) launch.heap = &heap;
     launch.overlapped = streams.before(stream, shape);
     sim::run(launch, threads);
@@ -130,11 +133,10 @@ struct State {
 
 class SimKernel final : public LoadedKernel {
  public:
-  SimKernel(std::shared_ptr<State> state, Program program)
-      : state_(std::move(state)), program_(std::make_shared<const Program>(std::move(program))) {}
-  ~SimKernel() override {
-    if (program_->uses_globals) state_->memory.free(program_->global_base);
-  }
+  SimKernel(std::shared_ptr<State> state, Program program, std::shared_ptr<Globals> globals)
+      : state_(std::move(state)),
+        globals_(std::move(globals)),
+        program_(std::make_shared<Program>(std::move(program))) {}
 
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override {
     state_->require_stream(stream);
@@ -163,12 +165,13 @@ class SimKernel final : public LoadedKernel {
       refuse(fmt::format("a cooperative launch of {} CTAs, of which {} are on the chip at once",
                          volume(shape.grid), at_once));
     }
-    if (shape.scratch_bytes == 0) return state_->run(program_, shape, parameters, at_once, stream);
+    if (shape.scratch_bytes == 0)
+      return state_->run(program_, globals_.get(), shape, parameters, at_once, stream);
     const OwnMemory scratch(state_->memory, shape.scratch_bytes, scratch_zeros);
     std::vector<void*> all(parameters.begin(), parameters.end());
     std::uint64_t address = scratch.address();
     if (!all.empty()) all.back() = &address;
-    state_->run(program_, shape, all, at_once, stream);
+    state_->run(program_, globals_.get(), shape, all, at_once, stream);
     if (!scratch.leaves_zeros()) refuse("it has left scratch memory that others take for zeros");
   }
 
@@ -223,7 +226,8 @@ class SimKernel final : public LoadedKernel {
   }
 
   std::shared_ptr<State> state_;
-  std::shared_ptr<const Program> program_;
+  std::shared_ptr<Globals> globals_;  ///< null: it uses none
+  std::shared_ptr<Program> program_;
   std::uint32_t allowed_ = 48 * 1024;
 };
 
@@ -248,6 +252,7 @@ class SimTimer final : public StreamTimer {
 };
 
 class Simulator final : public SimDevice,
+                        public ModuleHost,
                         private DeviceMemory,
                         private DeviceStreams,
                         private DeviceKernels,
@@ -373,14 +378,21 @@ class Simulator final : public SimDevice,
   }
 
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override {
-    Program program = decode(artifact.ptx, artifact.entry, 0, state_->options.project);
-    if (program.uses_globals) {
-      // Where the module's variables lie is known only now.
-      const DevicePtr base = allocate(program.global_image.size());
-      program = decode(artifact.ptx, artifact.entry, base, state_->options.project);
-      copy_in(base, program.global_image, nullptr);
-    }
-    return std::make_unique<SimKernel>(state_, std::move(program));
+    Program program = decode_at(artifact.ptx, artifact.entry, 0);
+    if (!program.uses_globals) return make_kernel(std::move(program), nullptr);
+    auto globals = place_globals(*this, artifact.ptx, program);
+    return make_kernel(std::move(program), std::move(globals));
+  }
+
+  [[nodiscard]] GlobalMemory& global_memory() noexcept override { return state_->memory; }
+  [[nodiscard]] std::mutex& launches() noexcept override { return state_->mutex; }
+  [[nodiscard]] Program decode_at(const std::string& ptx, const std::string& entry,
+                                  std::uint64_t base) const override {
+    return decode(ptx, entry, base, state_->options.project);
+  }
+  [[nodiscard]] std::unique_ptr<LoadedKernel> make_kernel(Program program,
+                                                          std::shared_ptr<Globals> globals) override {
+    return std::make_unique<SimKernel>(state_, std::move(program), std::move(globals));
   }
 
   std::shared_ptr<State> state_;

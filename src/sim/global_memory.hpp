@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -102,6 +103,26 @@ class GlobalMemory {
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
+  /// Makes memory of the host an allocation at the host's own address. Throws Error{invalid_argument} where
+  /// another allocation or a window of generic addresses lies.
+  void map(std::byte* host, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+    const auto next = regions_.lower_bound(begin);
+    const bool taken =
+        (next != regions_.end() && next->first - begin < bytes) ||
+        (next != regions_.begin() && begin - std::prev(next)->first < std::prev(next)->second.bytes);
+    if (bytes == 0 || taken || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
+          return each.second - begin < bytes || begin - each.second < window_bytes;
+        })) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} bytes of the host at {:#x} cannot be mapped: other memory of the device lies there",
+                      bytes, begin));
+    }
+    regions_.emplace(begin, Region{begin, bytes, {std::shared_ptr<std::byte[]>(), host}});
+    mapped_.insert(begin);
+  }
   /// Returns false if no allocation begins at that address. Does nothing in a forked child: another thread of
   /// the parent may have held the lock at the fork, and the child's memory is a copy.
   bool free(std::uint64_t address) noexcept {
@@ -109,7 +130,7 @@ class GlobalMemory {
     const std::lock_guard lock(mutex_);
     const auto found = regions_.find(address);
     if (found == regions_.end()) return false;
-    used_ -= std::min(used_, found->second.bytes);
+    if (mapped_.erase(address) == 0) used_ -= std::min(used_, found->second.bytes);
     regions_.erase(found);
     return true;
   }
@@ -145,6 +166,7 @@ class GlobalMemory {
   std::uint64_t used_ = 0;
   std::uint64_t next_;
   std::map<std::uint64_t, Region> regions_;
+  std::set<std::uint64_t> mapped_;  ///< regions that are the host's memory
 };
 
 /// A launch's own memory, where nothing else is.
@@ -152,7 +174,7 @@ class OwnMemory {
  public:
   /// The first `zeros` bytes of it are zeros.
   OwnMemory(GlobalMemory& memory, std::uint64_t bytes, std::uint64_t zeros)
-      : memory_(memory), zeros_(std::min(bytes, zeros)), address_(memory.allocate(bytes)) {
+      : memory_(memory), bytes_(bytes), zeros_(std::min(bytes, zeros)), address_(memory.allocate(bytes)) {
     std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);
   }
   ~OwnMemory() { memory_.free(address_); }
@@ -160,6 +182,7 @@ class OwnMemory {
   OwnMemory& operator=(const OwnMemory&) = delete;
 
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool leaves_zeros() const {
     const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
     return std::all_of(first.get(), first.get() + zeros_,
@@ -168,6 +191,7 @@ class OwnMemory {
 
  private:
   GlobalMemory& memory_;
+  std::uint64_t bytes_;
   std::uint64_t zeros_;
   std::uint64_t address_;
 };

@@ -177,6 +177,14 @@ struct Parameter {
   std::uint32_t bytes = 0;
 };
 
+/// A variable that a module declares outside its functions.
+struct ModuleVariable {
+  std::string name;
+  bool constant = false;  ///< in constant memory, else in global memory
+  std::uint64_t at = 0;   ///< in constant_bank or global_image
+  std::uint64_t bytes = 0;
+};
+
 struct Program {
   std::string entry;
   std::vector<MicroOp> code;          ///< functions first, then the kernel, which ends with an exit
@@ -213,9 +221,10 @@ struct Program {
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
   std::uint64_t global_base = 0;        ///< where load() put them
   bool uses_globals = false;
-  bool uses_heap = false;            ///< calls malloc or free
-  bool orders_memory = false;        ///< has fences, releases or acquires
-  bool uses_device_headers = false;  ///< of ours
+  std::vector<ModuleVariable> variables;  ///< they come first in both, so that every kernel agrees on them
+  bool uses_heap = false;                 ///< calls malloc or free
+  bool orders_memory = false;             ///< has fences, releases or acquires
+  bool uses_device_headers = false;       ///< of ours
   std::uint32_t max_threads = 1024;
   bool bounds_threads = false;                          ///< by .maxntid or .reqntid
   std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none

@@ -35,6 +35,10 @@ case $step in
     cmake --build "$work/cmake"
     "$work/cmake/consumer"
     "$work/cmake/consumer_sim"
+    if [[ -e $work/cmake/whole_program ]]; then
+      rm -f "$work/reports.json"
+      TMAJIT_PTX=$project/whole_program.ptx TMAJIT_REPORTS=$work/reports.json "$work/cmake/whole_program"
+    fi
     ;;
   pkg_config)
     command -v pkg-config >/dev/null || { echo "SKIP: no pkg-config"; exit 77; }
@@ -46,7 +50,7 @@ case $step in
     "$compiler" -std=c++20 "$project/main.cpp" "$work/cmake/CMakeFiles/consumer.dir"/{describe,operations,plans,kernels}.cpp.o \
       -o "$work/consumer-pc" $(pkg-config --cflags --libs 'tmajit >= 0.1')
     "$work/consumer-pc"
-    "$compiler" -std=c++20 "$project/simulate.cpp" "$work/cmake/CMakeFiles/consumer_sim.dir"/{launches,reports}.cpp.o \
+    "$compiler" -std=c++20 -DMODULE_PTX="\"$project/whole_program.ptx\"" "$project/simulate.cpp" "$work/cmake/CMakeFiles/consumer_sim.dir"/{launches,modules,reports}.cpp.o \
       -o "$work/consumer-sim-pc" $(pkg-config --cflags --libs 'tmajit-sim >= 0.1')
     "$work/consumer-sim-pc"
     ;;
@@ -60,8 +64,8 @@ case $step in
       [[ -n $file ]] || fail "there is no $library.so.$version"
       readelf -d "$file" | grep SONAME | grep -F "[$library.so.$version]" || fail "$file has another soname"
     done
-    # What is needed at run time: the two of ours, and what a C++ program has anyhow.
-    allowed='libtmajit\.so\.[0-9.]*|libstdc\+\+\.so\.6|libgcc_s\.so\.1|lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*'
+    # What is needed at run time: those of ours, and what a C++ program has anyhow.
+    allowed='libtmajit(_sim)?\.so\.[0-9.]*|libstdc\+\+\.so\.6|libgcc_s\.so\.1|lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*'
     for file in "$prefix"/lib*/libtmajit*.so "$prefix"/lib*/*/libtmajit*.so "$prefix/bin/jitc"; do
       [[ -e $file ]] || continue
       needed=$(readelf -d "$file" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')

@@ -36,11 +36,11 @@ def differences(what: str, documented: set[str], real: set[str]) -> list[str]:
 class Facts:
     def __init__(self, source: pathlib.Path, programs: pathlib.Path):
         self.source = source
-        self.programs = programs
+        self.programs_folder = programs
         self.readme = read(source / "README.md")
 
     def jitc(self, *words: str) -> str:
-        done = subprocess.run([str(self.programs / "jitc"), *words], capture_output=True, text=True, check=False)
+        done = subprocess.run([str(self.programs_folder / "jitc"), *words], capture_output=True, text=True, check=False)
         return done.stdout + done.stderr
 
     def nvrtc_version(self) -> list[str]:
@@ -102,6 +102,30 @@ class Facts:
         documented = {name for row in table.splitlines()[2:] for name in names_in_ticks(row.split("|")[1])}
         return differences("environment.md", documented, real)
 
+    def programs(self) -> list[str]:
+        """programs.md lists the functions that the stand-in for CUDA's runtime exports, and the variables that it reads."""
+        library = self.programs_folder / "libtmajit_cudart.so"
+        if not library.exists():
+            return []
+        room = self.source / "src/cudart"
+        text = read(self.source / "docs/programs.md")
+
+        def bare(names) -> set[str]:
+            return {name if name.startswith("cuda") else re.sub(r"_v\d$", "", name) for name in names}
+
+        def listed(part: str) -> set[str]:
+            return set(names_in_ticks(section(text, f"<!-- {part}: begin -->", f"<!-- {part}: end -->")))
+
+        symbols = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+        exported = set(re.findall(r" T (cu\w+)$", symbols, re.MULTILINE))
+        missing = set(re.findall(r"TMAJIT_MISSING\((\w+)\)", read(room / "missing.inc")))
+        wrong = differences("programs.md, functions", listed("functions"), bare(exported - missing))
+        wrong += differences("programs.md, missing functions", listed("missing"), bare(missing))
+        variables = {name for path in room.glob("*.cpp") for name in re.findall(r'"(TMAJIT_[A-Z_]+)"', read(path))}
+        table = section(text, "| variable | meaning |", "\n\n")
+        documented = {name for row in table.splitlines()[2:] for name in names_in_ticks(row.split("|")[1])}
+        return wrong + differences("programs.md, variables", documented, variables)
+
     def speeds(self) -> list[str]:
         """The table of permutations shows what the chart shows: tmajit, and the best peer with its name."""
         texts = re.findall(r"<text[^>]*>([^<]*)", read(self.source / "docs/images/movement.svg"))
@@ -132,7 +156,7 @@ def main() -> int:
     options = parser.parse_args()
     facts = Facts(options.source, options.bin)
     wrong: list[str] = []
-    for check in (facts.nvrtc_version, facts.operations, facts.commands, facts.families, facts.environment, facts.speeds):
+    for check in (facts.nvrtc_version, facts.operations, facts.commands, facts.families, facts.environment, facts.programs, facts.speeds):
         wrong += check()
     for line in wrong:
         print(line)

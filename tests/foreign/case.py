@@ -65,7 +65,7 @@ class Known:
 class Program:
     """Somebody's whole program: its host part computes the launches and says whether what they gave is right.
 
-    `make` of its case leaves it beside the PTX as `program`, linked with the stand-in of runtime/ for CUDA's runtime. Each of
+    `make` of its case leaves it beside the PTX as `program`, linked with tmajit::cudart_sim for CUDA's runtime. Each of
     `runs` are its arguments, and how often it is then to say `right`.
     """
 
@@ -77,7 +77,7 @@ class Program:
 @dataclasses.dataclass(frozen=True)
 class Case:
     name: str
-    group: str  # "triton", "cuda", "cutlass", "serving", "numba", "newer_triton", "public"
+    group: str  # "triton", "cuda", "cutlass", "serving", "samples", "numba", "newer_triton", "public"
     make: Callable[[Tools, pathlib.Path], pathlib.Path]  # the PTX, somewhere in the folder
     launch: Optional[Callable[[], Launch]] = None  # with neither it is linted only
     # Rules whose findings in this kernel are true statements about it, each with the reason.

@@ -17,6 +17,7 @@ import cute_cases
 import cutlass_programs
 import numba_cases
 import public_cases
+import samples_programs
 import serving_programs
 import triton_cases
 import triton_language_cases
@@ -56,7 +57,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--nvcc", type=pathlib.Path, help="without it the kernels with host code are left out")
     parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's or CUDA's headers")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for PTX, launch files and arrays")
-    parser.add_argument("--group", action="append", choices=("cuda", "triton", "cutlass", "serving", "numba", "newer_triton", "public"), help="only these groups")
+    parser.add_argument("--group", action="append", choices=("cuda", "triton", "cutlass", "serving", "samples", "numba", "newer_triton", "public"), help="only these groups")
     parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'cuda.cub_*'")
     parser.add_argument("--list", action="store_true", help="the kernels' names, and nothing else")
     parser.add_argument("--markdown", type=pathlib.Path, help="also write the table to this file")
@@ -66,7 +67,7 @@ def _options() -> argparse.Namespace:
 def main() -> int:
     options = _options()
     everything = [*cuda_cases.cases(), *triton_cases.cases(), *triton_language_cases.cases(), *cute_cases.cases(), *cutlass_programs.cases()]
-    everything += [*serving_programs.cases(), *numba_cases.cases(), *public_cases.cases()]
+    everything += [*serving_programs.cases(), *samples_programs.cases(), *numba_cases.cases(), *public_cases.cases()]
     chosen = [
         case
         for case in everything

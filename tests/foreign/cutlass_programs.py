@@ -1,5 +1,5 @@
-"""CUTLASS's examples for Hopper as whole programs: built where they lie in the registry's package, with the stand-in of
-runtime/ in place of CUDA's runtime."""
+"""CUTLASS's examples for Hopper as whole programs: built where they lie in the registry's package, with
+tmajit::cudart_sim in place of CUDA's runtime."""
 
 from __future__ import annotations
 

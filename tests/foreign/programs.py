@@ -1,4 +1,4 @@
-"""Programs and kernels of CUDA C++ that nvcc compiles: PTX alone, or the whole program over the stand-in of runtime/."""
+"""Programs and kernels of CUDA C++ that nvcc compiles: PTX alone, or the whole program linked with tmajit::cudart_sim."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ import shutil
 
 from case import CannotMake, Tools
 
-RUNTIME = pathlib.Path(__file__).parent / "runtime"
-PROJECT = RUNTIME.parents[2]
 FLAGS = ["-std=c++17", "-lineinfo", "-w", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-DCUTLASS_ARCH_MMA_SM90_SUPPORTED"]
 
 
@@ -35,7 +33,7 @@ def make_ptx(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: li
 
 
 def make_program(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: list[pathlib.Path]) -> pathlib.Path:
-    """The PTX of a program, which is compiled once; beside it lies `program`, linked with the stand-in of today."""
+    """The PTX of a program, which is compiled once; beside it lies `program`, linked with today's library."""
     flags = _flags(tools, file, include)
     ptx, host = folder / (file.stem + ".ptx"), folder / "host.o"
     if not (_is_newer(ptx, file) and _is_newer(host, file)):  # The largest takes minutes and 11 GB to compile.
@@ -56,10 +54,7 @@ def _is_newer(made: pathlib.Path, file: pathlib.Path) -> bool:
 
 def _link(tools: Tools, program: pathlib.Path, host: pathlib.Path) -> None:
     libraries = tools.jitc.parent
-    if not (libraries / "libtmajit_sim.so").exists():
-        raise CannotMake(f"libtmajit_sim.so is not in {libraries}: build the target tmajit_simulator")
-    cuda = tools.nvcc.parent.parent / "include"
-    compiler = os.environ.get("CXX", "c++")
-    command = [compiler, "-std=c++20", "-O1", "-Wall", "-Wextra", "-Werror", "-I", PROJECT / "include", "-isystem", cuda]
-    command += [*sorted(RUNTIME.glob("*.cpp")), host, "-o", program, "-L", libraries]
-    tools.run([*command, f"-Wl,-rpath,{libraries}", "-ltmajit_sim", "-ltmajit"], program.parent)
+    if not (libraries / "libtmajit_cudart.so").exists():
+        raise CannotMake(f"libtmajit_cudart.so is not in {libraries}: build the target tmajit_cudart_sim")
+    command = [os.environ.get("CXX", "c++"), host, "-o", program, "-L", libraries, f"-Wl,-rpath,{libraries}"]
+    tools.run([*command, "-ltmajit_cudart", f"-Wl,-rpath-link,{libraries}"], program.parent)

@@ -167,18 +167,20 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
 
 
 def unknown_reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[str, str]]:
-    """Rules and words of the stand-in's file of reports that are not known."""
+    """Rules and words of a program's file of reports that are not known."""
     unknown = []
     for line in file.read_text().splitlines():
-        rule, kernel, place, found = line.split("\t")
-        if not any(rule == each.rule and each.kernel in kernel for each in known):
-            unknown.append((rule, f"{rule} at line {place}: {found}"))
+        report = json.loads(line)
+        rule = report["rule"]
+        if not any(rule == each.rule and each.kernel in report["kernel"] for each in known):
+            unknown.append((rule, f"{rule} at line {report['ptx_line']}: {report['found']}"))
     return unknown
 
 
 def _run_program(program: Program, mistakes: dict[str, str], ptx: pathlib.Path, row: Row) -> None:
-    reports = ptx.parent / "reports"
-    environment = {"TMAJIT_PTX": str(ptx), "TMAJIT_REPORTS": str(reports)}
+    reports = ptx.parent / "reports.json"
+    # Which reports there are counts here, and not their order: a host thread a core.
+    environment = {"TMAJIT_PTX": str(ptx), "TMAJIT_REPORTS": str(reports), "TMAJIT_SIM_THREADS": "0"}
     row.run = "right"
     for arguments, times in program.runs:
         reports.write_text("")

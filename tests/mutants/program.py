@@ -1,4 +1,4 @@
-"""A kernel within somebody's whole program: the program runs over the stand-in of tests/foreign/runtime with a variant of its
+"""A kernel within somebody's whole program: the program is linked with tmajit::cudart_sim and runs with a variant of its
 PTX, and what the launches report first is what a run says."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ProgramBench(Bench):
     def run(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, str]:
         from run_case import unknown_reports
 
-        reports = ptx.with_suffix(f".{mode}.{seed}.tsv")
+        reports = ptx.with_suffix(f".{mode}.{seed}.json")
         reports.write_text("")
         environment = {"TMAJIT_PTX": ptx, "TMAJIT_REPORTS": reports, "TMAJIT_SIM_MODE": mode, "TMAJIT_SIM_SEED": seed}
         arguments, times = self._program.runs[-1]

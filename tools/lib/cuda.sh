@@ -28,7 +28,7 @@ provide_cuda() {
   find_cuda
   local wheels=()
   # NVRTC 13.0 and not the newest: its PTX loads on the drivers that Hopper machines have.
-  [[ -n $CUDA_ROOT ]] || wheels+=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*')
+  [[ -n $CUDA_ROOT ]] || wheels+=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*')
   # The disassembler was not a wheel of its own before 13.2; it reads older cubins.
   [[ -n $NVDISASM ]] || wheels+=('nvidia-cuda-nvdisasm==13.2.*')
   ((${#wheels[@]})) || return 0

@@ -150,8 +150,9 @@ void lint(const std::string& ptx) {
 
 }  // namespace
 
-void use_launches();  // in launches.cpp
-void use_reports();   // in reports.cpp
+void use_launches();                            // in launches.cpp
+void use_reports();                             // in reports.cpp
+void use_modules(const std::string& ptx_file);  // in modules.cpp
 
 int main() try {
   const std::shared_ptr<SimDevice> device = make_sim_device({.seed = 3});
@@ -166,6 +167,7 @@ int main() try {
   report(*device);
   use_launches();
   use_reports();
+  use_modules(MODULE_PTX);
   std::puts("tmajit::sim " TMAJIT_VERSION_STRING);
   return EXIT_SUCCESS;
 } catch (const Error& error) {

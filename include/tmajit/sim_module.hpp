@@ -1,0 +1,58 @@
+#pragma once
+
+#include <tmajit/sim.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// A variable that PTX declares outside its functions.
+struct SimVariable {
+  std::string name;
+  DevicePtr address = 0;  ///< 0 for one in constant memory, which has no address that other modules know
+  std::uint64_t bytes = 0;
+};
+
+/// The resources of a kernel.
+struct SimKernelFacts {
+  std::uint32_t most_threads = 0;         ///< of a CTA
+  std::uint32_t static_shared_bytes = 0;  ///< a CTA
+  std::uint32_t local_bytes = 0;          ///< a thread
+  std::uint32_t constant_bytes = 0;       ///< of the module
+};
+
+/// A PTX module on a simulated device: kernels that share the module's variables, and variables that the host
+/// reads and writes. Thread-safe. A module may be destroyed before its kernels are.
+class TMAJIT_API SimModule {
+ public:
+  virtual ~SimModule();
+  /// The names of its kernels, in order.
+  [[nodiscard]] virtual const std::vector<std::string>& kernels() const noexcept = 0;
+  /// Throws what DeviceKernels::load() throws.
+  [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const std::string& kernel) = 0;
+  [[nodiscard]] virtual SimKernelFacts facts(const std::string& kernel) const = 0;
+  /// The variable of that name; nothing if there is none. A module without kernels has no variables.
+  [[nodiscard]] virtual std::optional<SimVariable> variable(std::string_view name) const = 0;
+  /// Bytes of a variable, from `offset` on. Throws Error{invalid_argument} for bytes that it does not have.
+  virtual void write(std::string_view name, std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  virtual void read(std::string_view name, std::uint64_t offset, std::span<std::byte> bytes) const = 0;
+};
+
+/// Throws Error{invalid_argument} for PTX that does not parse, Error{unsupported} for variables that the
+/// simulated device does not have.
+[[nodiscard]] TMAJIT_API std::unique_ptr<SimModule> load_sim_module(const std::shared_ptr<SimDevice>& device,
+                                                                    std::string ptx);
+
+/// Makes memory of the host global memory of the device at the same address, as memory that CUDA pins or
+/// manages is. It ends with DeviceMemory::free(), which leaves the host's memory alone. Throws
+/// Error{invalid_argument} for addresses at which the device has other memory.
+TMAJIT_API void map_host_memory(SimDevice& device, std::span<std::byte> memory);
+
+TMAJIT_END

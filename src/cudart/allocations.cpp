@@ -1,0 +1,220 @@
+// The device's memory, and the host's memory that kernels reach.
+#include "cudart/memory.hpp"
+
+#include <tmajit/sim_module.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+TMAJIT_BEGIN
+namespace cudart {
+namespace {
+
+/// The device allocates in these addresses, and the host's heap, code and stacks lie outside them.
+constexpr std::uint64_t first_device_address = 0x10'0000'0000;
+constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
+/// Memory of the host that is allocated here has the same addresses in every run, which reports show.
+constexpr std::uint64_t first_host_address = 0x6800'0000'0000;
+
+class Allocations {
+ public:
+  void add(const Allocation& allocation) {
+    const std::lock_guard lock(mutex_);
+    if (allocation.kind == MemoryKind::device) used_ += allocation.bytes;
+    all_[allocation.begin] = allocation;
+  }
+  std::optional<Allocation> take(std::uint64_t begin) {
+    const std::lock_guard lock(mutex_);
+    const auto found = all_.find(begin);
+    if (found == all_.end()) return std::nullopt;
+    const Allocation allocation = found->second;
+    if (allocation.kind == MemoryKind::device) used_ -= allocation.bytes;
+    all_.erase(found);
+    return allocation;
+  }
+  [[nodiscard]] std::optional<Allocation> holding(std::uint64_t address) const {
+    const std::lock_guard lock(mutex_);
+    const auto next = all_.upper_bound(address);
+    if (next == all_.begin()) return std::nullopt;
+    const Allocation& before = std::prev(next)->second;
+    if (address - before.begin >= std::max<std::uint64_t>(before.bytes, 1)) return std::nullopt;
+    return before;
+  }
+  [[nodiscard]] std::uint64_t used() const {
+    const std::lock_guard lock(mutex_);
+    return used_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, Allocation> all_;
+  std::uint64_t used_ = 0;
+};
+
+Allocations& allocations() {
+  static auto& all = *new Allocations;
+  return all;
+}
+
+std::uint64_t whole_pages(std::uint64_t bytes) {
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  return (std::max<std::uint64_t>(bytes, 1) + page - 1) / page * page;
+}
+
+/// Pages of zeros. The page after them stays unmapped.
+void* host_pages(std::uint64_t bytes) {
+  static std::mutex mutex;
+  static std::uint64_t next = first_host_address;
+  const std::lock_guard lock(mutex);
+  void* const at = ::mmap(pointer_at(next), whole_pages(bytes), PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (at == MAP_FAILED)
+    throw Failure(cudaErrorMemoryAllocation,
+                  std::to_string(bytes) + " bytes of the host cannot be allocated");
+  next += whole_pages(bytes) + whole_pages(1);
+  return at;
+}
+
+std::byte* bytes_at(void* pointer) {
+  return static_cast<std::byte*>(pointer);
+}
+const std::byte* bytes_at(const void* pointer) {
+  return static_cast<const std::byte*>(pointer);
+}
+
+}  // namespace
+
+void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags) {
+  if (kind == MemoryKind::device) {
+    const std::uint64_t address = device().memory().allocate(bytes);
+    allocations().add({address, bytes, kind, flags});
+    return pointer_at(address);
+  }
+  const std::uint64_t some = std::max<std::uint64_t>(bytes, 1);
+  void* const memory = host_pages(some);
+  map_host_memory(device(), {bytes_at(memory), some});
+  allocations().add({address_of(memory), some, kind, flags});
+  return memory;
+}
+
+void release(const void* pointer, bool of_host) {
+  if (pointer == nullptr) return;
+  const auto held = allocation_at(pointer);
+  const bool begins = held && held->begin == address_of(pointer);
+  const bool pinned = begins && held->kind == MemoryKind::pinned;
+  if (!begins || pinned != of_host || held->kind == MemoryKind::registered) {
+    // The device reports an address at which none of its allocations begins.
+    if (!held && !of_host) device().memory().free(address_of(pointer));
+    throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins there"
+                                                 : "no allocation of the device begins there");
+  }
+  (void)allocations().take(held->begin);
+  device().memory().free(held->begin);
+  if (held->kind != MemoryKind::device) ::munmap(pointer_at(held->begin), whole_pages(held->bytes));
+}
+
+void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
+  if (pointer == nullptr || bytes == 0)
+    throw Failure(cudaErrorInvalidValue, "there is no memory to register");
+  if (allocation_at(pointer))
+    throw Failure(cudaErrorHostMemoryAlreadyRegistered, "the memory is registered or allocated by CUDA");
+  map_host_memory(device(), {bytes_at(pointer), bytes});
+  allocations().add({address_of(pointer), bytes, MemoryKind::registered, flags});
+}
+
+void unregister_host(const void* pointer) {
+  const auto held = allocation_at(pointer);
+  if (!held || held->kind != MemoryKind::registered || held->begin != address_of(pointer))
+    throw Failure(cudaErrorHostMemoryNotRegistered, "no registered memory begins there");
+  (void)allocations().take(held->begin);
+  device().memory().free(held->begin);
+}
+
+std::optional<Allocation> allocation_at(const void* pointer) {
+  return allocations().holding(address_of(pointer));
+}
+
+Allocation host_allocation_at(const void* pointer) {
+  const auto held = allocation_at(pointer);
+  if (!held || held->kind == MemoryKind::device)
+    throw Failure(cudaErrorInvalidValue, "the address is in no memory of the host that CUDA pins or manages");
+  return *held;
+}
+
+bool is_device(const void* pointer) {
+  const auto held = allocation_at(pointer);
+  if (held) return held->kind == MemoryKind::device;
+  const std::uint64_t address = address_of(pointer);
+  return address >= first_device_address && address < end_of_device_addresses;
+}
+
+std::uint64_t used_bytes() {
+  return allocations().used();
+}
+
+void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return;
+  if (destination == nullptr || source == nullptr)
+    throw Failure(cudaErrorInvalidValue, "the destination or the source is null");
+  auto& memory = device().memory();
+  const bool to_device = is_device(destination);
+  const bool from_device = is_device(source);
+  if (to_device && from_device) {
+    memory.copy(address_of(destination), address_of(source), bytes, stream);
+  } else if (to_device) {
+    memory.copy_in(address_of(destination), {bytes_at(source), bytes}, stream);
+  } else if (from_device) {
+    memory.copy_out({bytes_at(destination), bytes}, address_of(source), stream);
+  } else {
+    std::memmove(destination, source, bytes);
+  }
+}
+
+void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
+          cudaStream_t stream) {
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
+  const bool several_rows = extent.height > 1;
+  if (several_rows && (to.pitch < extent.width || from.pitch < extent.width))
+    throw Failure(cudaErrorInvalidPitchValue, "a pitch is less than the width");
+  for (std::uint64_t z = 0; z < extent.depth; ++z) {
+    for (std::uint64_t y = 0; y < extent.height; ++y) {
+      copy(bytes_at(destination) + z * to.slice + y * to.pitch,
+           bytes_at(source) + z * from.slice + y * from.pitch, extent.width, stream);
+    }
+  }
+}
+
+void fill(void* destination, int value, std::uint64_t bytes, cudaStream_t stream) {
+  if (bytes == 0) return;
+  device().memory().fill(address_of(destination), static_cast<std::byte>(value), bytes, stream);
+}
+
+void fill(void* destination, const Rows& to, std::uint32_t value, std::uint32_t element_bytes,
+          const Extent& extent, cudaStream_t stream) {
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return;
+  if (extent.height > 1 && to.pitch < extent.width)
+    throw Failure(cudaErrorInvalidPitchValue, "the pitch is less than the width");
+  std::vector<std::byte> row(extent.width);
+  for (std::uint64_t at = 0; at < extent.width; at += element_bytes)
+    std::memcpy(row.data() + at, &value, std::min<std::uint64_t>(element_bytes, extent.width - at));
+  for (std::uint64_t z = 0; z < extent.depth; ++z) {
+    for (std::uint64_t y = 0; y < extent.height; ++y) {
+      void* const at = bytes_at(destination) + z * to.slice + y * to.pitch;
+      if (element_bytes == 1) {
+        fill(at, static_cast<int>(value), extent.width, stream);
+      } else {
+        copy(at, row.data(), extent.width, stream);
+      }
+    }
+  }
+}
+
+}  // namespace cudart
+TMAJIT_END

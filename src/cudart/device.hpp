@@ -1,0 +1,91 @@
+#pragma once
+
+// A stand-in for CUDA's runtime and driver on a simulated device: a program that is linked with it in place
+// of libcudart and libcuda runs its kernels without a GPU. docs/programs.md says how, which functions there
+// are, and which variables of the environment it reads.
+
+#include <tmajit/error.hpp>
+#include <tmajit/sim.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <cuda_runtime_api.h>
+
+TMAJIT_BEGIN
+namespace cudart {
+
+/// The error that a function returns, and why.
+class Failure : public std::runtime_error {
+ public:
+  Failure(cudaError_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  [[nodiscard]] cudaError_t code() const noexcept { return code_; }
+
+ private:
+  cudaError_t code_;
+};
+
+/// The process's one device, made on first use. It is never destroyed: a program's own globals may free
+/// device memory after everything else is gone.
+[[nodiscard]] const std::shared_ptr<SimDevice>& shared_device();
+[[nodiscard]] inline SimDevice& device() {
+  return *shared_device();
+}
+/// Throws Failure unless `ordinal` is the one device's.
+void require_device(int ordinal);
+/// Bytes of the heap that kernels allocate from; has an effect until the device is made.
+void set_heap_bytes(std::uint64_t bytes) noexcept;
+
+/// Keeps what reports need to name source lines.
+void add_artifact(const std::string& kernel, const std::string& ptx);
+
+/// The value of an environment variable, or `fallback` if it is empty or not set.
+[[nodiscard]] std::string environment(const char* name, const char* fallback);
+
+/// Keeps `code` for cudaGetLastError() and returns it.
+cudaError_t remember(cudaError_t code) noexcept;
+/// The error that remember() was last given on this thread; with `forget` it is cudaSuccess from then on.
+[[nodiscard]] cudaError_t last_error(bool forget) noexcept;
+/// Says on stderr that `function` failed.
+void complain(const char* function, cudaError_t code, const char* message) noexcept;
+[[nodiscard]] const char* name_of(cudaError_t error) noexcept;  ///< "cudaErrorInvalidValue"
+/// The error of the runtime that an exception of the library stands for.
+[[nodiscard]] cudaError_t code_of(const Error& error) noexcept;
+
+/// Runs `body`, and turns what it throws into an error that is said on stderr.
+template <class Body>
+cudaError_t attempt(const char* function, const Body& body) noexcept {
+  const auto fail = [&](cudaError_t code, const char* message) {
+    complain(function, code, message);
+    return code;
+  };
+  try {
+    body();
+    return cudaSuccess;
+  } catch (const Failure& failure) {
+    return fail(failure.code(), failure.what());
+  } catch (const Error& error) {
+    return fail(code_of(error), error.what());
+  } catch (const std::exception& error) {
+    return fail(cudaErrorUnknown, error.what());
+  }
+}
+
+/// The same for a function of the runtime: cudaGetLastError() returns the error.
+template <class Body>
+cudaError_t guarded(const char* function, const Body& body) noexcept {
+  const cudaError_t code = attempt(function, body);
+  return code == cudaSuccess ? code : remember(code);
+}
+
+/// Throws Failure if the pointer is null.
+template <class T>
+T& required(T* pointer, const char* what) {
+  if (pointer == nullptr) throw Failure(cudaErrorInvalidValue, std::string(what) + " is null");
+  return *pointer;
+}
+
+}  // namespace cudart
+TMAJIT_END

@@ -1,0 +1,205 @@
+// The driver's memory.
+#include "cudart/driver.hpp"
+#include "cudart/graphs.hpp"
+#include "cudart/memory.hpp"
+
+using namespace tmajit::cudart;
+
+namespace {
+
+CUresult do_copy(const char* function, void* to, const void* from, std::size_t bytes, CUstream stream) {
+  return driven(function, [&] {
+    enqueue(stream, cudaGraphNodeTypeMemcpy, [=](cudaStream_t on) { copy(to, from, bytes, on); });
+  });
+}
+/// Fills `height` rows of `width` elements.
+CUresult do_fill(const char* function, CUdeviceptr to, std::size_t pitch, std::uint32_t value,
+                 std::uint32_t element, std::size_t width, std::size_t height, CUstream stream) {
+  return driven(function, [&] {
+    enqueue(stream, cudaGraphNodeTypeMemset, [=](cudaStream_t on) {
+      fill(pointer_at(to), Rows{pitch, 0}, value, element, Extent{width * element, height}, on);
+    });
+  });
+}
+
+/// One side of a copy in two dimensions.
+std::byte* side(CUmemorytype type, void* host, CUdeviceptr address, CUarray array, std::size_t pitch,
+                std::size_t x, std::size_t y) {
+  if (array != nullptr && type == CU_MEMORYTYPE_ARRAY)
+    throw Failure(cudaErrorNotSupported, "the simulated device has no CUDA arrays");
+  void* const base = type == CU_MEMORYTYPE_HOST ? host : pointer_at(address);
+  return static_cast<std::byte*>(base) + y * pitch + x;
+}
+CUresult do_copy(const char* function, const CUDA_MEMCPY2D* parameters, CUstream stream) {
+  return driven(function, [&] {
+    const CUDA_MEMCPY2D& p = required(parameters, "the parameters");
+    std::byte* const to =
+        side(p.dstMemoryType, p.dstHost, p.dstDevice, p.dstArray, p.dstPitch, p.dstXInBytes, p.dstY);
+    std::byte* const from = side(p.srcMemoryType, const_cast<void*>(p.srcHost), p.srcDevice, p.srcArray,
+                                 p.srcPitch, p.srcXInBytes, p.srcY);
+    const Rows to_rows{p.dstPitch, 0};
+    const Rows from_rows{p.srcPitch, 0};
+    const Extent extent{p.WidthInBytes, p.Height};
+    enqueue(stream, cudaGraphNodeTypeMemcpy,
+            [=](cudaStream_t on) { copy(to, to_rows, from, from_rows, extent, on); });
+  });
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuMemAlloc(CUdeviceptr* result, std::size_t bytes) {
+  return driven(__func__, [&] {
+    if (bytes == 0) throw Failure(cudaErrorInvalidValue, "an allocation of no bytes");
+    required(result, "the result") = address_of(allocate(bytes, MemoryKind::device));
+  });
+}
+CUresult cuMemAllocPitch(CUdeviceptr* result, std::size_t* pitch, std::size_t width, std::size_t height,
+                         unsigned) {
+  void* pointer = nullptr;
+  const CUresult code = as_result(cudaMallocPitch(&pointer, pitch, width, height));
+  if (code == CUDA_SUCCESS) *result = address_of(pointer);
+  return code;
+}
+CUresult cuMemAllocAsync(CUdeviceptr* result, std::size_t bytes, CUstream stream) {
+  void* pointer = nullptr;
+  const CUresult code = as_result(cudaMallocAsync(&pointer, bytes, stream));
+  if (code == CUDA_SUCCESS) *result = address_of(pointer);
+  return code;
+}
+CUresult cuMemAllocManaged(CUdeviceptr* result, std::size_t bytes, unsigned flags) {
+  return driven(__func__, [&] {
+    required(result, "the result") = address_of(allocate(bytes, MemoryKind::managed, flags));
+  });
+}
+CUresult cuMemFree(CUdeviceptr address) {
+  return driven(__func__, [&] { release(pointer_at(address), false); });
+}
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return as_result(cudaFreeAsync(pointer_at(address), stream));
+}
+CUresult cuMemAllocHost(void** result, std::size_t bytes) {
+  return as_result(cudaMallocHost(result, bytes));
+}
+CUresult cuMemHostAlloc(void** result, std::size_t bytes, unsigned flags) {
+  return as_result(cudaHostAlloc(result, bytes, flags));
+}
+CUresult cuMemFreeHost(void* pointer) {
+  return as_result(cudaFreeHost(pointer));
+}
+CUresult cuMemHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
+  return as_result(cudaHostRegister(pointer, bytes, flags));
+}
+CUresult cuMemHostUnregister(void* pointer) {
+  return as_result(cudaHostUnregister(pointer));
+}
+CUresult cuMemHostGetDevicePointer(CUdeviceptr* result, void* pointer, unsigned) {
+  return driven(__func__, [&] {
+    (void)host_allocation_at(pointer);
+    required(result, "the result") = address_of(pointer);
+  });
+}
+CUresult cuMemHostGetFlags(unsigned* flags, void* pointer) {
+  return as_result(cudaHostGetFlags(flags, pointer));
+}
+CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  return as_result(cudaMemGetInfo(free, total));
+}
+CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
+  return driven(__func__, [&] {
+    const auto held = allocation_at(pointer_at(address));
+    if (!held) throw Failure(cudaErrorSymbolNotFound, "the address is in no allocation");
+    if (begin != nullptr) *begin = held->begin;
+    if (bytes != nullptr) *bytes = held->bytes;
+  });
+}
+CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUdeviceptr address) {
+  return driven(__func__, [&] {
+    required(static_cast<char*>(result), "the result");
+    const auto held = allocation_at(pointer_at(address));
+    if (!held && !is_device(pointer_at(address)))
+      throw Failure(cudaErrorInvalidValue, "the address is in no memory that CUDA knows");
+    const bool of_device = !held || held->kind == MemoryKind::device;
+    switch (attribute) {
+      case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+        *static_cast<CUmemorytype*>(result) =
+            of_device || held->kind == MemoryKind::managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+        break;
+      case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+        *static_cast<int*>(result) = held && held->kind == MemoryKind::managed ? 1 : 0;
+        break;
+      case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(result) = 0; break;
+      case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *static_cast<CUdeviceptr*>(result) = address; break;
+      case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+        if (of_device) throw Failure(cudaErrorInvalidValue, "the host cannot reach the address");
+        *static_cast<void**>(result) = pointer_at(address);
+        break;
+      default:
+        throw Failure(cudaErrorNotSupported, "attribute " + std::to_string(attribute) + " of a pointer");
+    }
+  });
+}
+
+CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, nullptr);
+}
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, stream);
+}
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(to), from, bytes, nullptr);
+}
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(to), from, bytes, stream);
+}
+CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
+  return do_copy(__func__, to, pointer_at(from), bytes, nullptr);
+}
+CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, to, pointer_at(from), bytes, stream);
+}
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, nullptr);
+}
+CUresult cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return do_copy(__func__, pointer_at(to), pointer_at(from), bytes, stream);
+}
+CUresult cuMemcpy2D(const CUDA_MEMCPY2D* parameters) {
+  return do_copy(__func__, parameters, nullptr);
+}
+CUresult cuMemcpy2DUnaligned(const CUDA_MEMCPY2D* parameters) {
+  return do_copy(__func__, parameters, nullptr);
+}
+CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D* parameters, CUstream stream) {
+  return do_copy(__func__, parameters, stream);
+}
+
+CUresult cuMemsetD8(CUdeviceptr to, unsigned char value, std::size_t count) {
+  return do_fill(__func__, to, 0, value, 1, count, 1, nullptr);
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, to, 0, value, 1, count, 1, stream);
+}
+CUresult cuMemsetD16(CUdeviceptr to, unsigned short value, std::size_t count) {
+  return do_fill(__func__, to, 0, value, 2, count, 1, nullptr);
+}
+CUresult cuMemsetD16Async(CUdeviceptr to, unsigned short value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, to, 0, value, 2, count, 1, stream);
+}
+CUresult cuMemsetD32(CUdeviceptr to, unsigned value, std::size_t count) {
+  return do_fill(__func__, to, 0, value, 4, count, 1, nullptr);
+}
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream stream) {
+  return do_fill(__func__, to, 0, value, 4, count, 1, stream);
+}
+CUresult cuMemsetD2D8(CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
+                      std::size_t height) {
+  return do_fill(__func__, to, pitch, value, 1, width, height, nullptr);
+}
+CUresult cuMemsetD2D32(CUdeviceptr to, std::size_t pitch, unsigned value, std::size_t width,
+                       std::size_t height) {
+  return do_fill(__func__, to, pitch, value, 4, width, height, nullptr);
+}
+
+}  // extern "C"

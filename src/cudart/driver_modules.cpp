@@ -1,0 +1,169 @@
+// The driver's modules, functions and launches.
+#include "cudart/driver.hpp"
+#include "cudart/launches.hpp"
+#include "cudart/memory.hpp"
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+using namespace tmajit;
+using namespace tmajit::cudart;
+
+namespace {
+
+/// The arguments of a launch as pointers: as they were given, or into the one buffer of `extra`.
+std::vector<void*> arguments_of(Kernel& kernel, void** parameters, void** extra) {
+  const std::uint32_t count = kernel.loaded().parameter_count().value_or(0);
+  std::vector<void*> arguments;
+  if (parameters != nullptr) {
+    arguments.assign(parameters, parameters + count);
+    return arguments;
+  }
+  if (count == 0) return arguments;
+  std::byte* buffer = nullptr;
+  for (std::size_t i = 0; extra != nullptr && extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) buffer = static_cast<std::byte*>(extra[i + 1]);
+  }
+  required(buffer, "the list of arguments");
+  std::size_t at = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::size_t bytes = kernel.loaded().parameter_bytes(i).value_or(0);
+    // A parameter is aligned to its size, a struct to at most 16 bytes.
+    std::size_t alignment = 1;
+    while (alignment < 16 && bytes % (2 * alignment) == 0) alignment *= 2;
+    at = (at + alignment - 1) / alignment * alignment;
+    arguments.push_back(buffer + at);
+    at += bytes;
+  }
+  return arguments;
+}
+
+Kernel& kernel_at(CUfunction function) {
+  return kernel_of(function);
+}
+
+void launch(CUfunction function, const LaunchShape& shape, CUstream stream, void** parameters, void** extra) {
+  Kernel& kernel = kernel_at(function);
+  std::vector<void*> arguments = arguments_of(kernel, parameters, extra);
+  enqueue(stream, cudaGraphNodeTypeKernel, launch_of(kernel, shape, arguments.data()));
+}
+
+cudaFuncAttribute runtime_attribute(CUfunction_attribute attribute) {
+  return static_cast<cudaFuncAttribute>(attribute);
+}
+static_assert(static_cast<int>(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) ==
+                  static_cast<int>(cudaFuncAttributeMaxDynamicSharedMemorySize) &&
+              static_cast<int>(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED) ==
+                  static_cast<int>(cudaFuncAttributeNonPortableClusterSizeAllowed));
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  return driven(__func__,
+                [&] { required(module, "the result") = reinterpret_cast<CUmodule>(&add_module(image)); });
+}
+CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned, CUjit_option*, void**) {
+  return cuModuleLoadData(module, image);
+}
+CUresult cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return cuModuleLoadData(module, image);
+}
+CUresult cuModuleLoad(CUmodule* module, const char* path) {
+  return driven(__func__,
+                [&] { required(module, "the result") = reinterpret_cast<CUmodule>(&add_module_file(path)); });
+}
+CUresult cuModuleUnload(CUmodule module) {
+  return driven(__func__, [&] { remove_module(module); });
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return driven(__func__, [&] {
+    Kernel* const found = module_at(module).kernel(&required(name, "the name"));
+    if (found == nullptr)
+      throw Failure(cudaErrorSymbolNotFound, std::string("the module has no kernel \"") + name + '"');
+    required(function, "the result") = reinterpret_cast<CUfunction>(found);
+  });
+}
+CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char* name) {
+  return driven(__func__, [&] {
+    const auto found = module_at(module).simulated().variable(&required(name, "the name"));
+    if (!found)
+      throw Failure(cudaErrorSymbolNotFound, std::string("the module has no variable \"") + name + '"');
+    if (found->address == 0 && address != nullptr)
+      throw Failure(cudaErrorNotSupported,
+                    '"' + found->name + "\" is in constant memory, which has no address");
+    if (address != nullptr) *address = found->address;
+    if (bytes != nullptr) *bytes = found->bytes;
+  });
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute attribute, int value) {
+  return driven(__func__, [&] { set_attribute(kernel_at(function), runtime_attribute(attribute), value); });
+}
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+  return driven(__func__, [&] {
+    const cudaFuncAttributes all = attributes_of(kernel_at(function));
+    int& result = required(value, "the result");
+    switch (attribute) {
+      case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: result = all.maxThreadsPerBlock; break;
+      case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: result = static_cast<int>(all.sharedSizeBytes); break;
+      case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: result = static_cast<int>(all.constSizeBytes); break;
+      case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: result = static_cast<int>(all.localSizeBytes); break;
+      case CU_FUNC_ATTRIBUTE_NUM_REGS: result = all.numRegs; break;
+      case CU_FUNC_ATTRIBUTE_PTX_VERSION: result = all.ptxVersion; break;
+      case CU_FUNC_ATTRIBUTE_BINARY_VERSION: result = all.binaryVersion; break;
+      case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: result = all.maxDynamicSharedSizeBytes; break;
+      default:
+        throw Failure(cudaErrorNotSupported, "attribute " + std::to_string(attribute) + " of a function");
+    }
+  });
+}
+CUresult cuFuncSetCacheConfig(CUfunction function, CUfunc_cache) {
+  return driven(__func__, [&] { (void)kernel_at(function); });
+}
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return driven(__func__, [&] { required(name, "the result") = kernel_at(function).name().c_str(); });
+}
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* count, CUfunction function, int threads,
+                                                     std::size_t shared_bytes) {
+  return driven(__func__, [&] {
+    required(count, "the result") = ctas_per_multiprocessor(kernel_at(function), threads, shared_bytes);
+  });
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                        CUstream stream, void** parameters, void** extra) {
+  return driven(__func__, [&] {
+    launch(function, shape_of({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes), stream,
+           parameters, extra);
+  });
+}
+CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                                   unsigned block_x, unsigned block_y, unsigned block_z,
+                                   unsigned shared_bytes, CUstream stream, void** parameters) {
+  return driven(__func__, [&] {
+    LaunchShape shape = shape_of({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes);
+    shape.cooperative = true;
+    launch(function, shape, stream, parameters, nullptr);
+  });
+}
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                          void** extra) {
+  return driven(__func__, [&] {
+    const CUlaunchConfig& c = required(config, "the configuration");
+    // The runtime's attributes are the driver's.
+    static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+    cudaLaunchConfig_t same{};
+    same.gridDim = {c.gridDimX, c.gridDimY, c.gridDimZ};
+    same.blockDim = {c.blockDimX, c.blockDimY, c.blockDimZ};
+    same.dynamicSmemBytes = c.sharedMemBytes;
+    same.attrs = reinterpret_cast<cudaLaunchAttribute*>(c.attrs);
+    same.numAttrs = c.numAttrs;
+    launch(function, shape_of(same), c.hStream, parameters, extra);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,277 @@
+// Graphs: the capture of streams, and nodes that the program adds itself.
+#include "cudart/graphs.hpp"
+
+#include "cudart/handles.hpp"
+#include "cudart/launches.hpp"
+#include "cudart/memory.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+TMAJIT_BEGIN
+namespace cudart {
+namespace {
+
+struct Capture {
+  cudaStream_t origin = nullptr;
+  unsigned long long id = 0;
+};
+struct Captures {
+  std::mutex mutex;
+  std::map<cudaStream_t, Graph*> streams;
+  std::map<Graph*, Capture> running;
+  unsigned long long begun = 0;
+};
+Captures& captures() {
+  static auto& all = *new Captures;
+  return all;
+}
+
+/// A graph that can be launched. It keeps the nodes of the graph that it was made of.
+struct GraphExec {
+  std::vector<std::shared_ptr<Node>> nodes;
+  std::vector<Work> work;
+};
+
+Handles<Graph>& graphs() {
+  static auto& all = *new Handles<Graph>("graph");
+  return all;
+}
+Handles<GraphExec>& executables() {
+  static auto& all = *new Handles<GraphExec>("executable graph");
+  return all;
+}
+
+void instantiate(cudaGraphExec_t* result, cudaGraph_t graph) {
+  auto made = std::make_unique<GraphExec>();
+  made->nodes = graphs().at(graph).nodes;
+  for (const auto& node : made->nodes) made->work.push_back(node->work);
+  required(result, "the result") = reinterpret_cast<cudaGraphExec_t>(&executables().add(std::move(made)));
+}
+
+/// The work of a node in an executable graph.
+Work& work_of(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeType type) {
+  GraphExec& known = executables().at(graph);
+  for (std::size_t i = 0; i < known.nodes.size(); ++i) {
+    const void* const each = known.nodes[i].get();
+    if (each == node && known.nodes[i]->type == type) return known.work[i];
+  }
+  throw Failure(cudaErrorInvalidValue, "the executable graph has no such node of that kind");
+}
+
+Work launch_of(const cudaKernelNodeParams& parameters) {
+  if (parameters.kernelParams == nullptr && parameters.extra != nullptr)
+    throw Failure(cudaErrorNotSupported, "a node's arguments as one buffer (extra); kernelParams is there");
+  return launch_of(kernel_of(parameters.func),
+                   shape_of(parameters.gridDim, parameters.blockDim, parameters.sharedMemBytes),
+                   parameters.kernelParams);
+}
+Work fill_of(const cudaMemsetParams& p) {
+  if (p.elementSize != 1 && p.elementSize != 2 && p.elementSize != 4)
+    throw Failure(cudaErrorInvalidValue, "elements of " + std::to_string(p.elementSize) + " bytes");
+  return [p](cudaStream_t stream) {
+    fill(p.dst, Rows{p.pitch, 0}, p.value, p.elementSize, Extent{p.width * p.elementSize, p.height}, stream);
+  };
+}
+Work call_of(const cudaHostNodeParams& parameters) {
+  return [parameters](cudaStream_t) { parameters.fn(parameters.userData); };
+}
+Work copy_of(void* destination, const void* source, std::size_t bytes) {
+  return [=](cudaStream_t stream) { copy(destination, source, bytes, stream); };
+}
+
+void add(cudaGraphNode_t* result, cudaGraph_t graph, cudaGraphNodeType type, Work work) {
+  Node& node = graphs().at(graph).add(type, std::move(work));
+  required(result, "the result") = reinterpret_cast<cudaGraphNode_t>(&node);
+}
+
+}  // namespace
+
+void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work) {
+  if (Graph* const graph = captured_into(stream); graph != nullptr) {
+    graph->add(type, std::move(work));
+  } else {
+    work(stream);
+  }
+}
+
+Graph* captured_into(cudaStream_t stream) {
+  const std::lock_guard lock(captures().mutex);
+  const auto found = captures().streams.find(stream);
+  return found == captures().streams.end() ? nullptr : found->second;
+}
+
+void join_capture(cudaStream_t stream, Graph* graph) {
+  const std::lock_guard lock(captures().mutex);
+  if (captures().running.contains(graph)) captures().streams[stream] = graph;
+}
+
+void require_no_capture(cudaStream_t stream, const char* what) {
+  if (captured_into(stream) == nullptr) return;
+  throw Failure(cudaErrorStreamCaptureUnsupported,
+                std::string("the stream is captured, and ") + what + " cannot be part of a graph here");
+}
+
+}  // namespace cudart
+TMAJIT_END
+
+using namespace tmajit::cudart;
+
+extern "C" {
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  return guarded(__func__, [&] {
+    require_no_capture(stream, "another capture");
+    if (stream == nullptr || stream == cudaStreamLegacy)
+      throw Failure(cudaErrorStreamCaptureUnsupported, "the legacy stream is never captured");
+    Graph& graph = graphs().add(std::make_unique<Graph>());
+    const std::lock_guard lock(captures().mutex);
+    captures().streams[stream] = &graph;
+    captures().running[&graph] = {stream, ++captures().begun};
+  });
+}
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* result) {
+  return guarded(__func__, [&] {
+    Graph* const graph = captured_into(stream);
+    const std::lock_guard lock(captures().mutex);
+    if (graph == nullptr || captures().running[graph].origin != stream)
+      throw Failure(cudaErrorStreamCaptureUnmatched, "no capture began on the stream");
+    std::erase_if(captures().streams, [&](const auto& each) { return each.second == graph; });
+    captures().running.erase(graph);
+    required(result, "the result") = reinterpret_cast<cudaGraph_t>(graph);
+  });
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+  return guarded(__func__, [&] {
+    required(status, "the result") =
+        captured_into(stream) == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
+  });
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  thread_local cudaStreamCaptureMode current = cudaStreamCaptureModeGlobal;
+  return guarded(__func__, [&] { std::swap(required(mode, "the mode"), current); });
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+  return guarded(__func__, [&] {
+    required(graph, "the result") = reinterpret_cast<cudaGraph_t>(&graphs().add(std::make_unique<Graph>()));
+  });
+}
+cudaError_t cudaGraphClone(cudaGraph_t* result, cudaGraph_t graph) {
+  return guarded(__func__, [&] {
+    auto copy = std::make_unique<Graph>();
+    for (const auto& node : graphs().at(graph).nodes) copy->add(node->type, node->work);
+    required(result, "the result") = reinterpret_cast<cudaGraph_t>(&graphs().add(std::move(copy)));
+  });
+}
+cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
+  return guarded(__func__, [&] { graphs().remove(graph); });
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+  return guarded(__func__, [&] {
+    const auto& all = graphs().at(graph).nodes;
+    if (nodes == nullptr) {
+      required(count, "the count") = all.size();
+      return;
+    }
+    *count = std::min(*count, all.size());
+    for (std::size_t i = 0; i < *count; ++i) nodes[i] = reinterpret_cast<cudaGraphNode_t>(all[i].get());
+  });
+}
+cudaError_t cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return guarded(__func__, [&] {
+    required(node, "the node");
+    required(type, "the result") = reinterpret_cast<const Node*>(node)->type;
+  });
+}
+
+cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                   std::size_t, const cudaKernelNodeParams* parameters) {
+  return guarded(__func__, [&] {
+    add(node, graph, cudaGraphNodeTypeKernel, launch_of(required(parameters, "the parameters")));
+  });
+}
+cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                   std::size_t, const cudaMemcpy3DParms* parameters) {
+  return guarded(__func__, [&] {
+    add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(required(parameters, "the parameters")));
+  });
+}
+cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                     std::size_t, void* to, const void* from, std::size_t bytes,
+                                     cudaMemcpyKind) {
+  return guarded(__func__, [&] { add(node, graph, cudaGraphNodeTypeMemcpy, copy_of(to, from, bytes)); });
+}
+cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                   std::size_t, const cudaMemsetParams* parameters) {
+  return guarded(__func__, [&] {
+    add(node, graph, cudaGraphNodeTypeMemset, fill_of(required(parameters, "the parameters")));
+  });
+}
+cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                 std::size_t, const cudaHostNodeParams* parameters) {
+  return guarded(__func__, [&] {
+    add(node, graph, cudaGraphNodeTypeHost, call_of(required(parameters, "the parameters")));
+  });
+}
+cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                  std::size_t) {
+  return guarded(__func__, [&] { add(node, graph, cudaGraphNodeTypeEmpty, {}); });
+}
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t*,
+                                       std::size_t, cudaGraph_t child) {
+  return guarded(__func__, [&] {
+    add(node, graph, cudaGraphNodeTypeGraph, [nodes = graphs().at(child).nodes](cudaStream_t stream) {
+      for (const auto& each : nodes) {
+        if (each->work) each->work(stream);
+      }
+    });
+  });
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long) {
+  return guarded(__func__, [&] { instantiate(result, graph); });
+}
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* result, cudaGraph_t graph, unsigned long long) {
+  return guarded(__func__, [&] { instantiate(result, graph); });
+}
+cudaError_t cudaGraphUpload(cudaGraphExec_t graph, cudaStream_t) {
+  return guarded(__func__, [&] { (void)executables().at(graph); });
+}
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+  return guarded(__func__, [&] {
+    enqueue(stream, cudaGraphNodeTypeGraph, [work = executables().at(graph).work](cudaStream_t on) {
+      for (const Work& each : work) {
+        if (each) each(on);
+      }
+    });
+  });
+}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+  return guarded(__func__, [&] { executables().remove(graph); });
+}
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t executable, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* result) {
+  return guarded(__func__, [&] {
+    GraphExec& known = executables().at(executable);
+    const auto& nodes = graphs().at(graph).nodes;
+    const bool same = std::ranges::equal(
+        known.nodes, nodes, {}, [](const auto& each) { return each->type; },
+        [](const auto& each) { return each->type; });
+    if (result != nullptr) {
+      *result = {};
+      result->result = same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorTopologyChanged;
+    }
+    if (!same) throw Failure(cudaErrorGraphExecUpdateFailure, "the graphs have other nodes");
+    for (std::size_t i = 0; i < nodes.size(); ++i) known.work[i] = nodes[i]->work;
+  });
+}
+cudaError_t cudaGraphExecKernelNodeSetParams(cudaGraphExec_t graph, cudaGraphNode_t node,
+                                             const cudaKernelNodeParams* parameters) {
+  return guarded(__func__, [&] {
+    work_of(graph, node, cudaGraphNodeTypeKernel) = launch_of(required(parameters, "the parameters"));
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "cudart/device.hpp"
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace cudart {
+
+/// Work that is enqueued on a stream: it has happened when this returns, in an order that the streams allow.
+using Work = std::function<void(cudaStream_t)>;
+
+struct Node {
+  cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
+  Work work;  ///< empty: nothing
+};
+
+/// Nodes run in the order in which they were added, which every order of dependencies allows: a node depends
+/// on nodes that exist.
+struct Graph {
+  std::vector<std::shared_ptr<Node>> nodes;
+  Node& add(cudaGraphNodeType type, Work work) {
+    return *nodes.emplace_back(std::make_shared<Node>(Node{type, std::move(work)}));
+  }
+};
+
+/// The work of a copy of boxes. Throws Failure where it is of arrays.
+[[nodiscard]] Work copy_of(const cudaMemcpy3DParms& parameters);
+/// Does the work now, or adds it to the graph that the stream is captured into.
+void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work);
+/// The graph that the stream is captured into; null if it is not.
+[[nodiscard]] Graph* captured_into(cudaStream_t stream);
+/// Captures `stream` into `graph` as well, because it waits for an event of that capture.
+void join_capture(cudaStream_t stream, Graph* graph);
+/// Throws Failure if the stream is captured: `function` would wait for work that does not run.
+void require_no_capture(cudaStream_t stream, const char* function);
+
+}  // namespace cudart
+TMAJIT_END

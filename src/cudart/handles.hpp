@@ -1,0 +1,53 @@
+#pragma once
+
+#include "cudart/device.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+TMAJIT_BEGIN
+namespace cudart {
+
+/// Objects that the program knows by handles, which are their addresses. Thread-safe; the program does not
+/// destroy an object while another thread uses it.
+template <class Object>
+class Handles {
+ public:
+  explicit Handles(const char* noun) : noun_(noun) {}
+
+  Object& add(std::unique_ptr<Object> object) {
+    const std::lock_guard lock(mutex_);
+    Object& added = *object;
+    objects_[&added] = std::move(object);
+    return added;
+  }
+  /// Null if there is none with that handle.
+  [[nodiscard]] Object* find(const void* handle) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(handle);
+    return found == objects_.end() ? nullptr : found->second.get();
+  }
+  /// Throws Failure if there is none with that handle.
+  [[nodiscard]] Object& at(const void* handle) const {
+    if (Object* const found = find(handle); found != nullptr) return *found;
+    throw Failure(cudaErrorInvalidResourceHandle,
+                  std::string("the handle is no ") + noun_ + ", or of one that was destroyed");
+  }
+  /// Throws Failure if there is none with that handle.
+  void remove(const void* handle) {
+    (void)at(handle);
+    const std::lock_guard lock(mutex_);
+    objects_.erase(handle);
+  }
+
+ private:
+  const char* noun_;
+  mutable std::mutex mutex_;
+  std::map<const void*, std::unique_ptr<Object>> objects_;
+};
+
+}  // namespace cudart
+TMAJIT_END

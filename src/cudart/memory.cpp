@@ -1,0 +1,129 @@
+// Functions of the runtime that allocate memory and tell of it.
+#include "cudart/memory.hpp"
+
+#include "cudart/graphs.hpp"
+#include "cudart/modules.hpp"
+
+using namespace tmajit::cudart;
+
+namespace {
+
+/// Rows begin at multiples of it, bytes.
+constexpr std::size_t pitch_alignment = 512;
+
+std::size_t pitch_of(std::size_t width) {
+  return (width + pitch_alignment - 1) / pitch_alignment * pitch_alignment;
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+  return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::device); });
+}
+cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+  return guarded(__func__, [&] {
+    require_no_capture(stream, "an allocation");
+    required(pointer, "the result") = allocate(bytes, MemoryKind::device);
+  });
+}
+cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t, cudaStream_t stream) {
+  return cudaMallocAsync(pointer, bytes, stream);
+}
+cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+  return guarded(__func__, [&] {
+    required(pitch, "the pitch") = pitch_of(width);
+    required(pointer, "the result") = allocate(*pitch * height, MemoryKind::device);
+  });
+}
+cudaError_t cudaMalloc3D(cudaPitchedPtr* result, cudaExtent extent) {
+  return guarded(__func__, [&] {
+    const std::size_t pitch = pitch_of(extent.width);
+    void* const memory = allocate(pitch * extent.height * extent.depth, MemoryKind::device);
+    required(result, "the result") = {memory, pitch, extent.width, extent.height};
+  });
+}
+cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
+  return guarded(__func__,
+                 [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::managed, flags); });
+}
+cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+  return guarded(__func__,
+                 [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::pinned, flags); });
+}
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+  return guarded(__func__, [&] { required(pointer, "the result") = allocate(bytes, MemoryKind::pinned); });
+}
+cudaError_t cudaFree(void* pointer) {
+  return guarded(__func__, [&] { release(pointer, false); });
+}
+cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+  return guarded(__func__, [&] {
+    require_no_capture(stream, "the end of an allocation");
+    release(pointer, false);
+  });
+}
+cudaError_t cudaFreeHost(void* pointer) {
+  return guarded(__func__, [&] { release(pointer, true); });
+}
+
+cudaError_t cudaHostRegister(void* pointer, std::size_t bytes, unsigned flags) {
+  return guarded(__func__, [&] { register_host(pointer, bytes, flags); });
+}
+cudaError_t cudaHostUnregister(void* pointer) {
+  return guarded(__func__, [&] { unregister_host(pointer); });
+}
+cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned) {
+  return guarded(__func__, [&] {
+    (void)host_allocation_at(pointer);
+    required(device_pointer, "the result") = pointer;
+  });
+}
+cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+  return guarded(__func__, [&] { required(flags, "the result") = host_allocation_at(pointer).flags; });
+}
+
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  return guarded(__func__, [&] {
+    required(total, "the total") = device().info().memory_bytes;
+    required(free, "the result") = *total - used_bytes();
+  });
+}
+
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+  return guarded(__func__, [&] {
+    auto& result = required(attributes, "the result");
+    result = {};
+    const auto held = allocation_at(pointer);
+    auto* const address = const_cast<void*>(pointer);
+    if (!held) {
+      result.type = is_device(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
+      result.device = is_device(pointer) ? 0 : -2;
+      (is_device(pointer) ? result.devicePointer : result.hostPointer) = address;
+      return;
+    }
+    result.type = held->kind == MemoryKind::device    ? cudaMemoryTypeDevice
+                  : held->kind == MemoryKind::managed ? cudaMemoryTypeManaged
+                                                      : cudaMemoryTypeHost;
+    result.devicePointer = address;
+    if (held->kind != MemoryKind::device) result.hostPointer = address;
+  });
+}
+
+cudaError_t cudaGetSymbolAddress(void** pointer, const void* symbol) {
+  return guarded(__func__, [&] {
+    const Symbol found = symbol_of(symbol);
+    if (found.variable.address == 0) {
+      throw Failure(cudaErrorNotSupported, "\"" + found.variable.name +
+                                               "\" is in constant memory, which has no address for the host; "
+                                               "cudaMemcpyToSymbol writes it");
+    }
+    required(pointer, "the result") = pointer_at(found.variable.address);
+  });
+}
+cudaError_t cudaGetSymbolSize(std::size_t* bytes, const void* symbol) {
+  return guarded(__func__, [&] { required(bytes, "the result") = symbol_of(symbol).variable.bytes; });
+}
+
+}  // extern "C"

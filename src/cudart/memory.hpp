@@ -1,0 +1,65 @@
+#pragma once
+
+#include "cudart/device.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+TMAJIT_BEGIN
+namespace cudart {
+
+enum class MemoryKind : std::uint8_t { device, pinned, managed, registered };
+
+/// Memory that the program allocated or registered.
+struct Allocation {
+  std::uint64_t begin = 0;
+  std::uint64_t bytes = 0;
+  MemoryKind kind = MemoryKind::device;
+  unsigned flags = 0;  ///< of cudaHostAlloc() or cudaHostRegister()
+};
+
+[[nodiscard]] inline std::uint64_t address_of(const void* pointer) noexcept {
+  return reinterpret_cast<std::uintptr_t>(pointer);
+}
+[[nodiscard]] inline void* pointer_at(std::uint64_t address) noexcept {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Allocates memory of that kind, but of none that is registered. Throws Failure or Error.
+[[nodiscard]] void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags = 0);
+/// Ends an allocation that begins at the pointer; null is none. Throws Failure if it is of another kind.
+void release(const void* pointer, bool of_host);
+void register_host(void* pointer, std::uint64_t bytes, unsigned flags);
+void unregister_host(const void* pointer);
+/// The allocation that holds the address; nothing if none does.
+[[nodiscard]] std::optional<Allocation> allocation_at(const void* pointer);
+/// The same for memory that the host reaches. Throws Failure if there is none.
+[[nodiscard]] Allocation host_allocation_at(const void* pointer);
+/// Whether the address is global memory that the host cannot reach.
+[[nodiscard]] bool is_device(const void* pointer);
+/// Bytes of device memory in use.
+[[nodiscard]] std::uint64_t used_bytes();
+
+/// A rectangle of bytes in rows, or a box of such rectangles.
+struct Rows {
+  std::uint64_t pitch = 0;  ///< bytes from row to row
+  std::uint64_t slice = 0;  ///< bytes from rectangle to rectangle
+};
+struct Extent {
+  std::uint64_t width = 0;  ///< bytes
+  std::uint64_t height = 1;
+  std::uint64_t depth = 1;
+};
+
+/// Copies by where the addresses lie, as the driver does where there is one address space.
+void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream_t stream);
+void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
+          cudaStream_t stream);
+void fill(void* destination, int value, std::uint64_t bytes, cudaStream_t stream);
+/// Fills elements of 1, 2 or 4 bytes.
+void fill(void* destination, const Rows& to, std::uint32_t value, std::uint32_t element_bytes,
+          const Extent& extent, cudaStream_t stream);
+
+}  // namespace cudart
+TMAJIT_END

@@ -1,0 +1,78 @@
+#pragma once
+
+#include "cudart/device.hpp"
+
+#include <tmajit/sim_module.hpp>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+TMAJIT_BEGIN
+namespace cudart {
+
+/// A kernel of a module, loaded on first use.
+class Kernel {
+ public:
+  Kernel(SimModule& module, const std::string& ptx, std::string name)
+      : module_(module), ptx_(ptx), name_(std::move(name)) {}
+
+  [[nodiscard]] LoadedKernel& loaded();
+  [[nodiscard]] const SimKernelFacts& facts();
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  void allow_shared_bytes(std::uint32_t bytes);
+  [[nodiscard]] std::uint32_t allowed_shared_bytes() const noexcept { return allowed_; }
+
+ private:
+  SimModule& module_;
+  const std::string& ptx_;
+  std::string name_;
+  std::mutex mutex_;
+  std::unique_ptr<LoadedKernel> loaded_;
+  std::unique_ptr<SimKernelFacts> facts_;
+  std::uint32_t allowed_ = 48 * 1024;
+};
+
+/// PTX with its kernels and variables.
+class Module {
+ public:
+  explicit Module(std::string ptx);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  /// The kernel of that name; null if the module has none.
+  [[nodiscard]] Kernel* kernel(std::string_view name);
+  [[nodiscard]] SimModule& simulated() noexcept { return *module_; }
+
+ private:
+  std::string ptx_;
+  std::unique_ptr<SimModule> module_;
+  std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
+};
+
+/// Adds a module that lives until remove_module(). Throws Failure for an image that is no PTX.
+[[nodiscard]] Module& add_module(const void* image);
+[[nodiscard]] Module& add_module_file(const char* path);
+[[nodiscard]] Module& module_at(const void* handle);
+void remove_module(const void* handle);
+
+/// The kernel of a function of the host that `<<<>>>` names, or of a handle of a kernel. Throws Failure.
+[[nodiscard]] Kernel& kernel_of(const void* function);
+/// Makes `name`, an entry of the program's PTX, the kernel of the host's function.
+void register_kernel(const void* function, const std::string& name);
+void register_variable(const void* variable, const std::string& name);
+
+/// A variable of the device and the module that has it.
+struct Symbol {
+  SimModule& module;
+  SimVariable variable;
+};
+/// The variable whose shadow on the host is `variable`. Throws Failure.
+[[nodiscard]] Symbol symbol_of(const void* variable);
+
+}  // namespace cudart
+TMAJIT_END

@@ -1,0 +1,197 @@
+// Streams and events. Everything that is enqueued has happened when the call that enqueues it returns.
+#include "cudart/graphs.hpp"
+#include "cudart/handles.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using namespace tmajit::cudart;
+
+namespace {
+
+/// The least and the greatest priority of a stream.
+constexpr int least_priority = 0;
+constexpr int greatest_priority = -5;
+
+struct StreamFacts {
+  unsigned flags = cudaStreamDefault;
+  int priority = least_priority;
+};
+struct Streams {
+  std::mutex mutex;
+  std::map<cudaStream_t, StreamFacts> all;
+};
+Streams& streams() {
+  static auto& all = *new Streams;
+  return all;
+}
+
+bool is_default(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+}
+
+StreamFacts facts_of(cudaStream_t stream) {
+  if (is_default(stream)) return {};
+  const std::lock_guard lock(streams().mutex);
+  const auto found = streams().all.find(stream);
+  if (found != streams().all.end()) return found->second;
+  throw Failure(cudaErrorInvalidResourceHandle, "the handle is no stream, or of one that was destroyed");
+}
+
+/// The instructions that the device has executed stand for the time: a million are a millisecond, as for
+/// StreamTimer.
+struct Event {
+  bool timed = true;
+  std::optional<std::uint64_t> recorded{};
+  Graph* captured = nullptr;  ///< the graph whose capture recorded it last
+};
+Handles<Event>& events() {
+  static auto& all = *new Handles<Event>("event");
+  return all;
+}
+
+void record(cudaEvent_t handle, cudaStream_t stream) {
+  (void)facts_of(stream);
+  Event& event = events().at(handle);
+  event.captured = captured_into(stream);
+  if (event.captured == nullptr) event.recorded = device().thread_instructions();
+}
+
+cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, int priority) {
+  return guarded(function, [&] {
+    if (flags > cudaStreamNonBlocking) throw Failure(cudaErrorInvalidValue, "the flags are none of a stream");
+    const cudaStream_t created = device().streams().create();
+    const std::lock_guard lock(streams().mutex);
+    streams().all[created] = {flags, std::clamp(priority, greatest_priority, least_priority)};
+    required(stream, "the result") = created;
+  });
+}
+
+/// Reports of kernels have been written, and the program goes on.
+void settle(cudaStream_t stream) {
+  (void)facts_of(stream);
+  try {
+    device().streams().synchronize(stream);
+  } catch (const tmajit::Error&) {
+    device().clear_reports();
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+cudaError_t cudaDeviceSynchronize() {
+  return guarded(__func__, [&] {
+    std::vector<cudaStream_t> all{nullptr};
+    {
+      const std::lock_guard lock(streams().mutex);
+      for (const auto& [stream, facts] : streams().all) all.push_back(stream);
+    }
+    for (const cudaStream_t each : all) settle(each);
+  });
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  return guarded(__func__, [&] {
+    require_no_capture(stream, "a wait for the stream");
+    settle(stream);
+  });
+}
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return cudaStreamSynchronize(stream);
+}
+cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+  return create(__func__, stream, cudaStreamDefault, least_priority);
+}
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+  return create(__func__, stream, flags, least_priority);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+  return create(__func__, stream, flags, priority);
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return guarded(__func__, [&] {
+    (void)facts_of(stream);
+    if (is_default(stream))
+      throw Failure(cudaErrorInvalidResourceHandle, "a default stream is not destroyed");
+    settle(stream);
+    device().streams().destroy(stream);
+    const std::lock_guard lock(streams().mutex);
+    streams().all.erase(stream);
+  });
+}
+cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return guarded(__func__, [&] { required(flags, "the result") = facts_of(stream).flags; });
+}
+cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+  return guarded(__func__, [&] { required(priority, "the result") = facts_of(stream).priority; });
+}
+cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+  return guarded(__func__, [&] {
+    (void)facts_of(stream);
+    required(id, "the result") = reinterpret_cast<std::uintptr_t>(stream);
+  });
+}
+cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = least_priority;
+  if (greatest != nullptr) *greatest = greatest_priority;
+  return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+  return guarded(__func__, [&] {
+    (void)facts_of(stream);
+    if (Graph* const graph = events().at(event).captured; graph != nullptr) join_capture(stream, graph);
+  });
+}
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
+  return guarded(__func__, [&] {
+    (void)facts_of(stream);
+    enqueue(stream, cudaGraphNodeTypeHost, [=](cudaStream_t) { function(data); });
+  });
+}
+cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t function, void* data, unsigned) {
+  return guarded(__func__, [&] {
+    require_no_capture(stream, "a callback");
+    function(stream, cudaSuccess, data);
+  });
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+  return guarded(__func__, [&] {
+    auto made = std::make_unique<Event>();
+    made->timed = (flags & cudaEventDisableTiming) == 0;
+    required(event, "the result") = reinterpret_cast<cudaEvent_t>(&events().add(std::move(made)));
+  });
+}
+cudaError_t cudaEventCreate(cudaEvent_t* event) {
+  return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+cudaError_t cudaEventDestroy(cudaEvent_t event) {
+  return guarded(__func__, [&] { events().remove(event); });
+}
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  return guarded(__func__, [&] { record(event, stream); });
+}
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
+  return guarded(__func__, [&] { record(event, stream); });
+}
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+  return guarded(__func__, [&] { (void)events().at(event); });
+}
+cudaError_t cudaEventQuery(cudaEvent_t event) {
+  return guarded(__func__, [&] { (void)events().at(event); });
+}
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
+  return guarded(__func__, [&] {
+    const Event& first = events().at(from);
+    const Event& last = events().at(to);
+    if (!first.timed || !last.timed || !first.recorded || !last.recorded)
+      throw Failure(cudaErrorInvalidResourceHandle, "an event was not recorded, or takes no time");
+    const auto instructions = static_cast<double>(*last.recorded) - static_cast<double>(*first.recorded);
+    required(milliseconds, "the result") = static_cast<float>(instructions / 1e6);
+  });
+}
+
+}  // extern "C"
