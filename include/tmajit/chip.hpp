@@ -10,31 +10,31 @@ TMAJIT_BEGIN
 /// The constants of the cost model for one chip (docs/model.md). tools/bench/movement/fit.py fits them to
 /// measurements.
 struct Costs {
-  double launch_us = 0.9747;      ///< microseconds that a kernel node of a graph takes beyond its work
-  double of_peak = 1.028;         ///< fraction of the driver's copy's speed that kernels reach at best
-  double cached = 0.718;          ///< memory speed gained where both sides fit the L2 cache, as a fraction
-  double read_beside = 0.1138;    ///< bytes that each byte counts which is read in a sector beside a piece
-  double read_apart = 2.184;      ///< further bytes where the cache holds that sector no longer for its piece
-  double written_beside = 2.509;  ///< bytes that each byte counts which is written beside a piece
-  double written_apart = 13.46;   ///< further bytes where the cache holds that sector no longer
-  double read_run = 17.48;        ///< bytes that each piece counts which is read
-  double written_run = 5.712;     ///< bytes that each piece counts which is written
+  double launch_us = 0.9;         ///< microseconds that a kernel node of a graph takes beyond its work
+  double of_peak = 0.9285;        ///< fraction of the driver's copy's speed that kernels reach at best
+  double cached = 1.515;          ///< memory speed gained where both sides fit the L2 cache, as a fraction
+  double read_beside = 0.1319;    ///< bytes that each byte counts which is read in a sector beside a piece
+  double written_beside = 2.621;  ///< bytes that each byte counts which is written beside a piece
+  double read_run = 16.41;        ///< bytes that each piece counts which is read
+  double written_run = 5.806;     ///< bytes that each piece counts which is written
   double cached_bytes = 24e6;     ///< bytes of both sides up to which the L2 cache keeps all
   double uncached_bytes = 64e6;   ///< bytes of both sides from which on it keeps nothing
-  double crowding = 0.03146;      ///< memory time added by each doubling beyond crowded_bytes, as a fraction
+  double crowding = 0.05121;      ///< memory time added by each doubling beyond crowded_bytes, as a fraction
   double crowded_bytes = 65536;   ///< bytes in flight of an SM beyond which DRAM turns pages too often
-  double starving = 0.1373;       ///< memory time added by each halving below starved_bytes, as a fraction
+  double starving = 0.2;          ///< memory time added by each halving below starved_bytes, as a fraction
   double starved_bytes = 32768;   ///< bytes in flight of an SM below which the memory waits
   double instructions_per_us = 220e3;  ///< instructions of threads that an SM issues in a microsecond
-  double occupancy = 7.46;             ///< warps of an SM that issue half as fast as all that fit
-  double line = 1.512;        ///< instructions that each line of memory counts which a warp's access meets
-  double thread = 13.96;      ///< instructions that each thread counts for its start and end
-  double latency_us = 1.508;  ///< microseconds of a CTA from its start to its end, without the next
-  double round_us = 0.1837;  ///< microseconds of a thread's wait for loads, or of a vector from shared memory
-  double unloaded = 0.6;     ///< fraction of these two that stays where nothing else loads the memory
-  double wait_us = 0.46;     ///< microseconds of a wait for DRAM that nothing hides; half for the L2 cache
-  double sm_bytes_per_us = 38.63e3;  ///< bytes that an SM reads and writes in a microsecond
-  double last_wave = 0.05939;        ///< fraction of the last wave's empty places that costs time
+  double occupancy = 6.048;            ///< warps of an SM that issue half as fast as all that fit
+  double line = 2;             ///< instructions that each line of memory counts which a warp's access meets
+  double thread = 10.36;       ///< instructions that each thread counts for its start and end
+  double latency_us = 1.493;   ///< microseconds of a CTA from its start to its end, without the next three
+  double round_us = 0.2052;    ///< microseconds of each wait of a thread for loads
+  double pass_us = 0.2287;     ///< microseconds of each vector that a thread takes from shared memory
+  double engine_us = 0.04623;  ///< microseconds that loads by the copy engine add
+  double unloaded = 0.6;       ///< fraction of these four that stays where nothing else loads the memory
+  double wait_us = 0.46;       ///< microseconds of a wait for DRAM that nothing hides; half for the L2 cache
+  double sm_bytes_per_us = 72400;  ///< bytes that an SM reads and writes in a microsecond
+  double last_wave = 0.08;         ///< fraction of the last wave's empty places that costs time
   friend bool operator==(const Costs&, const Costs&) = default;
 };
 

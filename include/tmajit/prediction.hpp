@@ -8,12 +8,11 @@ TMAJIT_BEGIN
 struct PredictedTraffic {
   double bytes = 0;   ///< of elements, each once
   double beside = 0;  ///< of sectors of 32 bytes that a tile's pieces begin or end in, without their elements
-  double apart = 0;   ///< of those sectors, what neighbours meet when the L2 cache holds them no longer
   double runs = 0;    ///< pieces of memory that tiles consist of
 };
 
-/// What the cost model makes of a kernel: how long a launch takes, and what that comes from. All 0 for a batch of
-/// copies.
+/// What the cost model makes of a kernel: how long a launch takes, and what that comes from. All 0 for a tile
+/// of the caller's choice.
 struct Prediction {
   double us = 0;          ///< microseconds of a launch
   double memory_us = 0;   ///< of them the memory's, were it all that counts

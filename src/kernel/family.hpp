@@ -83,13 +83,10 @@ struct Footprint {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t most_dynamic_shared_bytes = 0;  ///< of any launch of the kernel, if that differs
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t registers = 32;               ///< of a thread, as kernels like this were compiled
-  std::uint64_t bytes_in_flight = 0;          ///< of loads, of a CTA
-  bool by_engine = false;                     ///< the copy engine loads, which takes longer to start
-  PerDimension walk{0, 1, 2, 3, 4, 5, 6, 7};  ///< dimensions in the order of tiles, the fastest last
-  std::uint32_t group =
-      1;  ///< tiles along the source's lines that come one after the other, before all others
-  std::uint32_t before = 0;       ///< elements that rows may begin before their first tile
+  std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
+  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+  bool by_engine = false;             ///< the copy engine loads, which takes longer to start
+  std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
   std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
   std::uint32_t rounds = 1;       ///< times that a thread waits for loads
   double waits = 0;               ///< times that a thread waits for memory and has nothing else to do

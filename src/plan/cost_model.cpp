@@ -17,8 +17,7 @@ constexpr double clearly = 0.97;      // of the usual candidate's time
 struct Piece {
   double bytes = 1;
   double spread = 1;  ///< bytes of memory for each byte of elements: where they lie apart, but share sectors
-  std::uint32_t alignment = 1;        ///< all begin at multiples of so many bytes, at most a sector
-  std::uint32_t cut = max_view_rank;  ///< the dimension along which the next piece lies; no dimension: none
+  std::uint32_t alignment = 1;  ///< all begin at multiples of so many bytes, at most a sector
 };
 
 /// Elements from one to the next in memory, where they lie nearest; 1 where there is but one.
@@ -41,7 +40,6 @@ Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Prob
   if (static_cast<std::uint64_t>(expected) * element > sector) expected = 1;
   const auto apart = static_cast<std::uint64_t>(expected);
   std::uint32_t joined = 0;  // a bit a dimension
-  std::uint32_t cut = max_view_rank;
   // Dimensions are few: looking for each stride in turn costs less than sorting them.
   for (std::uint32_t n = 0; n < nest.rank; ++n) {
     std::uint32_t found = nest.rank;
@@ -53,7 +51,6 @@ Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Prob
     run *= std::min<std::uint64_t>(footprint.box[found], nest.shape[found]);
     if (footprint.box[found] < nest.shape[found]) {
       bits |= static_cast<std::uint64_t>(expected) * footprint.box[found] * element;
-      cut = found;
       break;
     }
     expected *= static_cast<std::int64_t>(nest.shape[found]);
@@ -62,36 +59,16 @@ Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Prob
     if ((joined >> d & 1) == 0) bits |= static_cast<std::uint64_t>(strides[d]) * element;
   }
   return {static_cast<double>(run * apart * element), static_cast<double>(apart),
-          1U << std::countr_zero(bits | run * apart * element), cut};
-}
-
-/// The share of an operand's pieces whose sectors have left the L2 cache when the tile with the next piece
-/// comes.
-double share_apart(const Footprint& footprint, const Problem& problem, const CanonicalNest& nest,
-                   std::uint32_t operand, const Piece& piece, const Costs& cost) {
-  if (piece.cut >= nest.rank) return 0;
-  double between = 0;  // bytes that move from one of the two tiles to the other
-  for (std::uint32_t i = 0; i < nest.operands; ++i) between += problem.element_bytes(i);
-  for (std::uint32_t d = 0; d < nest.rank; ++d)
-    between *= static_cast<double>(std::min<std::uint64_t>(footprint.box[d], nest.shape[d]));
-  for (std::uint32_t k = nest.rank; k-- > 0 && footprint.walk[k] != piece.cut;) {
-    const std::uint32_t d = footprint.walk[k];
-    between *= std::ceil(static_cast<double>(nest.shape[d]) / footprint.box[d]);
-  }
-  const double share =
-      std::clamp((between - cost.cached_bytes) / (cost.uncached_bytes - cost.cached_bytes), 0.0, 1.0);
-  return operand == 0 ? share : share / footprint.group;
+          1U << std::countr_zero(bits | run * apart * element)};
 }
 
 /// Pieces of an operand that begin anywhere, as far as their alignment lets them, meet so many bytes of
 /// sectors beside their own.
-void add_pieces(PredictedTraffic& traffic, double elements, const Piece& piece, double apart) {
+void add_pieces(PredictedTraffic& traffic, double elements, const Piece& piece) {
   const double bytes = elements * piece.spread;
   const double runs = bytes / piece.bytes;
-  const double beside = runs * static_cast<double>(sector - piece.alignment);
   traffic.bytes += bytes;
-  traffic.beside += beside;
-  traffic.apart += beside * apart;
+  traffic.beside += runs * static_cast<double>(sector - piece.alignment);
   traffic.runs += runs;
 }
 
@@ -113,9 +90,8 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   const double bytes = read.bytes + written.bytes;
   // What the copy engine moves was not seen to gain by the cache.
   const double kept = prediction.by_engine ? 0 : kept_share(prediction, cost);
-  const double counted = bytes + cost.read_beside * read.beside + cost.read_apart * read.apart +
-                         cost.read_run * read.runs + cost.written_beside * written.beside +
-                         cost.written_apart * written.apart + cost.written_run * written.runs;
+  const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
+                         cost.written_beside * written.beside + cost.written_run * written.runs;
   // Writes between reads turn the pages of DRAM.
   const double turned = std::min(2 * written.bytes / bytes, 1.0);
   const double doublings = turned * doublings_of(prediction.in_flight / cost.crowded_bytes);
@@ -157,14 +133,10 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
 
   Piece stored = piece_of(footprint, nest, problem, 0);
   stored.alignment = std::clamp<std::uint32_t>(footprint.store_bytes, stored.alignment, sector);
-  const auto apart = [&](std::uint32_t operand, const Piece& piece) {
-    return share_apart(footprint, problem, nest, operand, piece, cost);
-  };
-  add_pieces(result.written, static_cast<double>(problem.bytes_written()), stored, apart(0, stored));
+  add_pieces(result.written, static_cast<double>(problem.bytes_written()), stored);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
     const auto read = static_cast<double>(problem.bytes_read(i));
-    const Piece loaded = piece_of(footprint, nest, problem, i);
-    add_pieces(result.read, read, loaded, apart(i, loaded));
+    add_pieces(result.read, read, piece_of(footprint, nest, problem, i));
   }
   result.read.bytes += footprint.again;
   result.read.beside += footprint.beside;
@@ -177,7 +149,8 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   result.sm_us = result.uneven * moved / chip.sm_count;
   const double wait_us = cost.wait_us * (1 - 0.5 * kept_share(result, cost));
   const double waiting = result.waits * wait_us;
-  const double of_cta = cost.latency_us + cost.round_us * (result.rounds + result.passes);
+  const double of_cta = cost.latency_us + cost.round_us * result.rounds + cost.pass_us * result.passes +
+                        (footprint.by_engine ? cost.engine_us : 0);
   result.latency_us = (of_cta + waiting) * result.waves;
   double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
   // The last wave: SMs that wait for it do nothing.

@@ -9,27 +9,26 @@
 TMAJIT_BEGIN
 namespace {
 
-// Fitted to every candidate of 480 random permutations (seeds 20261401 to 20261404) on one H100 SXM, together
-// with an H200's and with what the instructions of a block are counted as.
-constexpr Costs h100_costs{.launch_us = 1.845,
-                           .of_peak = 0.9503,
-                           .cached = 0.5296,
-                           .read_beside = 0.01423,
-                           .read_apart = 1.968,
-                           .written_beside = 2.157,
-                           .written_apart = 11.65,
-                           .read_run = 3.526,
-                           .written_run = 2.794,
-                           .crowding = 0.005105,
-                           .starving = 0.003335,
-                           .occupancy = 7.414,
-                           .line = 1.25,
-                           .thread = 20.78,
-                           .latency_us = 1.336,
-                           .round_us = 0.3209,
-                           .unloaded = 0.472,
-                           .sm_bytes_per_us = 90.44e3,
-                           .last_wave = 0.08224};
+// Fitted to 3,056 candidates of 120 random permutations (seed 20261201) on one H100 SXM.
+constexpr Costs h100_costs{.launch_us = 0.4197,
+                           .of_peak = 0.9308,
+                           .cached = 0.3965,
+                           .read_beside = 0.03982,
+                           .written_beside = 1.48,
+                           .read_run = 5.995,
+                           .written_run = 6.925,
+                           .crowding = 0.01626,
+                           .starving = 0.0223,
+                           .occupancy = 9.305,
+                           .line = 2.038,
+                           .thread = 5.953,
+                           .latency_us = 1.523,
+                           .round_us = 0.2805,
+                           .pass_us = 0.241,
+                           .engine_us = 0.04622,
+                           .unloaded = 0.6448,
+                           .sm_bytes_per_us = 1.052e+05,
+                           .last_wave = 0.09973};
 
 }  // namespace
 

@@ -1,7 +1,6 @@
 #include "families/flat/flat_layout.hpp"
 #include "families/list.hpp"
 #include "families/shared/chunks.hpp"
-#include "families/shared/views.hpp"
 
 #include <tmajit/flat_tile.cuh>
 
@@ -173,18 +172,14 @@ class Flat final : public FlatBase {
     const auto tiles = static_cast<double>(layout.x_tiles() * layout.y_tiles());
     const std::uint64_t words = std::uint64_t{layout.words()} * layout.y;
     const std::uint64_t passes = ceil_div(words, std::uint64_t{layout.threads} * layout.stores);
-    Footprint footprint{
-        .box = data(candidate).choice.tile,
-        .threads = layout.threads,
-        .tiles = layout.x_tiles() * layout.y_tiles(),
-        .dynamic_shared_bytes = layout.shared_bytes(),
-        .most_dynamic_shared_bytes = most_flat_bytes,
-        .registers = 24 + layout.loads * layout.group * (layout.element_bytes > 4 ? 2 : 1),
-        .walk = layout.order == TileOrder::source ? farthest_first(problem.nest, 1, problem.nest.rank)
-                                                  : in_order(),
-        .group = layout.order == TileOrder::grouped ? static_cast<std::uint32_t>(layout.y_first()) : 1,
-        .store_bytes = layout.in_word * layout.element_bytes,
-        .passes = static_cast<std::uint32_t>(passes)};
+    Footprint footprint{.box = data(candidate).choice.tile,
+                        .threads = layout.threads,
+                        .tiles = layout.x_tiles() * layout.y_tiles(),
+                        .dynamic_shared_bytes = layout.shared_bytes(),
+                        .most_dynamic_shared_bytes = most_flat_bytes,
+                        .registers = 24 + layout.loads * layout.group * (layout.element_bytes > 4 ? 2 : 1),
+                        .store_bytes = layout.in_word * layout.element_bytes,
+                        .passes = static_cast<std::uint32_t>(passes)};
     // Instructions of a thread, fitted to measurements (docs/model.md).
     constexpr double of_load = 2.86;   // of an element or short word into the tile
     constexpr double of_word = 42.5;   // of the destination, from the tile

@@ -198,11 +198,8 @@ std::uint64_t tile_bytes(const BlockFacts& facts) noexcept {
 }
 
 std::uint32_t block_registers(const BlockFacts& facts) noexcept {
-  const bool by_bytes = facts.element_bytes == 1 && facts.alignment < word_bytes;
-  if (facts.vector_bytes() <= 8) return by_bytes ? 48 : 32;
-  if (facts.element_bytes == 1) return by_bytes ? 120 : 96;
-  if (facts.element_bytes == 2) return 64;
-  return facts.staggered != 0 ? 40 : 32;
+  if (facts.vector_bytes() <= 8) return 32;
+  return facts.element_bytes == 1 ? 96 : facts.element_bytes == 2 ? 72 : 40;
 }
 
 Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine) {
@@ -213,8 +210,6 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
                       .registers = block_registers(facts),
                       .bytes_in_flight = tile_bytes(facts),
                       .by_engine = by_engine,
-                      .walk = tile_dimensions(facts),
-                      .group = tile_group(facts),
                       .before = staggered ? facts.vector - 1 : 0,
                       .store_bytes = staggered ? facts.vector_bytes() : 0};
   const std::uint64_t along = ceil_div(facts.box[row], facts.vector);
@@ -238,14 +233,13 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   const double words = facts.vector_bytes() / 4.0;
   const bool unaligned = !by_engine && facts.alignment < word_bytes;
   // Instructions of a thread; those of a few were fitted to measurements (docs/model.md).
-  constexpr double of_block = 4.63;  // whose place is computed
-  constexpr double of_load =
-      14.6;  // of a piece of a block's line, which lies apart from its neighbours' pieces
-  constexpr double of_word = 1.99;     // of such a line that is shifted into place
-  constexpr double of_permute = 6.35;  // of 4 bytes whose elements change places in registers
-  constexpr double of_vector = 1.43;   // that is stored as it is
-  constexpr double of_shift = 18.8;    // of 4 bytes of a vector that are shifted before they are stored
-  constexpr double of_end = 14.7;      // of an element at a row's end, which is stored while its warp waits
+  constexpr double of_block = 14.1;    // whose place is computed
+  constexpr double of_load = 1.71;     // of a line of a block
+  constexpr double of_word = 10.4;     // of such a line that is shifted into place
+  constexpr double of_permute = 0.56;  // of 4 bytes whose elements change places in registers
+  constexpr double of_vector = 3.29;   // that is stored as it is
+  constexpr double of_shift = 20.5;    // of 4 bytes of a vector that are shifted before they are stored
+  constexpr double of_end = 16.6;      // of an element at a row's end, which is stored while its warp waits
   const double loads =
       lines * (by_engine   ? 0.5  // from shared memory
                : unaligned ? words + 1

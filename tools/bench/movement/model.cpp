@@ -35,8 +35,6 @@ constexpr CostName cost_names[] = {
     {"of_peak", &tmajit::Costs::of_peak},
     {"cached", &tmajit::Costs::cached},
     {"read_beside", &tmajit::Costs::read_beside},
-    {"read_apart", &tmajit::Costs::read_apart},
-    {"written_apart", &tmajit::Costs::written_apart},
     {"written_beside", &tmajit::Costs::written_beside},
     {"read_run", &tmajit::Costs::read_run},
     {"written_run", &tmajit::Costs::written_run},
@@ -48,6 +46,8 @@ constexpr CostName cost_names[] = {
     {"latency_us", &tmajit::Costs::latency_us},
     {"round_us", &tmajit::Costs::round_us},
     {"wait_us", &tmajit::Costs::wait_us},
+    {"pass_us", &tmajit::Costs::pass_us},
+    {"engine_us", &tmajit::Costs::engine_us},
     {"unloaded", &tmajit::Costs::unloaded},
     {"sm_bytes_per_us", &tmajit::Costs::sm_bytes_per_us},
     {"last_wave", &tmajit::Costs::last_wave},
@@ -68,8 +68,7 @@ std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, t
 }
 
 Json to_json(const tmajit::PredictedTraffic& traffic) {
-  return {
-      {"bytes", traffic.bytes}, {"beside", traffic.beside}, {"apart", traffic.apart}, {"runs", traffic.runs}};
+  return {{"bytes", traffic.bytes}, {"beside", traffic.beside}, {"runs", traffic.runs}};
 }
 
 Json to_json(const tmajit::Prediction& prediction) {
