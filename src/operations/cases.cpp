@@ -10,7 +10,7 @@ namespace {
 #define TMAJIT_NAME(name) #name,
 constexpr auto names = std::to_array<std::string_view>({TMAJIT_FOR_EACH_OPERATION(TMAJIT_NAME)});
 #undef TMAJIT_NAME
-#define TMAJIT_CASES(name) &name##_cases,
+#define TMAJIT_CASES(name) &name##_operation::cases,
 constexpr std::array cases{TMAJIT_FOR_EACH_OPERATION(TMAJIT_CASES)};
 #undef TMAJIT_CASES
 

@@ -25,7 +25,11 @@ struct OperationCases {
   bench::Case (*drawn)(bench::CaseDrawer& draw) = nullptr;
 };
 
-#define TMAJIT_DECLARE(name) extern const OperationCases name##_cases;
+// Each in a namespace of its own, so that the files can be compiled together.
+#define TMAJIT_DECLARE(name)           \
+  namespace name##_operation {         \
+    extern const OperationCases cases; \
+  }
 TMAJIT_FOR_EACH_OPERATION(TMAJIT_DECLARE)
 #undef TMAJIT_DECLARE
 

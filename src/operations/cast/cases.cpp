@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-namespace reference {
+namespace reference::cast_operation {
 
 using namespace tmajit;
 using bench::Case, bench::CaseBuilder;
@@ -66,6 +66,6 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases cast_cases{.random = random, .measured = measured, .suite = suite, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .suite = suite, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::cast_operation

@@ -2,7 +2,7 @@
 
 #include "operations/shared/draw_parts.hpp"
 
-namespace reference {
+namespace reference::concat_operation {
 
 using namespace tmajit;
 
@@ -23,6 +23,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases concat_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::concat_operation

@@ -5,7 +5,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::convolution_operation {
 
 using namespace tmajit;
 
@@ -66,6 +66,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases convolution_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::convolution_operation

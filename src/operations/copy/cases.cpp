@@ -1,6 +1,6 @@
 #include "operations/cases.hpp"
 
-namespace reference {
+namespace reference::copy_operation {
 
 using namespace tmajit;
 
@@ -33,6 +33,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases copy_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::copy_operation

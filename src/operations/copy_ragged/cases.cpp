@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace reference {
+namespace reference::copy_ragged_operation {
 
 using namespace tmajit;
 
@@ -84,6 +84,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases copy_ragged_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::copy_ragged_operation

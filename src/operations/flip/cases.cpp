@@ -3,7 +3,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::flip_operation {
 
 using namespace tmajit;
 
@@ -45,6 +45,6 @@ bench::Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases flip_cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::flip_operation

@@ -7,7 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::im2col_operation {
 
 using namespace tmajit;
 
@@ -67,6 +67,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases im2col_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::im2col_operation

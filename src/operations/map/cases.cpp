@@ -12,7 +12,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::map_operation {
 
 using namespace tmajit;
 using bench::Case, bench::CaseBuilder, bench::GiB;
@@ -112,6 +112,6 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases map_cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::map_operation

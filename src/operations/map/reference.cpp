@@ -4,14 +4,14 @@
 namespace reference {
 namespace {
 
-std::optional<Expression> expression_of(const tmajit::Move& move) {
+std::optional<Expression> map_expression(const tmajit::Move& move) {
   return Expression::parse(std::get<tmajit::Map>(move.body).expression);
 }
 
 /// Calls visit(index, value) for each element of a part.
 template <class Visit>
 void map_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
-  const Expression expression = expression_of(move).value();
+  const Expression expression = map_expression(move).value();
   const std::uint32_t rank = move.destination.view.rank;
   std::vector<Computed> x(move.sources.size());
   for_each_index(rank, part, [&](const Index& index) {
@@ -33,14 +33,14 @@ constexpr OperationReference map_reference{
         },
     .understands =
         [](const tmajit::Move& move) {
-          const auto expression = expression_of(move);
+          const auto expression = map_expression(move);
           return expression && expression->offsets() == 0;
         },
     .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
           std::vector<double> errors;
-          if (expression_of(move)->is_exact()) return errors;
+          if (map_expression(move)->is_exact()) return errors;
           map_each(move, part, [&](const Index& /*index*/, const Computed& value) {
             errors.push_back(stored_error(move.destination.view.type, value));
           });

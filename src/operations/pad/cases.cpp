@@ -8,7 +8,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::pad_operation {
 
 using namespace tmajit;
 
@@ -83,6 +83,6 @@ bench::Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases pad_cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::pad_operation

@@ -12,7 +12,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::permute_operation {
 
 using namespace tmajit;
 using bench::Case, bench::CaseBuilder, bench::GiB, bench::KiB, bench::MiB, bench::Peers;
@@ -229,6 +229,6 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases permute_cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::permute_operation

@@ -9,7 +9,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::reduce_operation {
 
 using namespace tmajit;
 using bench::Case, bench::CaseBuilder;
@@ -115,6 +115,6 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases reduce_cases{.random = random, .suite = suite, .drawn = drawn};
+const OperationCases cases{.random = random, .suite = suite, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::reduce_operation

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace reference {
+namespace reference::reduce_into_operation {
 
 using namespace tmajit;
 
@@ -73,6 +73,6 @@ void random(CaseDraw& draw) {
 
 }  // namespace
 
-const OperationCases reduce_into_cases{.random = random};
+const OperationCases cases{.random = random};
 
-}  // namespace reference
+}  // namespace reference::reduce_into_operation

@@ -10,7 +10,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::scan_operation {
 
 using namespace tmajit;
 using bench::Case, bench::CaseBuilder;
@@ -76,6 +76,6 @@ Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases scan_cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::scan_operation

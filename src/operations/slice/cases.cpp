@@ -7,7 +7,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::slice_operation {
 
 using namespace tmajit;
 
@@ -99,6 +99,6 @@ bench::Case drawn(bench::CaseDrawer& draw) {
 
 }  // namespace
 
-const OperationCases slice_cases{.random = random, .measured = measured, .drawn = drawn};
+const OperationCases cases{.random = random, .measured = measured, .drawn = drawn};
 
-}  // namespace reference
+}  // namespace reference::slice_operation

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace reference {
+namespace reference::split_operation {
 
 using namespace tmajit;
 
@@ -37,6 +37,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases split_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::split_operation

@@ -10,7 +10,7 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
-namespace reference {
+namespace reference::stencil_operation {
 
 using namespace tmajit;
 
@@ -142,6 +142,6 @@ void measured(bench::CaseBuilder& list) {
 
 }  // namespace
 
-const OperationCases stencil_cases{.random = random, .measured = measured};
+const OperationCases cases{.random = random, .measured = measured};
 
-}  // namespace reference
+}  // namespace reference::stencil_operation

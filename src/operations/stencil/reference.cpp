@@ -26,7 +26,7 @@ std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent
   }
 }
 
-std::optional<Expression> expression_of(const tmajit::Move& move) {
+std::optional<Expression> stencil_expression(const tmajit::Move& move) {
   return Expression::parse(std::get<tmajit::Stencil>(move.body).expression);
 }
 
@@ -34,7 +34,7 @@ std::optional<Expression> expression_of(const tmajit::Move& move) {
 template <class Visit>
 void stencil_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const auto& stencil = std::get<tmajit::Stencil>(move.body);
-  const Expression expression = expression_of(move).value();
+  const Expression expression = stencil_expression(move).value();
   const tmajit::TensorView& to = move.destination.view;
   std::vector<std::size_t> dims;
   for (const std::int64_t d : stencil.dims) dims.push_back(static_cast<std::size_t>(d < 0 ? d + to.rank : d));
@@ -72,7 +72,7 @@ constexpr OperationReference stencil_reference{
             encode(to.view.type, value.value, element_at(to, offset_of(to.view, index)));
           });
         },
-    .understands = [](const tmajit::Move& move) { return expression_of(move).has_value(); },
+    .understands = [](const tmajit::Move& move) { return stencil_expression(move).has_value(); },
     .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
