@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <array>
 
-namespace reference {
+namespace reference::tiles_operation {
 
 using namespace tmajit;
 
@@ -136,6 +136,6 @@ void random(CaseDraw& draw) {
 
 }  // namespace
 
-const OperationCases tiles_cases{.random = random};
+const OperationCases cases{.random = random};
 
-}  // namespace reference
+}  // namespace reference::tiles_operation
