@@ -70,7 +70,7 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
     const ptx::BasicBlock& block = flow.blocks()[number];
     const auto comes_back = [&](const ptx::Edge& edge) { return surely_comes_to(flow, number, edge.target); };
     if (block.edges.size() > 1 && llvm::any_of(block.edges, comes_back)) {
-      // What lanes that leave a loop in turns of their own do may differ by the turn.
+      // Lanes may leave a loop in turns of their own: their work after it may differ by the turn.
       if (!ends_for_all(kernel, kernel.guards[block.last - 1])) return {};
       continue;
     }

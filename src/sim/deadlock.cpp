@@ -138,7 +138,7 @@ class Search {
     };
     const bool passed_one = uses.wait != 0 && barrier->phase == uses.ended + 1 &&
                             std::ranges::none_of(barrier->uses.all(), passed);
-    // Of a load's mbarrier for which no thread has ever waited.
+    // A load's mbarrier, for which no thread has ever waited.
     const bool passed_first =
         barrier->phase == 1 && loaded(*barrier) && barrier->pending != 0 &&
         std::ranges::all_of(barrier->uses.all(), [](const auto& each) { return each.wait == 0; });
@@ -191,6 +191,11 @@ class Search {
   std::optional<DeadlockCause> unawaited_loads() const {
     for (const Waiting& wait : waits_) {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
+      // Threads that stand at a barrier of the CTA may be those that wait for the load after it.
+      const auto stands_at_barrier = [&](const Waiting& other) {
+        return other.kind() == Wait::Kind::barrier && other.cta == wait.cta;
+      };
+      if (std::ranges::any_of(waits_, stands_at_barrier)) continue;
       std::optional<std::uint32_t> lowest;
       for (const auto& [offset, barrier] : wait.cta->mbarriers()) {
         const auto waits_there = [&, at = offset](const Waiting& other) {

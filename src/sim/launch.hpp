@@ -162,7 +162,7 @@ struct Launch {
   std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait
   std::atomic<bool> triggered = false;      ///< a thread executed griddepcontrol.launch_dependents
   std::atomic<std::uint64_t> reported = 0;  ///< reports of rules that are not allowed
-  DeviceHeap* heap = nullptr;               ///< null: nobody has taken anything from it, or will
+  DeviceHeap* heap = nullptr;               ///< null: no kernel takes memory from it
 
   /// The region that holds an address of the heap, and all others.
   [[nodiscard]] std::vector<Region> all_regions() const {

@@ -38,7 +38,7 @@ class Meeting {
   void each(const Visit& visit) const {
     for (const Party& party : parties()) visit(warp_.program->code[party.pc], party.lanes);
   }
-  /// What each lane has at the slot that `slot` gives of its instruction.
+  /// Each lane's value at the slot that `slot` gives of its instruction.
   template <typename T, class SlotOf>
   [[nodiscard]] std::array<T, sim::lanes> values(const SlotOf& slot) const {
     std::array<T, sim::lanes> all;  // NOLINT: the first instruction fills it

@@ -64,7 +64,7 @@ case $step in
       [[ -n $file ]] || fail "there is no $library.so.$version"
       readelf -d "$file" | grep SONAME | grep -F "[$library.so.$version]" || fail "$file has another soname"
     done
-    # What is needed at run time: those of ours, and what a C++ program has anyhow.
+    # Libraries needed at run time: ours, and those of any C++ program.
     allowed='libtmajit(_sim)?\.so\.[0-9.]*|libstdc\+\+\.so\.6|libgcc_s\.so\.1|lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*'
     for file in "$prefix"/lib*/libtmajit*.so "$prefix"/lib*/*/libtmajit*.so "$prefix/bin/jitc"; do
       [[ -e $file ]] || continue

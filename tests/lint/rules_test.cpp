@@ -149,7 +149,7 @@ TEST_CASE("a copy that is aligned only if its variable happens to be is advice")
     CHECK(findings(".align 8 .b8 small", copies, "") == 1);
     CHECK(findings(".b32 small", copies, "") == 1);
     CHECK(findings(".align 16 .b8 small", copies, "") == 0);
-    // What others add is not known.
+    // The values that other threads add are not known.
     CHECK(findings(".align 8 .b8 small", copies, "add.u32 %r1, %r1, %r0;\n") == 0);
   }
 }

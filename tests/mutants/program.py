@@ -1,4 +1,4 @@
-"""A kernel within somebody's whole program: the program is linked with tmajit::cudart_sim and runs with a variant of its
+"""A kernel within a whole program of another project: the program is linked with tmajit::cudart_sim and runs with a variant of its
 PTX, and what the launches report first is what a run says."""
 
 from __future__ import annotations

@@ -21,12 +21,14 @@ std::string refusal(const std::string& before, const std::string& body = "ret;")
 }  // namespace
 
 TEST_CASE("variables larger than their memory") {
-  CHECK_THAT(refusal(".shared .b8 x[300000];\n"), ContainsSubstring("static shared memory of 300000 bytes"));
+  CHECK_THAT(refusal("", ".shared .b8 x[300000];\nret;"),
+             ContainsSubstring("static shared memory of 300000 bytes"));
   CHECK_THAT(refusal(".const .b32 x[16385];\n"), ContainsSubstring("constant memory of 65540 bytes"));
   CHECK_THAT(refusal("", ".local .b8 x[600000];\nret;"), ContainsSubstring("local memory of 600000 bytes"));
   CHECK_THAT(refusal(".global .b8 x[4611686018427387904][4611686018427387904];\n"),
              ContainsSubstring("x has more than"));
-  CHECK_THAT(refusal(".shared .align 131072 .b8 x[3];\n"), ContainsSubstring("aligned to 131072 bytes"));
+  CHECK_THAT(refusal("", ".shared .align 131072 .b8 x[3];\nret;"),
+             ContainsSubstring("aligned to 131072 bytes"));
 }
 
 TEST_CASE("initial values that do not fit") {

@@ -50,7 +50,7 @@ struct Problem {
   bool outputs_are_booleans = false;    ///< of NumPy, as the files are
   std::vector<std::string> notes;       ///< what was chosen for the user, in words
 
-  /// What is to be done where the arrays' memory begins at these addresses.
+  /// The operation, where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;
 
   /// Whether it is one launch for all inputs, and its plan.

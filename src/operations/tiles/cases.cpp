@@ -26,7 +26,7 @@ std::uint32_t count(CaseDraw& draw, std::uint64_t least, std::uint64_t most) {
   return one_in(draw.pattern, 2) ? 0 : static_cast<std::uint32_t>(between(draw.pattern, least, most));
 }
 
-/// What a caller may choose beside the box.
+/// Draws the options beside the box.
 void choose_options(CaseDraw& draw, TileOptions& options, bool computes) {
   Random& random = draw.pattern;
   if (one_in(random, 3)) options.swizzle = static_cast<Swizzle>(between(random, 0, 3));
