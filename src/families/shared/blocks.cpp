@@ -16,6 +16,8 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t tiles_of_group = 8;
+constexpr double shown_bytes = 64e6;    // of both sides, up to which an SM's few warps take all their time
+constexpr double hidden_bytes = 128e6;  // from which on none of it shows
 constexpr std::uint32_t word_bytes = 4;
 
 /// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
@@ -198,8 +200,10 @@ std::uint64_t tile_bytes(const BlockFacts& facts) noexcept {
 }
 
 std::uint32_t block_registers(const BlockFacts& facts) noexcept {
-  if (facts.vector_bytes() <= 8) return 32;
-  return facts.element_bytes == 1 ? 96 : facts.element_bytes == 2 ? 72 : 40;
+  const bool by_bytes = facts.element_bytes == 1 && facts.alignment < word_bytes;
+  if (facts.vector_bytes() <= 8) return by_bytes ? 48 : 32;
+  if (facts.element_bytes == 1) return by_bytes && facts.threads < 256 ? 120 : 96;
+  return facts.element_bytes == 2 ? 72 : 40;
 }
 
 Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine) {
@@ -239,6 +243,7 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   constexpr double of_permute = 0.56;  // of 4 bytes whose elements change places in registers
   constexpr double of_vector = 3.29;   // that is stored as it is
   constexpr double of_shift = 20.5;    // of 4 bytes of a vector that are shifted before they are stored
+  constexpr double of_wide = 50;       // of 4 bytes of a line of 16 bytes that is loaded in pieces (below)
   constexpr double of_end = 16.6;      // of an element at a row's end, which is stored while its warp waits
   const double loads =
       lines * (by_engine   ? 0.5  // from shared memory
@@ -247,6 +252,13 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
   footprint.instructions = of_block * blocks + of_load * loads + of_permute * permuted + of_vector * vectors;
   if (unaligned) footprint.instructions += of_word * lines * words;
+  // Such blocks of bytes leave an SM few warps, each with many loads. As long as the L2 cache answers, the
+  // warps are what takes time; behind DRAM it does not show.
+  if (!by_engine && facts.element_bytes == 1 && facts.vector == 16 && facts.alignment < 16) {
+    const auto moved = static_cast<double>(problem.bytes_read() + problem.bytes_written());
+    const double shown = std::clamp((hidden_bytes - moved) / (hidden_bytes - shown_bytes), 0.0, 1.0);
+    footprint.instructions += of_wide * shown * lines * words;
+  }
   if (staggered) footprint.instructions += of_shift * vectors * (words + 2);
   if (staggered || problem.nest.shape[row] % facts.vector != 0) {
     // A warp that meets an end waits for it: of long rows few do.
