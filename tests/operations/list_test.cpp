@@ -4,10 +4,14 @@
 
 #include <tmajit/combine.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/kernel_plan.hpp>
 #include <tmajit/operations.hpp>
 
 #include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
+#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_exception.hpp>
@@ -152,4 +156,25 @@ TEST_CASE("an operation by name is what its function makes") {
     CHECK(made.moves.front().destination.view == views.front());
     CHECK(reference::understands(made.moves.front()));
   }
+}
+
+TEST_CASE("the choices of an argument are all names of its enumeration") {
+  const auto check = [](std::string_view operation, std::string_view argument, const auto& all) {
+    const auto choices = find_operation(operation).find_argument(argument)->choices;
+    INFO(operation << " " << argument);
+    CHECK(choices.size() == all.size());
+    for (const auto one : all) CHECK(std::ranges::find(choices, name(one)) != choices.end());
+  };
+  check("tiles", "op", all_combine_ops);
+  check("reduce_into", "op", all_combine_ops);
+  check("tiles", "swizzle", std::array{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128});
+  check("tiles", "interleave", std::array{Interleave::none, Interleave::b16, Interleave::b32});
+  check("tiles", "oob", std::array{OobFill::zero, OobFill::nan});
+  check("tiles", "l2", std::array{L2Promotion::none, L2Promotion::b64, L2Promotion::b128, L2Promotion::b256});
+  std::vector<std::string_view> families_with_tiles;
+  for (const FamilyInfo& family : families()) {
+    if (family.does("tiles")) families_with_tiles.push_back(family.name);
+  }
+  const auto choices = find_operation("tiles").find_argument("family")->choices;
+  CHECK(std::ranges::is_permutation(choices, families_with_tiles));
 }

@@ -162,6 +162,15 @@ TEST_CASE("of all that wait in a deadlock the barrier that lacks arrivals leads"
   });
 }
 
+TEST_CASE("found: a barrier of the CTA in one role leads, not the load that this role has not come to yet") {
+  Ring ring;
+  ring.before_read = "bar.sync 0;\n";
+  expect_cause(ring.text(), {"deadlock"}, "wait at barrier 0: 64 of 96 threads have arrived");
+  in_all_ways(ring.text(), 96, [](const Outcome& outcome) {
+    CHECK(outcome.reports.front().found.find("no thread waits for the mbarrier") == std::string::npos);
+  });
+}
+
 TEST_CASE("a stage that is handed back before it has been read is named at the arrival") {
   Ring ring;
   ring.before_read = ring.after_read;

@@ -1,4 +1,5 @@
 #include "operations/entry.hpp"
+#include "operations/shared/combine_names.hpp"
 #include "operations/shared/shapes.hpp"
 
 #include <array>
@@ -6,15 +7,13 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array<std::string_view, 8> ops{"add", "min", "max", "inc", "dec", "and", "or", "xor"};
-
 constexpr std::array arguments{Argument{.name = "op",
                                         .option = "--op",
                                         .type = ArgumentType::choice,
                                         .required = true,
                                         .sentence = "what becomes of the output's and the input's elements",
                                         .example = "add",
-                                        .choices = ops}};
+                                        .choices = combine_names}};
 
 }  // namespace
 

@@ -1,4 +1,5 @@
 #include "operations/entry.hpp"
+#include "operations/shared/combine_names.hpp"
 #include "operations/shared/result_types.hpp"
 #include "operations/shared/shapes.hpp"
 #include "operations/tiles/tiles.hpp"
@@ -10,7 +11,6 @@ namespace {
 
 using Names = std::string_view;
 constexpr std::array<Names, 5> families{"copy", "map", "bulk", "snapshot", "reduce_into"};
-constexpr std::array<Names, 8> ops{"add", "min", "max", "inc", "dec", "and", "or", "xor"};
 constexpr std::array<Names, 4> swizzles{"none", "32B", "64B", "128B"};
 constexpr std::array<Names, 3> interleaves{"none", "16B", "32B"};
 constexpr std::array<Names, 2> fills{"zero", "nan"};
@@ -44,7 +44,8 @@ constexpr std::array arguments{
              .sentence = "what map or bulk computes; it also reads t[d], the coordinates in the tile, and "
                          "tile_index, the tile's number",
              .example = "x*2+1"},
-    choice("op", "--op", "add", "what becomes of the output's and the input's elements", "add", ops),
+    choice("op", "--op", "add", "what becomes of the output's and the input's elements", "add",
+           combine_names),
     Argument{.name = "box",
              .option = "--box",
              .type = ArgumentType::extents,
