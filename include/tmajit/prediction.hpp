@@ -7,8 +7,8 @@ TMAJIT_BEGIN
 /// Bytes of one side's memory that a move meets.
 struct PredictedTraffic {
   double bytes = 0;   ///< of elements, each once
-  double beside = 0;  ///< of sectors of 32 bytes that a tile's pieces begin or end in, without their elements
-  double runs = 0;    ///< pieces of memory that tiles consist of
+  double beside = 0;  ///< of sectors of 32 bytes that pieces begin or end in, without their elements
+  double runs = 0;    ///< pieces of memory
 };
 
 /// What the cost model makes of a kernel: how long a launch takes, and what that comes from. All 0 for a tile
@@ -19,15 +19,16 @@ struct Prediction {
   double issue_us = 0;    ///< the threads' instructions, likewise
   double sm_us = 0;       ///< moving an SM's share of the bytes, likewise
   double latency_us = 0;  ///< waiting for memory and each other, likewise
-  PredictedTraffic read{};
+  PredictedTraffic read{};  ///< by tiles
   PredictedTraffic written{};
+  PredictedTraffic read_kept{};  ///< by as many tiles at a time as the L2 cache keeps the bytes of
+  PredictedTraffic written_kept{};
   double instructions = 0;  ///< of all threads together
   double lines = 0;         ///< lines of memory that warps' accesses meet one after the other
-  double threads = 0;       ///< that are started
   double ctas = 0;
   double waves = 0;        ///< CTAs over those that all SMs hold at once
   double uneven = 1;       ///< CTAs of the SM that has most, over those that each has in the mean
-  double warps = 0;        ///< that an SM holds at once
+  double warps = 0;        ///< that an SM holds at once, at most as many as it has all in all
   double rounds = 0;       ///< times that a thread waits for loads
   double waits = 0;        ///< times that a thread waits for memory and nothing hides it
   double last_waits = 0;   ///< those of the last CTA when all others have ended

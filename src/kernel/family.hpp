@@ -96,6 +96,7 @@ struct Footprint {
   double lines = 0;               ///< lines of memory that accesses of all warps meet one after the other
   double again = 0;               ///< bytes read twice, because CTAs meet a sector at different times
   double beside = 0;  ///< bytes that tiles load of their neighbours' elements, all of them together
+  PerDimension order = in_order();  ///< dimensions in which CTAs take tiles, the fastest last
 };
 
 /// Tiles that the nest has.

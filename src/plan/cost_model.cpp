@@ -1,76 +1,15 @@
 #include "plan/cost_model.hpp"
 
+#include "plan/traffic.hpp"
+
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstdlib>
 #include <initializer_list>
-#include <limits>
 
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t sector = 32;  // bytes
-constexpr double clearly = 0.97;      // of the usual candidate's time
-
-/// What tiles take of an operand's memory in one piece.
-struct Piece {
-  double bytes = 1;
-  double spread = 1;  ///< bytes of memory for each byte of elements: where they lie apart, but share sectors
-  std::uint32_t alignment = 1;  ///< all begin at multiples of so many bytes, at most a sector
-};
-
-/// Elements from one to the next in memory, where they lie nearest; 1 where there is but one.
-std::int64_t least_step(const CanonicalNest& nest, std::uint32_t operand) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    const std::int64_t step = std::abs(nest.operand[operand].strides[d]);
-    if (step != 0 && nest.shape[d] > 1) least = std::min(least, step);
-  }
-  return least == std::numeric_limits<std::int64_t>::max() ? 1 : least;
-}
-
-Piece piece_of(const Footprint& footprint, const CanonicalNest& nest, const Problem& problem,
-               std::uint32_t operand) {
-  const auto& strides = nest.operand[operand].strides;
-  const std::uint64_t element = problem.element_bytes(operand);
-  std::uint64_t run = 1;
-  std::uint64_t bits = sector | problem.address[operand];
-  std::int64_t expected = least_step(nest, operand);
-  if (static_cast<std::uint64_t>(expected) * element > sector) expected = 1;
-  const auto apart = static_cast<std::uint64_t>(expected);
-  std::uint32_t joined = 0;  // a bit a dimension
-  // Dimensions are few: looking for each stride in turn costs less than sorting them.
-  for (std::uint32_t n = 0; n < nest.rank; ++n) {
-    std::uint32_t found = nest.rank;
-    for (std::uint32_t d = 0; d < nest.rank; ++d) {
-      if (std::abs(strides[d]) == expected && nest.shape[d] > 1) found = d;
-    }
-    if (found == nest.rank) break;
-    joined |= 1U << found;
-    run *= std::min<std::uint64_t>(footprint.box[found], nest.shape[found]);
-    if (footprint.box[found] < nest.shape[found]) {
-      bits |= static_cast<std::uint64_t>(expected) * footprint.box[found] * element;
-      break;
-    }
-    expected *= static_cast<std::int64_t>(nest.shape[found]);
-  }
-  for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    if ((joined >> d & 1) == 0) bits |= static_cast<std::uint64_t>(strides[d]) * element;
-  }
-  return {static_cast<double>(run * apart * element), static_cast<double>(apart),
-          1U << std::countr_zero(bits | run * apart * element)};
-}
-
-/// Pieces of an operand that begin anywhere, as far as their alignment lets them, meet so many bytes of
-/// sectors beside their own.
-void add_pieces(PredictedTraffic& traffic, double elements, const Piece& piece) {
-  const double bytes = elements * piece.spread;
-  const double runs = bytes / piece.bytes;
-  traffic.bytes += bytes;
-  traffic.beside += runs * static_cast<double>(sector - piece.alignment);
-  traffic.runs += runs;
-}
+constexpr double clearly = 0.97;  // of the usual candidate's time
 
 /// How often 1 is doubled to be so much; 0 of what is less.
 double doublings_of(double n) {
@@ -91,20 +30,48 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   // What the copy engine moves was not seen to gain by the cache.
   const double kept = prediction.by_engine ? 0 : kept_share(prediction, cost);
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
-                         cost.written_beside * written.beside + cost.written_run * written.runs;
+                         cost.written_beside * written.beside +
+                         cost.read_beside_kept * prediction.read_kept.beside +
+                         cost.read_run_kept * prediction.read_kept.runs +
+                         cost.written_beside_kept * prediction.written_kept.beside +
+                         cost.written_run_kept * prediction.written_kept.runs;
   // Writes between reads turn the pages of DRAM.
   const double turned = std::min(2 * written.bytes / bytes, 1.0);
   const double doublings = turned * doublings_of(prediction.in_flight / cost.crowded_bytes);
-  const double halvings = doublings_of(cost.starved_bytes / prediction.in_flight);
-  return counted * (1 + cost.crowding * doublings + cost.starving * halvings) /
+  return counted * (1 + cost.crowding * doublings) /
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
 }
 
-/// What takes longest, and some of what happens meanwhile: the root of the sum of fourth powers.
+/// What takes longest, and some of what happens meanwhile: the cube root of the sum of cubes.
 double together(std::initializer_list<double> times) {
   double sum = 0;
-  for (const double us : times) sum += us * us * us * us;
-  return std::sqrt(std::sqrt(sum));
+  for (const double us : times) sum += us * us * us;
+  return std::cbrt(sum);
+}
+
+void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
+  sum.bytes += traffic.bytes;
+  sum.beside += traffic.beside;
+  sum.runs += traffic.runs;
+}
+
+/// What tiles read and write, each by itself, and together with those that CTAs take before and after it, as
+/// far as the L2 cache keeps their bytes.
+void add_traffic(Prediction& prediction, const Footprint& footprint, const Problem& problem,
+                 const CanonicalNest& nest, const Costs& cost) {
+  std::uint64_t bytes = problem.bytes_written();
+  for (std::uint32_t i = 1; i <= problem.sources(); ++i) bytes += problem.bytes_read(i);
+  const auto tiles = static_cast<double>(tiles_of(footprint, nest));
+  const ElementBox tile = box_of_tiles(footprint, nest, 1);
+  const ElementBox kept = box_of_tiles(footprint, nest, cost.kept_bytes * tiles / static_cast<double>(bytes));
+  prediction.written = traffic_of(tile, problem, nest, 0, footprint.store_bytes);
+  prediction.written_kept = traffic_of(kept, problem, nest, 0);
+  for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
+    add(prediction.read, traffic_of(tile, problem, nest, i));
+    add(prediction.read_kept, traffic_of(kept, problem, nest, i));
+  }
+  prediction.read.bytes += footprint.again;
+  prediction.read.beside += footprint.beside;
 }
 
 }  // namespace
@@ -119,11 +86,10 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   Prediction result{
       .instructions = footprint.instructions,
       .lines = footprint.lines,
-      .threads = ctas * footprint.threads,
       .ctas = ctas,
       .waves = ctas / (resident * chip.sm_count),
       .uneven = std::ceil(ctas / chip.sm_count) * chip.sm_count / ctas,
-      .warps = resident * footprint.threads / 32.0,
+      .warps = std::clamp(ctas / chip.sm_count, 1.0, resident) * footprint.threads / 32.0,
       .rounds = static_cast<double>(footprint.rounds),
       .waits = footprint.waits,
       .last_waits = footprint.last_waits,
@@ -131,18 +97,9 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
       .in_flight = static_cast<double>(std::max<std::uint64_t>(footprint.bytes_in_flight, 1)) * resident,
       .by_engine = footprint.by_engine};
 
-  Piece stored = piece_of(footprint, nest, problem, 0);
-  stored.alignment = std::clamp<std::uint32_t>(footprint.store_bytes, stored.alignment, sector);
-  add_pieces(result.written, static_cast<double>(problem.bytes_written()), stored);
-  for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
-    const auto read = static_cast<double>(problem.bytes_read(i));
-    add_pieces(result.read, read, piece_of(footprint, nest, problem, i));
-  }
-  result.read.bytes += footprint.again;
-  result.read.beside += footprint.beside;
-
+  add_traffic(result, footprint, problem, nest, cost);
   result.memory_us = memory_us(result, chip);
-  const double issued = result.instructions + cost.line * result.lines + cost.thread * result.threads;
+  const double issued = result.instructions + cost.line * result.lines;
   result.issue_us = result.uneven * issued / (cost.instructions_per_us * chip.sm_count) *
                     (1 + cost.occupancy / result.warps);
   const double moved = (result.read.bytes + result.written.bytes) / cost.sm_bytes_per_us;
@@ -152,9 +109,7 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
   const double of_cta = cost.latency_us + cost.round_us * result.rounds + cost.pass_us * result.passes +
                         (footprint.by_engine ? cost.engine_us : 0);
   result.latency_us = (of_cta + waiting) * result.waves;
-  double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
-  // The last wave: SMs that wait for it do nothing.
-  if (result.waves > 1) busy *= 1 + cost.last_wave * (std::ceil(result.waves) / result.waves - 1);
+  const double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
   // A CTA starts and ends while others keep the memory busy, but waits of its threads add to that.
   const double alone = cost.unloaded * of_cta + waiting + moved / ctas;
   const double us = waiting > 0 ? together({busy, alone}) : std::max(busy, alone);

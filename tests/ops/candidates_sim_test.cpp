@@ -22,8 +22,7 @@ using reference::between, reference::Buffers, reference::RandomCase;
 
 namespace {
 
-constexpr std::array tile_orders{TileOrder::destination, TileOrder::source, TileOrder::square,
-                                 TileOrder::grouped};
+constexpr std::array tile_orders{TileOrder::destination, TileOrder::source};
 
 }  // namespace
 

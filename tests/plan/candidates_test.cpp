@@ -265,7 +265,7 @@ TEST_CASE("the usual candidate for large tensors has tiles of 256 bytes a side, 
              {tests::dense(ElementType::f32, {4096, 4096})}}) == Box{1024});
 }
 
-TEST_CASE("large transposes may take their tiles in other orders, small ones not") {
+TEST_CASE("large transposes may take their tiles in the source's order, small ones not") {
   using Dimensions = std::vector<std::uint32_t>;
   const auto orders = [](const Move& move) {
     std::map<TileOrder, Dimensions> found;
@@ -280,27 +280,9 @@ TEST_CASE("large transposes may take their tiles in other orders, small ones not
   const auto reversal = orders(permutation(ElementType::f32, {64, 128, 256, 512}, {3, 2, 1, 0}));
   CHECK(reversal.at(TileOrder::destination) == Dimensions{0, 1, 2, 3});
   CHECK(reversal.at(TileOrder::source) == Dimensions{3, 2, 1, 0});
-  CHECK(reversal.at(TileOrder::square) == Dimensions{1, 2, 0, 3});
-  CHECK(reversal.at(TileOrder::grouped) == Dimensions{0, 1, 2, 3});
-  // Of a matrix, a square would be the usual order.
   const auto matrix = orders(permutation(ElementType::f64, {8192, 16384}, {1, 0}));
-  CHECK(matrix.size() == 3);
-  CHECK(!matrix.contains(TileOrder::square));
+  CHECK(matrix.size() == 2);
   CHECK(orders(permutation(ElementType::f32, {64, 128, 256}, {2, 1, 0})).size() == 1);
-  // A column of one tile has no groups.
-  CHECK(!orders(permutation(ElementType::f32, {4096, 512, 16}, {2, 1, 0})).contains(TileOrder::grouped));
-}
-
-TEST_CASE("groups of tiles that extents end in take CTAs for all of a group") {
-  const Move move = permutation(ElementType::f32, {8192, 8000}, {1, 0});
-  const Problem problem = make_problem(move);
-  const Candidate candidate = usual_candidate(problem);
-  CHECK(make_kernel_plan(candidate, problem).launch_shape().grid[0] == 125 * 128);
-  auto facts = facts_of<BlockFacts>(candidate);
-  facts.order = TileOrder::grouped;
-  CHECK(make_kernel_plan(tests::with(candidate, facts, BlockFamily::data(candidate).choice), problem)
-            .launch_shape()
-            .grid[0] == 128 * 128);
 }
 
 TEST_CASE("extents that differ a little share a kernel") {

@@ -317,7 +317,7 @@ TEST_CASE("a text that is wrong says where, and changes nothing") {
       {in_choice("[1024]", "[4294967296]"), "choices[0].choice.tile[0] is 4294967296; a whole number"},
       {in_choice("\"threads\": 128", "\"threads\": \"128\""),
        "choices[0].choice.threads is \"128\"; a whole number"},
-      {in_choice("\"order\": 0", "\"order\": 4"), "choices[0].choice.order is 4; 0 to 3 is needed"},
+      {in_choice("\"order\": 0", "\"order\": 4"), "choices[0].choice.order is 4; 0 to 1 is needed"},
       {in_choice("\"threads\": 128, ", ""), "choices[0].choice.\"threads\" is missing"},
       {in_choice("\"tile\": [1024]", "\"turns\": 2, \"tile\": [1024]"),
        "x.json: choices[0].choice.\"turns\" is no number of the family transpose; its choices have family, "

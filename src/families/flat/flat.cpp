@@ -2,6 +2,7 @@
 #include "families/list.hpp"
 #include "families/shared/chunks.hpp"
 
+#include <tmajit/bank_conflicts.hpp>
 #include <tmajit/flat_tile.cuh>
 
 #include <algorithm>
@@ -17,11 +18,9 @@ constexpr FlatTuning tunings[] = {
     {.x_bytes = 256, .y_bytes = 256, .threads = 256, .word_bytes = 8},
     {.x_bytes = 128, .y_bytes = 128, .threads = 256},
     {.x_bytes = 512, .y_bytes = 128, .threads = 256, .word_bytes = 8, .order = TileOrder::source},
-    {.x_bytes = 128, .y_bytes = 256, .threads = 256, .order = TileOrder::grouped},
     {.x_bytes = 128, .y_bytes = 128, .threads = 128},
     {.x_bytes = 256, .y_bytes = 64, .threads = 256, .order = TileOrder::source},
     {.x_bytes = 256, .y_bytes = 128, .threads = 256},
-    {.x_bytes = 512, .y_bytes = 512, .threads = 512},
     {.way = FlatWay::near, .x_bytes = 128, .y_bytes = 128, .threads = 128},
     {.way = FlatWay::near, .x_bytes = 256, .y_bytes = 256, .threads = 256},
     {.way = FlatWay::near, .x_bytes = 256, .y_bytes = 64, .threads = 256},
@@ -72,6 +71,21 @@ FlatFacts facts_of_layout(const FlatLayout& layout, const Problem& problem) {
     facts.along[s] = layout.source[s].along;
   }
   return facts;
+}
+
+/// Wavefronts in which a warp puts what one load of each thread brought into the image of a joined tile. Its
+/// rows have no gaps, so that threads side by side may meet few banks.
+double joined_wavefronts(const FlatLayout& layout) {
+  const FlatSource& source = layout.source[0];
+  const std::uint32_t lanes = std::max(layout.y / source.along, 1U);
+  WarpAccess access{.width = layout.element_bytes, .lanes = warp_lanes};
+  for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
+    const std::uint32_t row = lane / source.x_lanes;
+    const std::uint32_t y = row % lanes * source.along;
+    const std::uint32_t x = (row / lanes * source.x_lanes + lane % source.x_lanes) * layout.group;
+    access.offsets[lane] = (y * static_cast<std::uint32_t>(layout.x_extent) + x) * layout.element_bytes;
+  }
+  return source.along * wavefronts(access).needed;
 }
 
 struct FlatChoice {
@@ -171,7 +185,12 @@ class Flat final : public FlatBase {
     const FlatLayout& layout = flat_layout_of(candidate);
     const auto tiles = static_cast<double>(layout.x_tiles() * layout.y_tiles());
     const std::uint64_t words = std::uint64_t{layout.words()} * layout.y;
-    const std::uint64_t passes = ceil_div(words, std::uint64_t{layout.threads} * layout.stores);
+    const std::uint64_t turns =
+        layout.joined ? 1 : ceil_div(layout.words(), std::uint64_t{layout.word_lanes()});
+    const std::uint64_t rows = layout.threads / layout.word_lanes();
+    const std::uint64_t passes = layout.joined
+                                     ? ceil_div(words, std::uint64_t{layout.threads} * layout.stores)
+                                     : turns * ceil_div(layout.y, rows * layout.stores);
     Footprint footprint{.box = data(candidate).choice.tile,
                         .threads = layout.threads,
                         .tiles = layout.x_tiles() * layout.y_tiles(),
@@ -179,14 +198,18 @@ class Flat final : public FlatBase {
                         .most_dynamic_shared_bytes = most_flat_bytes,
                         .registers = 24 + layout.loads * layout.group * (layout.element_bytes > 4 ? 2 : 1),
                         .store_bytes = layout.in_word * layout.element_bytes,
-                        .passes = static_cast<std::uint32_t>(passes)};
+                        .passes = static_cast<std::uint32_t>(passes),
+                        .order = layout.tile_order()};
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double of_load = 2.86;   // of an element or short word into the tile
-    constexpr double of_word = 42.5;   // of the destination, from the tile
-    constexpr double of_entry = 40.8;  // of a table of offsets, by each division that it takes
-    footprint.instructions = of_word * tiles * static_cast<double>(words) +
-                             of_entry * tiles * static_cast<double>(layout.columns() + layout.y) *
-                                 (1 + layout.sources) / 2 * layout.rank;
+    constexpr double of_load = 10.1;   // of an element or short word into the tile
+    constexpr double of_word = 31;     // of the destination, from the tile
+    constexpr double of_place = 10;    // of such a word whose rows begin anywhere
+    constexpr double of_entry = 15.4;  // of a table of offsets, by each division that it takes
+    const std::uint64_t stored = passes * layout.threads * layout.stores;
+    footprint.instructions =
+        (of_word + (layout.staggered ? of_place : 0)) * tiles * static_cast<double>(stored) +
+        of_entry * tiles * static_cast<double>(layout.columns() + layout.y) * (1 + layout.sources) / 2 *
+            layout.rank;
     std::uint64_t rounds = 0;
     for (const FlatSource& source : layout.all_sources()) {
       const std::uint64_t loaded = source.along > 0
@@ -195,11 +218,13 @@ class Flat final : public FlatBase {
       const std::uint64_t at_once =
           std::uint64_t{layout.threads} *
           (source.along > 0 ? layout.loads * layout.group : layout.stores * layout.in_word);
-      rounds += ceil_div(loaded, at_once);
+      const std::uint64_t own = ceil_div(loaded, at_once);
+      rounds += own;
       footprint.bytes_in_flight +=
           std::min(loaded, at_once) * source.element_bytes * std::max(source.along, 1U);
-      footprint.instructions += of_load * tiles * static_cast<double>(loaded);
+      footprint.instructions += of_load * tiles * static_cast<double>(own * at_once);
       footprint.lines += tiles * static_cast<double>(loaded) * source.lines;
+      if (layout.joined) footprint.lines += tiles * static_cast<double>(loaded) * joined_wavefronts(layout);
     }
     footprint.rounds = static_cast<std::uint32_t>(rounds);
     // An expression is instructions, too.

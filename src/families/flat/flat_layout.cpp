@@ -16,7 +16,6 @@ constexpr std::uint32_t short_row = 4 * sector;  // bytes of a row that lies in 
 constexpr std::uint32_t most_side = 1024;        // elements of a tile along x or y
 constexpr std::uint32_t loaded_at_once = 32;     // by a thread, for an image; half of 8 bytes each
 constexpr std::uint32_t longest_joined = 512;    // bytes of x
-constexpr std::uint32_t grouped_tiles = 8;       // of a column of TileOrder::grouped
 constexpr std::uint32_t converted_bytes = 16;    // of one operand's word that is computed
 
 /// The elements of equal parts of an extent, about `wanted` each and multiples of `unit`. Where parts are
@@ -328,9 +327,7 @@ std::uint32_t FlatLayout::word_lanes() const noexcept {
 }
 
 std::uint64_t FlatLayout::y_first() const noexcept {
-  if (order == TileOrder::source) return y_tiles();
-  if (order == TileOrder::grouped) return std::min<std::uint64_t>(y_tiles(), grouped_tiles);
-  return 1;
+  return order == TileOrder::source ? y_tiles() : 1;
 }
 
 bool FlatLayout::has_image() const noexcept {
@@ -341,6 +338,14 @@ std::uint32_t FlatLayout::shared_bytes() const noexcept {
   const std::uint32_t offset_bytes = wide_offsets ? 8 : 4;
   return sat_cast<std::uint32_t>(tables +
                                  (std::uint64_t{sources} * columns() + (sources + 1ULL) * y) * offset_bytes);
+}
+
+PerDimension FlatLayout::tile_order() const noexcept {
+  PerDimension fastest = dimension;
+  if (order == TileOrder::source)
+    std::rotate(fastest.begin(), fastest.begin() + x_dimensions, fastest.begin() + rank);
+  std::reverse(fastest.begin(), fastest.begin() + rank);
+  return fastest;
 }
 
 PerDimension FlatLayout::box(const CanonicalNest& nest) const noexcept {

@@ -79,13 +79,13 @@ struct FlatLayout {
   [[nodiscard]] std::uint64_t y_tiles() const noexcept { return ceil_div(y_extent, std::uint64_t{y}); }
   /// Tiles along y that CTAs take before the next along x.
   [[nodiscard]] std::uint64_t y_first() const noexcept;
-  [[nodiscard]] std::uint64_t ctas() const noexcept {
-    return x_tiles() * ceil_div(y_tiles(), y_first()) * y_first();
-  }
+  [[nodiscard]] std::uint64_t ctas() const noexcept { return x_tiles() * y_tiles(); }
   [[nodiscard]] bool has_image() const noexcept;
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
   /// The tile as a box of the nest, about: a flat tile begins and ends inside of dimensions.
   [[nodiscard]] PerDimension box(const CanonicalNest& nest) const noexcept;
+  /// The dimensions in which CTAs take tiles, the fastest last.
+  [[nodiscard]] PerDimension tile_order() const noexcept;
   [[nodiscard]] std::span<const FlatSource> all_sources() const noexcept {
     return std::span(source).first(sources);
   }

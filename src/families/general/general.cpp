@@ -1,6 +1,7 @@
 #include "families/general/general_facts.hpp"
 #include "families/list.hpp"
 #include "families/shared/blocks.hpp"
+#include "families/shared/lines_met.hpp"
 #include "spec/saturate.hpp"
 
 #include <tmajit/bank_conflicts.hpp>
@@ -15,10 +16,10 @@ namespace {
 constexpr double image_unit_bytes = 16;  // that threads copy to an image at a time
 
 // Instructions of a thread, fitted to measurements (docs/model.md).
-constexpr double of_image_unit = 51.9;  // of a line of an image, or of a unit of it
-constexpr double of_image_chunk = 103;  // of a chunk with a source in an image
-constexpr double of_end = 16.6;         // of an element at a row's end, for which its warp waits
-constexpr double of_element = 1.33;     // that is loaded or stored by itself
+constexpr double of_image_unit = 147;    // of a line of an image, or of a unit of it
+constexpr double of_image_chunk = 43.9;  // of a chunk with a source in an image
+constexpr double of_end = 15.5;          // of an element at a row's end, for which its warp waits
+constexpr double of_element = 0.123;     // that is loaded or stored by itself
 
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
 /// have. The first two are as fast as any for nearly everything; the others are there to be measured.
@@ -141,7 +142,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     }
   }
 
-  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = with_tile<GeneralFacts>(candidate);
     const CanonicalNest& nest = candidate.nest;
     Footprint footprint{
@@ -165,6 +166,15 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     const auto tiles = static_cast<double>(tiles_of(footprint, nest));
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       const SourceFacts& source = facts.source[i];
+      if (source.access == Access::elements)
+        footprint.lines += chunks * facts.chunk * lines_along(problem, i + 1, facts.chunk);
+      if (source.access == Access::run && std::abs(source.stride) > 1) {
+        const double bytes =
+            static_cast<double>(std::abs(source.stride)) * facts.chunk * size_of(source.element_type());
+        const double loads = std::ceil(bytes / image_unit_bytes);
+        footprint.lines +=
+            chunks * loads * std::min<double>(warp_lanes, warp_lanes * bytes / memory_line_bytes);
+      }
       if (source.access != Access::image) continue;
       const auto lines = static_cast<double>(elements_of(source.lines, facts.rank));
       const double units = static_cast<double>(elements * size_of(source.element_type())) / image_unit_bytes;
@@ -174,7 +184,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     // Elements of a chunk that a row's end cuts go one by one, while the warp's other lanes wait.
     const double ends = 2.0 * warp_lanes * rows / chunks;  // that a warp meets
     if (facts.whole == 0) footprint.instructions += of_end * std::min(ends, 1.0) * chunks * facts.chunk;
-    if (facts.staggered != 0 || facts.reads_elements())
+    if (facts.staggered != 0 || facts.reads_elements() || facts.is_interleaved())
       footprint.instructions += of_element * chunks * facts.chunk;
     return footprint;
   }

@@ -30,16 +30,6 @@ struct LinearTuning {
   std::uint32_t turns;
 };
 constexpr LinearTuning tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
-/// Words of 16 elements, which bytes would have, are slower in the mean of 27 measured cases of u8.
-constexpr std::uint32_t most_in_common_word = 8;
-
-/// Lines of an operand's memory that a load of a warp meets whose lanes take words side by side.
-double lines_along(const Problem& problem, std::uint32_t operand, std::uint32_t in_word) {
-  std::array<std::uint32_t, max_view_rank> order{};  // from the last dimension to the first
-  for (std::uint32_t d = 0; d < problem.nest.rank; ++d) order[d] = problem.nest.rank - 1 - d;
-  return lines_met(problem, operand, std::span(order).first(problem.nest.rank), in_word,
-                   problem.nest.elements());
-}
 
 /// Whether the destination's elements follow each other in memory, and those of the sources that belong side
 /// by side there share lines of memory.
@@ -175,15 +165,14 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (!takes_lines(problem)) return;
     // Along rows without gaps `general` is as fast, and there are few kernels of it.
-    bool common = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
-    common = common && (problem.nest.rank > 1 || repeats_row(problem));
+    const bool few = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
+    bool common = few && (problem.nest.rank > 1 || repeats_row(problem));
     for (const LinearTuning& tuning : tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
-      const bool takes = common && facts.in_word <= most_in_common_word;
       const LinearChoice choice{.word_bytes = facts.in_word * facts.element_bytes(), .words = facts.turns};
-      add_once(candidates, candidate(facts, choice, problem.nest), takes);
-      if (takes) common = false;
+      add_once(candidates, candidate(facts, choice, problem.nest), common);
+      if (problem.nest.windowed) common = false;  // pads of any extents share few kernels
     }
   }
 
@@ -203,13 +192,11 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const auto elements = static_cast<double>(nest.elements());
     const double words = elements / facts.in_word;
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double of_word = 25.1;    // of the destination
-    constexpr double of_digit = 2.67;   // of its number, or of that of one of its elements, by a division
-    constexpr double of_element = 5.3;  // that is loaded by itself, computed, or asked of a window
+    constexpr double of_digit = 3.21;  // of a word's number, or of that of one of its elements, by a division
+    constexpr double of_element = 11.2;  // that is loaded by itself, computed, or asked of a window
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
-    footprint.instructions = of_word * words +
-                             of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
+    footprint.instructions = of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
                              of_element * (elements * facts.sources + computed);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
       footprint.lines += elements * lines_along(problem, i, facts.in_word);

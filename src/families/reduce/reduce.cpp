@@ -188,8 +188,9 @@ class Reduce final : public ReduceBase {
         items = std::max<std::uint64_t>(items / step.extent, 1);
       }
     };
-    // The box is what a CTA's threads load by one instruction.
-    take(walk.reduced_steps, share.phases);
+    // The box is what a CTA's threads load by one instruction, and what they then find in the same sectors.
+    const std::uint64_t of_sector = std::max<std::uint64_t>(sector / walk.item_bytes, 1);
+    take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, of_sector)));
     take(walk.kept_steps, share.owners);
     if (walk.columns) {
       // CTAs walk down their columns each at its own pace: half of the sectors between two are read twice.

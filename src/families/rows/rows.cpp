@@ -156,7 +156,7 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);
     parts.facts += number_fact("turns", facts.turns, "vectors that a thread has in flight");
-    parts.facts += tile_index_fact(facts.rank, in_order(), 0, 1);
+    parts.facts += tile_index_fact(facts.rank, in_order());
     return parts;
   }
 };

@@ -15,10 +15,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t tiles_of_group = 8;
+constexpr std::uint32_t word_bytes = 4;
 constexpr double shown_bytes = 64e6;    // of both sides, up to which an SM's few warps take all their time
 constexpr double hidden_bytes = 128e6;  // from which on none of it shows
-constexpr std::uint32_t word_bytes = 4;
 
 /// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
 /// empty, three quarters or half of it; all of an extent that is shorter. So few choices, that most extents
@@ -120,11 +119,10 @@ BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
 }
 
 std::string BlockChoice::text() const {
-  static constexpr std::array orders{"destination", "source", "square", "grouped"};
   std::string text = box_text(tile);
   if (vector_bytes == 8 || vector_bytes == 4) text += fmt::format(" by {}", vector_bytes);
   text += fmt::format(", {} threads", threads);
-  if (order > 0) text += fmt::format(", {} order", orders.at(order));
+  if (order == static_cast<std::uint32_t>(TileOrder::source)) text += ", source order";
   return text;
 }
 
@@ -140,34 +138,19 @@ bool has_whole_blocks(const Problem& problem) {
   return layout_of(problem) == Layout::blocks && BlockPlanner(problem).is_whole(direct_tuning(problem));
 }
 
-std::uint32_t tile_group(const BlockFacts& facts) noexcept {
-  return facts.order == TileOrder::grouped ? tiles_of_group : 1;
-}
-
 PerDimension tile_dimensions(const BlockFacts& facts) noexcept {
-  if (facts.order == TileOrder::source) return facts.source_order;
-  PerDimension dimensions{};
-  const PerDimension order = in_order();
-  std::copy_n(order.begin(), facts.rank, dimensions.begin());
-  if (facts.order == TileOrder::square) {
-    std::rotate(dimensions.begin() + facts.column, dimensions.begin() + facts.column + 1,
-                dimensions.begin() + facts.rank - 1);
-  }
-  return dimensions;
+  return facts.order == TileOrder::source ? facts.source_order : in_order();
 }
 
-std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions, std::uint32_t grouped,
-                            std::uint32_t group) {
+std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions) {
   std::string out = "// The tile of CTA n: its index in each dimension.\n";
   out +=
       "__device__ __forceinline__ void tile_index(const params::Divider (&tiles)[rank], u32 n, u32 "
       "(&index)[rank]) {\n";
-  if (group > 1) out += fmt::format("  const u32 in_group = n % {0};\n  n /= {0};\n", group);
   for (std::uint32_t k = rank; k-- > 0;) {
     const std::uint32_t d = dimensions[k];
-    const std::string value = k == 0 ? std::string("n") : fmt::format("take(tiles[{}], n)", d);
-    out += group > 1 && d == grouped ? fmt::format("  index[{}] = {} * {} + in_group;\n", d, value, group)
-                                     : fmt::format("  index[{}] = {};\n", d, value);
+    out += fmt::format("  index[{}] = {};\n", d,
+                       k == 0 ? std::string("n") : fmt::format("take(tiles[{}], n)", d));
   }
   return out + "}\n";
 }
@@ -215,7 +198,8 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
                       .bytes_in_flight = tile_bytes(facts),
                       .by_engine = by_engine,
                       .before = staggered ? facts.vector - 1 : 0,
-                      .store_bytes = staggered ? facts.vector_bytes() : 0};
+                      .store_bytes = staggered ? facts.vector_bytes() : 0,
+                      .order = tile_dimensions(facts)};
   const std::uint64_t along = ceil_div(facts.box[row], facts.vector);
   const std::uint64_t down = ceil_div(facts.box[facts.column], facts.vector);
   const std::uint64_t others = elements_of(facts.box, facts.rank) / facts.box[row] / facts.box[facts.column];
@@ -236,24 +220,20 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   const double lines = blocks * facts.vector;
   const double words = facts.vector_bytes() / 4.0;
   const bool unaligned = !by_engine && facts.alignment < word_bytes;
-  // Instructions of a thread; those of a few were fitted to measurements (docs/model.md).
-  constexpr double of_block = 14.1;    // whose place is computed
-  constexpr double of_load = 1.71;     // of a line of a block
-  constexpr double of_word = 10.4;     // of such a line that is shifted into place
-  constexpr double of_permute = 0.56;  // of 4 bytes whose elements change places in registers
-  constexpr double of_vector = 3.29;   // that is stored as it is
-  constexpr double of_shift = 20.5;    // of 4 bytes of a vector that are shifted before they are stored
-  constexpr double of_wide = 50;       // of 4 bytes of a line of 16 bytes that is loaded in pieces (below)
-  constexpr double of_end = 16.6;      // of an element at a row's end, which is stored while its warp waits
+  // Instructions of a thread, fitted to measurements (docs/model.md).
+  constexpr double of_load = 18;       // of a load of a line of a block, with finding its place
+  constexpr double of_permute = 9.39;  // of 4 bytes whose elements change places in registers
+  constexpr double of_shift = 19.6;    // of 4 bytes of a vector that are shifted before they are stored
+  constexpr double of_wide = 32.5;     // of 4 bytes of a line of 16 bytes that is loaded in pieces (below)
+  constexpr double of_end = 15.2;      // of an element at a row's end, which is stored while its warp waits
   const double loads =
       lines * (by_engine   ? 0.5  // from shared memory
                : unaligned ? words + 1
                            : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
   const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
-  footprint.instructions = of_block * blocks + of_load * loads + of_permute * permuted + of_vector * vectors;
-  if (unaligned) footprint.instructions += of_word * lines * words;
-  // Such blocks of bytes leave an SM few warps, each with many loads. As long as the L2 cache answers, the
-  // warps are what takes time; behind DRAM it does not show.
+  footprint.instructions = of_load * loads + of_permute * permuted;
+  // Such blocks of bytes leave an SM few warps, each with many loads: that takes time as far as it is not the
+  // memory that does.
   if (!by_engine && facts.element_bytes == 1 && facts.vector == 16 && facts.alignment < 16) {
     const auto moved = static_cast<double>(problem.bytes_read() + problem.bytes_written());
     const double shown = std::clamp((hidden_bytes - moved) / (hidden_bytes - shown_bytes), 0.0, 1.0);
@@ -287,11 +267,9 @@ void BlockFamily::bind(const Candidate& candidate, const Problem& problem, Param
                        LaunchShape& shape) const {
   const auto facts = facts_of<BlockFacts>(candidate);
   const std::uint32_t before = facts.staggered != 0 ? facts.vector - 1 : 0;
-  const std::uint32_t group = tile_group(facts);
-  TileCounts counts = tile_counts(problem.nest, facts.box, facts.rank, before);
-  counts[facts.column] = ceil_div(counts[facts.column], group);
+  const TileCounts counts = tile_counts(problem.nest, facts.box, facts.rank, before);
   add_view_pair(parameters, problem, facts.rank, counts);
-  shape.grid = grid_of(sat_mul(product(counts, facts.rank), group));
+  shape.grid = grid_of(product(counts, facts.rank));
 }
 
 void BlockFamily::classify(const Candidate& candidate, const Problem& problem, ShapeClass& shape) const {
@@ -308,7 +286,7 @@ SourceParts BlockFamily::parts_of(const BlockFacts& facts) {
   parts.set("interleaved", facts.interleaved != 0);
   parts.set("vector8", facts.vector_bytes() == 8);
   parts.facts = block_fact_text(facts);
-  parts.facts += tile_index_fact(facts.rank, tile_dimensions(facts), facts.column, tile_group(facts));
+  parts.facts += tile_index_fact(facts.rank, tile_dimensions(facts));
   parts.facts += number_fact("vector", facts.vector, "elements of a block's side");
   return parts;
 }

@@ -15,10 +15,8 @@ TMAJIT_BEGIN
 enum class TileOrder : std::uint32_t {
   destination,  ///< of the destination's memory
   source,       ///< of the source's
-  square,       ///< of the destination's, but `column` is the fastest after the last dimension
-  grouped,      ///< of the destination's, by eights of `column`'s tiles
 };
-inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::grouped);
+inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::source);
 
 /// What kernels that transpose blocks are specialised for.
 struct BlockFacts {
@@ -94,14 +92,11 @@ class BlockPlanner {
 /// Whether no block of it is cut.
 [[nodiscard]] bool has_whole_blocks(const Problem& problem);
 
-/// Tiles of `column` that come before all others.
-[[nodiscard]] std::uint32_t tile_group(const BlockFacts& facts) noexcept;
 /// Dimensions in the order in which CTAs take tiles, the fastest last.
 [[nodiscard]] PerDimension tile_dimensions(const BlockFacts& facts) noexcept;
 
-/// The function "tile_index": the tile of a CTA, of which `group` of dimension `grouped` come first.
-[[nodiscard]] std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions,
-                                          std::uint32_t grouped, std::uint32_t group);
+/// The function "tile_index": the tile of a CTA.
+[[nodiscard]] std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions);
 /// The facts that all of them have: rank, threads, box, Offset, element_bytes, row, column.
 [[nodiscard]] std::string block_fact_text(const BlockFacts& facts);
 /// `block_index()` of kernels whose threads store what they transposed, and how many `blocks` a tile has.

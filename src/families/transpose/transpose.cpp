@@ -67,7 +67,7 @@ class Transpose final : public BlockFamily {
     if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
       for (const BlockTuning& tuning : wide_tunings) add_other(planner.facts(tuning));
       for (const BlockTuning& tuning : std::span(wide_tunings).first(ordered_tunings)) {
-        add_orders(problem, planner.facts(tuning), add_other);
+        add_source_order(problem, planner.facts(tuning), add_other);
       }
     }
     if (problem.element_bytes(0) <= narrow_bytes) {
@@ -136,16 +136,12 @@ class Transpose final : public BlockFamily {
   }
 
  private:
-  /// The same with its tiles taken in other orders, where that makes a difference.
-  static void add_orders(const Problem& problem, BlockFacts facts, const auto& add) {
+  /// The same with its tiles taken in the source's order, where that makes a difference.
+  static void add_source_order(const Problem& problem, BlockFacts facts, const auto& add) {
     if (problem.bytes_written() < least_ordered) return;
     const PerDimension usual = tile_dimensions(facts);
-    for (const TileOrder order : {TileOrder::source, TileOrder::square, TileOrder::grouped}) {
-      facts.order = order;
-      const bool groups = tile_group(facts) > 1 && facts.box[facts.column] < problem.nest.shape[facts.column];
-      const PerDimension dimensions = tile_dimensions(facts);
-      if (groups || !std::equal(usual.begin(), usual.begin() + facts.rank, dimensions.begin())) add(facts);
-    }
+    facts.order = TileOrder::source;
+    if (!std::equal(usual.begin(), usual.begin() + facts.rank, facts.source_order.begin())) add(facts);
   }
 };
 

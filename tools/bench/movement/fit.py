@@ -23,7 +23,7 @@ from beside.library import Library, find
 HEADER = Path(__file__).resolve().parents[3] / "include/tmajit/chip.hpp"
 CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
 # The chip's own numbers, and sizes from which on something begins.
-FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "starved_bytes", "instructions_per_us")
+FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "kept_bytes", "instructions_per_us")
 
 CLEARLY = 0.97  # src/plan/cost_model.cpp: of the usual candidate's time
 GOOD = 1.03  # times the best candidate's time

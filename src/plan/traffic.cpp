@@ -1,0 +1,84 @@
+#include "plan/traffic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+TMAJIT_BEGIN
+namespace {
+
+constexpr std::uint32_t sector = 32;  // bytes
+constexpr double far = std::numeric_limits<double>::infinity();
+
+/// What a box has of an operand's memory without a gap of a sector.
+struct Piece {
+  double elements = 1;          ///< bytes of elements
+  double span = 1;              ///< bytes from its first to its last
+  double apart = far;           ///< bytes from one piece to the next, where a box has several
+  std::uint32_t alignment = 1;  ///< all begin and end at multiples of so many bytes, at most a sector
+};
+
+Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,
+               std::uint32_t operand) {
+  const std::uint64_t element = problem.element_bytes(operand);
+  const auto step = [&](std::uint32_t d) {
+    return static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d])) * element;
+  };
+  std::array<std::uint32_t, max_view_rank> inside{};  // dimensions in which a box has several elements
+  std::uint32_t rank = 0;
+  std::uint64_t bits = sector | problem.address[operand];
+  for (std::uint32_t d = 0; d < nest.rank; ++d) {
+    if (nest.shape[d] <= 1 || step(d) == 0) continue;
+    // Boxes begin at multiples of their sides.
+    if (box[d] < static_cast<double>(nest.shape[d])) bits |= step(d) * static_cast<std::uint64_t>(box[d]);
+    if (box[d] > 1) inside[rank++] = d;
+  }
+  std::sort(inside.begin(), inside.begin() + rank, [&](auto a, auto b) { return step(a) < step(b); });
+  Piece piece{.elements = static_cast<double>(element), .span = static_cast<double>(element)};
+  for (std::uint32_t k = 0; k < rank; ++k) {
+    const auto next = static_cast<double>(step(inside[k]));
+    if (piece.apart == far && next <= std::max<double>(piece.span, sector)) {
+      piece.span += next * (box[inside[k]] - 1);
+      piece.elements *= box[inside[k]];
+    } else {
+      piece.apart = std::min(piece.apart, next);
+      bits |= step(inside[k]);
+    }
+  }
+  bits |= static_cast<std::uint64_t>(std::fmod(piece.span, sector));
+  piece.alignment = 1U << std::countr_zero(bits);
+  return piece;
+}
+
+}  // namespace
+
+ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, double tiles) {
+  ElementBox box{};
+  for (std::uint32_t d = 0; d < nest.rank; ++d)
+    box[d] = static_cast<double>(
+        std::clamp<std::uint64_t>(footprint.box[d], 1, std::max<std::uint64_t>(nest.shape[d], 1)));
+  for (std::uint32_t k = nest.rank; k-- > 0 && tiles > 1;) {
+    const std::uint32_t d = footprint.order[k];
+    const auto extent = static_cast<double>(nest.shape[d]);
+    const double taken = std::min(tiles, std::ceil(extent / box[d]));
+    box[d] = std::min(box[d] * taken, extent);
+    tiles /= taken;
+  }
+  return box;
+}
+
+PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,
+                            std::uint32_t operand, std::uint32_t store_bytes) {
+  const Piece piece = piece_of(box, problem, nest, operand);
+  const std::uint32_t alignment = std::clamp(store_bytes, piece.alignment, sector);
+  const double touched = std::min(piece.span + sector - alignment, std::max(piece.apart, piece.span));
+  PredictedTraffic traffic;
+  traffic.bytes = static_cast<double>(operand == 0 ? problem.bytes_written() : problem.bytes_read(operand));
+  traffic.runs = traffic.bytes / piece.elements;
+  traffic.beside = traffic.runs * std::max(touched - piece.elements, 0.0);
+  return traffic;
+}
+
+TMAJIT_END

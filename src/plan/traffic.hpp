@@ -1,0 +1,25 @@
+#pragma once
+
+#include "kernel/family.hpp"
+
+#include <tmajit/prediction.hpp>
+
+#include <array>
+#include <cstdint>
+
+TMAJIT_BEGIN
+
+/// Elements of a box in each dimension of a nest: of a tile, or of several, the last of which may be a part.
+using ElementBox = std::array<double, max_view_rank>;
+
+/// What so many tiles hold together that CTAs take one after the other; at least one tile.
+[[nodiscard]] ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, double tiles);
+
+/// What an operand's memory has of all boxes of a nest. Where pieces begin anywhere, they meet sectors as
+/// many bytes longer as their alignment leaves open; `store_bytes`: all begin at multiples of so
+/// many, whatever the box.
+[[nodiscard]] PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem,
+                                          const CanonicalNest& nest, std::uint32_t operand,
+                                          std::uint32_t store_bytes = 0);
+
+TMAJIT_END
