@@ -9,7 +9,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double clearly = 0.97;  // of the usual candidate's time
+constexpr double clearly = 0.97;    // of the usual candidate's time
+constexpr double clearly_us = 0.1;  // less than the usual candidate's: launches differ by as much
 
 /// How often 1 is doubled to be so much; 0 of what is less.
 double doublings_of(double n) {
@@ -125,7 +126,7 @@ std::size_t usual_of(const std::vector<Candidate>& candidates) noexcept {
 Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem, const Chip& chip) {
   const std::size_t usual = usual_of(candidates);
   Chosen best{.candidate = usual, .predicted = predict(candidates[usual], problem, chip)};
-  double least = clearly * best.predicted.us;
+  double least = std::min(clearly * best.predicted.us, best.predicted.us - clearly_us);
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (i == usual || !candidates[i].common) continue;
     const Prediction predicted = predict(candidates[i], problem, chip);

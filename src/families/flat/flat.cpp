@@ -201,10 +201,10 @@ class Flat final : public FlatBase {
                         .passes = static_cast<std::uint32_t>(passes),
                         .order = layout.tile_order()};
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double of_load = 10.1;   // of an element or short word into the tile
-    constexpr double of_word = 31;     // of the destination, from the tile
-    constexpr double of_place = 10;    // of such a word whose rows begin anywhere
-    constexpr double of_entry = 15.4;  // of a table of offsets, by each division that it takes
+    constexpr double of_load = 10;     // of an element or short word into the tile
+    constexpr double of_word = 30.6;   // of the destination, from the tile
+    constexpr double of_place = 9.95;  // of such a word whose rows begin anywhere
+    constexpr double of_entry = 15.5;  // of a table of offsets, by each division that it takes
     const std::uint64_t stored = passes * layout.threads * layout.stores;
     footprint.instructions =
         (of_word + (layout.staggered ? of_place : 0)) * tiles * static_cast<double>(stored) +

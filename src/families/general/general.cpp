@@ -16,10 +16,9 @@ namespace {
 constexpr double image_unit_bytes = 16;  // that threads copy to an image at a time
 
 // Instructions of a thread, fitted to measurements (docs/model.md).
-constexpr double of_image_unit = 147;    // of a line of an image, or of a unit of it
-constexpr double of_image_chunk = 43.9;  // of a chunk with a source in an image
+constexpr double of_image_unit = 146;    // of a line of an image, or of a unit of it
+constexpr double of_image_chunk = 41.3;  // of a chunk with a source in an image
 constexpr double of_end = 15.5;          // of an element at a row's end, for which its warp waits
-constexpr double of_element = 0.123;     // that is loaded or stored by itself
 
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
 /// have. The first two are as fast as any for nearly everything; the others are there to be measured.
@@ -184,8 +183,6 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     // Elements of a chunk that a row's end cuts go one by one, while the warp's other lanes wait.
     const double ends = 2.0 * warp_lanes * rows / chunks;  // that a warp meets
     if (facts.whole == 0) footprint.instructions += of_end * std::min(ends, 1.0) * chunks * facts.chunk;
-    if (facts.staggered != 0 || facts.reads_elements() || facts.is_interleaved())
-      footprint.instructions += of_element * chunks * facts.chunk;
     return footprint;
   }
 

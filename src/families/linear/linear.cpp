@@ -172,7 +172,8 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
       if (!fits(problem, facts)) continue;
       const LinearChoice choice{.word_bytes = facts.in_word * facts.element_bytes(), .words = facts.turns};
       add_once(candidates, candidate(facts, choice, problem.nest), common);
-      if (problem.nest.windowed) common = false;  // pads of any extents share few kernels
+      // Pads and maps of any extents share few kernels.
+      if (problem.nest.windowed || facts.computes != 0) common = false;
     }
   }
 
@@ -192,12 +193,15 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const auto elements = static_cast<double>(nest.elements());
     const double words = elements / facts.in_word;
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double of_digit = 3.21;  // of a word's number, or of that of one of its elements, by a division
-    constexpr double of_element = 11.2;  // that is loaded by itself, computed, or asked of a window
+    constexpr double of_digit = 3.08;  // of a word's number, or of that of one of its elements, by a division
+    constexpr double of_element = 8.22;  // that is loaded by itself, computed, or asked of a window
+    constexpr double of_place = 3.7;     // of an element whose word may have elements of two rows
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
                              of_element * (elements * facts.sources + computed);
+    if (facts.wraps != 0 || facts.short_rows != 0)
+      footprint.instructions += of_place * elements * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
       footprint.lines += elements * lines_along(problem, i, facts.in_word);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)

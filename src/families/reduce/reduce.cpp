@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t most_unrolled = 3;
 
 // Fitted to 930 candidates of 21 random sums of f32 (seed 20261231) on one H100.
-constexpr double instructions_of_item = 25;
-constexpr double instructions_of_digit = 21;  // to find an item's place in each dimension but the first
-constexpr double loads_of_wait = 1.5;         // that a wait for parts takes as long as: a fence is one, too
+constexpr double instructions_of_item = 25.3;
+constexpr double instructions_of_digit = 11.6;  // to find an item's place in each dimension but the first
+constexpr double loads_of_wait = 1.78;          // that a wait for parts takes as long as: a fence is one, too
 
 constexpr std::uint64_t sector = 32;  // bytes of memory that are read together
 

@@ -221,11 +221,11 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   const double words = facts.vector_bytes() / 4.0;
   const bool unaligned = !by_engine && facts.alignment < word_bytes;
   // Instructions of a thread, fitted to measurements (docs/model.md).
-  constexpr double of_load = 18;       // of a load of a line of a block, with finding its place
-  constexpr double of_permute = 9.39;  // of 4 bytes whose elements change places in registers
-  constexpr double of_shift = 19.6;    // of 4 bytes of a vector that are shifted before they are stored
-  constexpr double of_wide = 32.5;     // of 4 bytes of a line of 16 bytes that is loaded in pieces (below)
-  constexpr double of_end = 15.2;      // of an element at a row's end, which is stored while its warp waits
+  constexpr double of_load = 18.2;     // of a load of a line of a block, with finding its place
+  constexpr double of_permute = 9.08;  // of 4 bytes whose elements change places in registers
+  constexpr double of_shift = 19.2;    // of 4 bytes of a vector that are shifted before they are stored
+  constexpr double of_wide = 30.9;     // of 4 bytes of a line of 16 bytes that is loaded in pieces (below)
+  constexpr double of_end = 15.1;      // of an element at a row's end, which is stored while its warp waits
   const double loads =
       lines * (by_engine   ? 0.5  // from shared memory
                : unaligned ? words + 1

@@ -25,7 +25,8 @@ CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
 # The chip's own numbers, and sizes from which on something begins.
 FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "kept_bytes", "instructions_per_us")
 
-CLEARLY = 0.97  # src/plan/cost_model.cpp: of the usual candidate's time
+CLEARLY = 0.97  # src/plan/cost_model.cpp: of the usual candidate's time,
+CLEARLY_US = 0.1  # and less than it
 GOOD = 1.03  # times the best candidate's time
 NEAR = 1.5  # power by which candidates count less that are far from the best of their case
 OF_CASE = 0.4  # weight of what a whole case is predicted wrong by, which changes no choice
@@ -57,7 +58,7 @@ class Case:
 
     def chosen(self, predicted):
         """As choose() in cost_model.cpp, where the usual candidate was measured."""
-        counted = [p * (CLEARLY if one["usual"] else 1) for p, one in zip(predicted, self.candidates)]
+        counted = [min(p * CLEARLY, p - CLEARLY_US) if one["usual"] else p for p, one in zip(predicted, self.candidates)]
         allowed = [i for i, one in enumerate(self.candidates) if one["allowed"]]
         return min(allowed or range(len(counted)), key=lambda i: counted[i])
 
