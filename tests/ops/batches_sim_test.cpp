@@ -4,6 +4,7 @@
 #include "plan/candidates.hpp"
 #include "ptx_alone.hpp"
 #include "seed.hpp"
+#include "spec/graph_memory.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -14,6 +15,7 @@
 #include <array>
 #include <iostream>
 #include <memory>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
@@ -114,6 +116,15 @@ class WaitingDevice : public tools::NullDevice {
     NullDevice::free(pointer);
   }
   void synchronize(Stream) override { ++waits; }
+};
+
+/// A device that keeps memory for graphs, and counts it.
+class GraphDevice final : public WaitingDevice, public GraphMemory {
+ public:
+  int kept = 0;
+  DevicePtr of_capture(Stream on, std::span<const std::byte>) override {
+    return is_captured(on) ? allocate(static_cast<std::uint64_t>(++kept)) : 0;
+  }
 };
 
 Runtime on(const std::shared_ptr<Device>& device) {
@@ -273,6 +284,31 @@ TEST_CASE("batches: new addresses on many streams make the host wait for nothing
   }
   launch(0, stream(1));
   CHECK(device->waits == 0);
+}
+
+TEST_CASE("batches: a captured launch has a table that the graph keeps") {
+  const auto device = std::make_shared<GraphDevice>();
+  const Runtime runtime = on(device);
+  const Plan copies = plan(
+      runtime, operation::copy_ragged(sequences(20, DevicePtr{1} << 42), sequences(20, DevicePtr{1} << 43)));
+  copies(stream(1));
+  CHECK(device->copies.size() == 1);
+  device->captured = stream(1);
+  for (int again = 0; again < 2; ++again) copies(stream(1));  // no launch may overwrite what a graph reads
+  copies(stream(2));
+  CHECK(device->kept == 2);
+  CHECK(device->copies.size() == 2);
+  device->captured = nullptr;
+  copies(stream(1));
+  CHECK(device->kept == 2);
+  CHECK(device->copies.size() == 2);
+  CHECK(device->waits == 0);
+
+  const auto plain = std::make_shared<WaitingDevice>();
+  plain->captured = stream(1);
+  CHECK_THROWS_AS(
+      copy_ragged(on(plain), sequences(20, DevicePtr{1} << 42), sequences(20, DevicePtr{1} << 43), stream(1)),
+      Error);
 }
 
 TEST_CASE("batches: large tables are copied in blocks that the driver takes at once") {

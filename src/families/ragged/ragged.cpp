@@ -129,7 +129,7 @@ class Ragged final : public RaggedBase {
     const RaggedLayout& layout = layout_of(candidate);
     shape.staggered = layout.elements;
     shape.column = log2_of(layout.count);
-    shape.sources = static_cast<std::uint8_t>(layout.rank);
+    shape.rank = static_cast<std::uint8_t>(layout.rank);
   }
 
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
