@@ -101,8 +101,10 @@ class Ragged final : public RaggedBase {
       std::ranges::copy(layout.tile, choice.tile.begin());
       const RaggedFacts facts = facts_of_layout(layout);
       Candidate added = candidate(facts, choice, nest, std::move(layout));
-      if (candidates.empty()) added.usual = Usual::yes;
-      add_once(candidates, std::move(added));
+      // No other tiling is measured yet: tune() finds where one is faster.
+      const bool usual = candidates.empty();
+      if (usual) added.usual = Usual::yes;
+      add_once(candidates, std::move(added), usual);
     }
   }
 
