@@ -116,7 +116,7 @@ class TMAJIT_API KernelPlan {
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;  ///< each element once
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept { return bytes_read() + bytes_written(); }
-  /// By the cost model; 0 for a batch of copies.
+  /// By the cost model; 0 for an empty batch of copies.
   [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
   [[nodiscard]] const Prediction& prediction() const noexcept;
   /// Whether a planner takes this kernel without a measurement: of small tensors only those that many shapes

@@ -198,6 +198,21 @@ bool Gpu::is_captured(Stream stream) {
   return result != CUDA_SUCCESS || status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
+DevicePtr Gpu::of_capture(Stream stream, std::span<const std::byte> bytes) {
+  if (stream == nullptr) return 0;
+  const ContextScope scope(*context_);
+  const Api& api = context_->api();
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph graph = nullptr;
+  check(api, api.stream_get_capture_info(stream, &status, nullptr, &graph, nullptr, nullptr),
+        "cuStreamGetCaptureInfo");
+  if (status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return 0;
+  drop_returned();
+  const auto block = std::make_shared<const ScratchBlock>(context_, bytes);
+  keep_for_graph(api, graph, block);
+  return block->address();
+}
+
 Stream Gpu::create() {
   const ContextScope scope(*context_);
   CUstream stream = nullptr;

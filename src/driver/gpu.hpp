@@ -2,6 +2,7 @@
 
 #include "driver/context.hpp"
 #include "driver/scratch.hpp"
+#include "spec/graph_memory.hpp"
 
 #include <tmajit/device.hpp>
 
@@ -17,7 +18,8 @@ class Gpu final : public Device,
                   private DeviceStreams,
                   private DeviceKernels,
                   private DeviceMaps,
-                  private DeviceTiming {
+                  private DeviceTiming,
+                  public GraphMemory {
  public:
   /// Throws Error{device_failed}.
   Gpu(const Api& api, DeviceInfo info);
@@ -28,6 +30,7 @@ class Gpu final : public Device,
   [[nodiscard]] DeviceKernels& kernels() noexcept override { return *this; }
   [[nodiscard]] DeviceMaps& maps() noexcept override { return *this; }
   [[nodiscard]] DeviceTiming& timing() noexcept override { return *this; }
+  [[nodiscard]] DevicePtr of_capture(Stream stream, std::span<const std::byte> bytes) override;
 
  private:
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override;

@@ -24,23 +24,6 @@ void give_back(void* share) {
   }
 }
 
-void drop_returned() noexcept {
-  Returned* one = returned_by_graphs.exchange(nullptr, std::memory_order_acquire);
-  while (one != nullptr) delete std::exchange(one, one->next);
-}
-
-/// Gives `graph` a share of something, for as long as it or a graph made of it lives.
-void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share) {
-  auto returned = std::make_unique<Returned>(Returned{std::move(share)});
-  CUuserObject object = nullptr;
-  check(api, api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
-        "cuUserObjectCreate");
-  (void)returned.release();  // the object's now
-  const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
-  if (result != CUDA_SUCCESS) api.user_object_release(object, 1);
-  check(api, result, "cuGraphRetainUserObject");
-}
-
 constexpr std::int64_t not_asked = -2;
 constexpr std::int64_t not_told = -1;
 
@@ -58,6 +41,22 @@ std::int64_t count_parameters(const Api& api, CUkernel kernel) {
 }
 
 }  // namespace
+
+void drop_returned() noexcept {
+  Returned* one = returned_by_graphs.exchange(nullptr, std::memory_order_acquire);
+  while (one != nullptr) delete std::exchange(one, one->next);
+}
+
+void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share) {
+  auto returned = std::make_unique<Returned>(Returned{std::move(share)});
+  CUuserObject object = nullptr;
+  check(api, api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+        "cuUserObjectCreate");
+  (void)returned.release();  // the object's now
+  const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
+  if (result != CUDA_SUCCESS) api.user_object_release(object, 1);
+  check(api, result, "cuGraphRetainUserObject");
+}
 
 LoadedCode::LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact)
     : context_(std::move(context)) {

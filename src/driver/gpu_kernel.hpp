@@ -14,6 +14,11 @@
 TMAJIT_BEGIN
 namespace driver {
 
+/// Gives `graph` a share of something, for as long as it or a graph made of it lives.
+void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share);
+/// Ends the shares that graphs have given back. Works while streams are captured.
+void drop_returned() noexcept;
+
 /// The code of a cubin, loaded for as long as it lives.
 class LoadedCode {
  public:

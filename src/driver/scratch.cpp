@@ -16,7 +16,9 @@ std::uint64_t rounded(std::uint64_t bytes) {
 
 }  // namespace
 
-ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes)
+/// Writes on a stream of its own: the default stream's work would wait for all others, and spoil captures.
+template <class Write>
+ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes, const Write& write)
     : context_(std::move(context)), bytes_(bytes) {
   const Api& api = context_->api();
   const ContextScope scope(*context_);
@@ -25,27 +27,32 @@ ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t
   check(api, api.mem_alloc(&address, bytes), "cuMemAlloc({} bytes of scratch)", bytes);
   address_ = address;
   try {
-    clear();
+    CUstream stream = nullptr;
+    check(api, api.stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    CUresult result = write(api, address, stream);
+    if (result == CUDA_SUCCESS) result = api.stream_synchronize(stream);
+    api.stream_destroy(stream);
+    check(api, result, "writing {} bytes of scratch", bytes);
   } catch (const Error&) {
     api.mem_free(address_);
     throw;
   }
 }
 
+ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes)
+    : ScratchBlock(std::move(context), bytes, [bytes](const Api& api, CUdeviceptr at, CUstream stream) {
+        return api.memset_d8_async(at, 0, bytes, stream);
+      }) {}
+
+ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::span<const std::byte> contents)
+    : ScratchBlock(std::move(context), contents.size(),
+                   [contents](const Api& api, CUdeviceptr at, CUstream stream) {
+                     return api.memcpy_htod_async(at, contents.data(), contents.size(), stream);
+                   }) {}
+
 ScratchBlock::~ScratchBlock() {
   const RelaxedCapture relaxed(context_->api());
   release(*context_, context_->api().mem_free, static_cast<CUdeviceptr>(address_));
-}
-
-/// On a stream of its own: the default stream's work would wait for all others, and spoil captures.
-void ScratchBlock::clear() const {
-  const Api& api = context_->api();
-  CUstream stream = nullptr;
-  check(api, api.stream_create(&stream, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  CUresult result = api.memset_d8_async(address_, 0, bytes_, stream);
-  if (result == CUDA_SUCCESS) result = api.stream_synchronize(stream);
-  api.stream_destroy(stream);
-  check(api, result, "cuMemsetD8Async({} bytes of scratch)", bytes_);
 }
 
 DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {

@@ -4,20 +4,24 @@
 
 #include <tmajit/device.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 TMAJIT_BEGIN
 namespace driver {
 
-/// Memory of a launch's own, all zeros at first.
+/// Memory of a launch's own, or of a graph's.
 class ScratchBlock {
  public:
   /// Works while streams are captured. Throws Error{out_of_memory}, Error{device_failed}.
+  /// All zeros at first.
   ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes);
+  ScratchBlock(std::shared_ptr<const Context> context, std::span<const std::byte> contents);
   ~ScratchBlock();
   ScratchBlock(const ScratchBlock&) = delete;
   ScratchBlock& operator=(const ScratchBlock&) = delete;
@@ -26,7 +30,9 @@ class ScratchBlock {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  void clear() const;
+  /// `write(stream)` fills it.
+  template <class Write>
+  ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes, const Write& write);
 
   std::shared_ptr<const Context> context_;
   DevicePtr address_ = 0;

@@ -67,6 +67,10 @@ std::vector<std::string> rewrites(const KernelPlanState& planned) {
   return out;
 }
 
+void sort_by_time(std::vector<MoveStep::Alternative>& alternatives) {
+  std::ranges::stable_sort(alternatives, {}, &MoveStep::Alternative::predicted_us);
+}
+
 std::string step_text(const MoveStep& step) {
   std::string out = fmt::format("{}: {}\n  {}\n", step.kernel, step.canonical, step.why);
   for (const std::string& rewrite : step.rewrites) out += fmt::format("  - {}\n", rewrite);
@@ -114,7 +118,7 @@ MoveStep explain(const Runtime& runtime, const KernelPlan& plan) {
   step.tuned = plan.tuned();
   for (const KernelPlan& other : other_candidates(plan, runtime.chip()))
     step.alternatives.push_back({other.choice().text(), other.predicted_us()});
-  std::ranges::stable_sort(step.alternatives, {}, &MoveStep::Alternative::predicted_us);
+  sort_by_time(step.alternatives);
   return step;
 }
 
@@ -123,7 +127,21 @@ MoveExplanation Plan::explain() const {
   const PlanState& state = current(*state_);
   explanation.planning_us = state.planning_us;
   for (const KernelPlan& plan : state.plans) explanation.steps.push_back(tmajit::explain(runtime_, plan));
-  if (state.operation.one_launch) return explanation;
+  if (state.is_batch) {
+    const BatchTensors tensors(state.operation);
+    const BatchCandidates batch =
+        batch_candidates(tensors.destinations, tensors.sources, 0, plan_options(runtime_, state.family));
+    MoveStep& step = explanation.steps.front();
+    for (std::size_t n = 1; n < batch.plans.size(); ++n) {
+      const KernelPlan& other = batch.plans[n].kernel;
+      step.alternatives.push_back({other.choice().text(), other.predicted_us()});
+    }
+    sort_by_time(step.alternatives);
+    step.rewrites.push_back(
+        fmt::format("All {} tensors as one batch, in one launch.", tensors.sources.size()));
+    explanation.shape_class = batch.shape_class.text();
+    return explanation;
+  }
   const auto moves_any = [](const Move& move) { return move.destination.view.elements() > 0; };
   const auto first = std::ranges::find_if(state.operation.moves, moves_any);
   if (first != state.operation.moves.end())

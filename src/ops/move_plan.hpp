@@ -1,7 +1,6 @@
 #pragma once
 
-#include "ops/placed_launches.hpp"
-#include "ops/ragged_batches.hpp"
+#include "ops/batches.hpp"
 
 #include <tmajit/move.hpp>
 
@@ -24,8 +23,9 @@ struct PlanState {
   std::vector<KernelPlan> plans;  ///< of the moves that move anything, in order
   std::vector<Kernel> kernels;    ///< likewise
   double planning_us = 0;
-  std::vector<TensorReach> reaches;               ///< of its tensors
-  mutable Batches batches = {};                   ///< of an operation that is one launch
+  std::vector<TensorReach> reaches;  ///< of its tensors
+  bool is_batch = false;             ///< all moves are one launch, whose table is in `batches`
+  mutable Batches batches = {};
   std::shared_ptr<const Attempts> attempts = {};  ///< if its choice may improve
 };
 

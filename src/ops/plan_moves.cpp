@@ -3,6 +3,7 @@
 #include "spec/inside.hpp"
 
 #include <chrono>
+#include <optional>
 #include <utility>
 
 TMAJIT_BEGIN
@@ -33,12 +34,14 @@ std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operatio
   if (!names_its_tensors(operation)) operation = Operation::of(std::move(operation.moves));
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
-  std::vector<KernelPlan> plans = plan_kernels(operation, options);
+  const std::optional<RaggedPlan> batch = as_batch(operation, 0, options);
+  std::vector<KernelPlan> plans = batch ? std::vector{batch->kernel} : plan_kernels(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
   auto made = std::make_shared<PlanState>();
   made->operation = std::move(operation);
   made->reaches = reaches_of(made->operation);
+  made->is_batch = batch.has_value();
   made->family = family;
   made->plans = std::move(plans);
   made->planning_us = planning_us;
@@ -49,7 +52,7 @@ std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operatio
 std::shared_ptr<const PlanState> make_plan(const Runtime& runtime, Operation operation,
                                            std::string_view family) {
   std::shared_ptr<PlanState> made = make_steps(runtime, std::move(operation), family);
-  if (made->operation.one_launch) return made;
+  if (made->is_batch) return made;
   made->attempts = Attempts::make(runtime, *made);
   if (runtime.device() && !made->attempts) {
     made->as_planned =
@@ -69,18 +72,19 @@ namespace {
 /// choice is being improved.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const PlanState& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
-  if (plan.operation.one_launch) {
-    return plan.batches.launch(runtime, moved_to(addresses, plan.operation), stream);
-  }
+  const bool several = plan.operation.moves.size() > 1 || plan.is_batch;
+  if (several && plan.batches.launch_known(runtime, addresses, stream)) return;
   if (plan.attempts && plan.attempts->launch(runtime, addresses, stream)) return;
   Operation moved = moved_to(addresses, plan.operation);
-  check_operation(moved.moves);
+  if (!moved.one_launch) check_operation(moved.moves);
   const PlacedLaunches* const known = plan.launches.find_legal(addresses);
   if (known != nullptr) return (*known)(addresses, stream);
   if (!runtime.device() && !plan.kernels.empty()) require_device(*Inside::state(plan.kernels.front()));
+  if (auto batch = as_batch(moved, unplaced_table, plan_options(runtime, plan.family)))
+    return plan.batches.launch(runtime, std::move(*batch), addresses, stream);
   const auto made = make_steps(runtime, std::move(moved), plan.family);
   auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);
-  if (plan.launches.full()) return (*launches)(addresses, stream);
+  if (plan.is_batch || plan.launches.full()) return (*launches)(addresses, stream);
   plan.launches.add(std::move(launches))(addresses, stream);
 }
 

@@ -1,11 +1,8 @@
 #include "ops/call.hpp"
-#include "ops/ragged_batches.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/ragged.hpp>
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 TMAJIT_BEGIN
@@ -28,12 +25,6 @@ const std::shared_ptr<Device>& device_of(const Runtime& runtime) {
         "as RuntimeOptions::device.");
   }
   return runtime.device();
-}
-
-std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
-  std::vector<DevicePtr> addresses;
-  for (const Tensor& tensor : tensors) addresses.push_back(tensor.address);
-  return addresses;
 }
 
 }  // namespace
@@ -63,18 +54,6 @@ const Kernel& RaggedCopy::kernel() const noexcept {
 }
 std::uint64_t RaggedCopy::bytes_moved() const noexcept {
   return state_->plan.bytes_moved();
-}
-
-void Batches::launch(const Runtime& runtime, const Operation& operation, Stream stream) {
-  const std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
-  const std::vector<DevicePtr> sources = addresses_of(operation.sources);
-  const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find_if(
-      made_, [&](const Made& one) { return one.destinations == destinations && one.sources == sources; });
-  if (known != made_.end()) return known->copy(stream);
-  if (made_.size() == most_batches) made_.erase(made_.begin());  // freeing its table waits for its launches
-  made_.push_back({destinations, sources, RaggedCopy(runtime, operation.destinations, operation.sources)});
-  made_.back().copy(stream);
 }
 
 void copy_ragged(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources, Stream stream) {

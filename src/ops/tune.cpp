@@ -1,5 +1,7 @@
 #include "ops/contest.hpp"
+#include "ops/move_plan.hpp"
 #include "plan/candidates.hpp"
+#include "spec/inside.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/move.hpp>
@@ -17,6 +19,37 @@ const Move& largest(const Operation& operation) {
   return *std::ranges::max_element(operation.moves, {}, bytes);
 }
 
+/// Kernels that do the same, planned without earlier choices. Those of a batch read a table each.
+struct Candidates {
+  ShapeClass shape_class;
+  std::vector<KernelPlan> plans = {};
+  std::vector<Buffer> tables = {};
+
+  [[nodiscard]] PreparedLaunch prepare(const Runtime& runtime, std::size_t n) const {
+    PreparedLaunch launch = runtime.kernel(plans[n]).prepare(plans[n]);
+    if (!tables.empty()) launch.rebind({tables[n].address(), tables[n].address()});
+    return launch;
+  }
+};
+
+Candidates candidates_of(const Runtime& runtime, const PlanState& plan) {
+  const PlanOptions untuned{.chip = runtime.chip()};
+  if (!plan.is_batch) {
+    const Move& move = largest(plan.operation);
+    return {.shape_class = shape_class(move, untuned), .plans = plan_candidates(move, untuned)};
+  }
+  const BatchTensors tensors(plan.operation);
+  BatchCandidates batch = batch_candidates(tensors.destinations, tensors.sources, unplaced_table, untuned);
+  Candidates all{.shape_class = batch.shape_class};
+  for (RaggedPlan& one : batch.plans) {
+    all.plans.push_back(one.kernel);
+    const Buffer& table = all.tables.emplace_back(runtime.device(), one.table.size());
+    runtime.device()->memory().copy_in(table.address(), one.table, nullptr);
+  }
+  runtime.device()->streams().synchronize(nullptr);
+  return all;
+}
+
 }  // namespace
 
 TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& options) {
@@ -25,20 +58,14 @@ TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& opt
   }
   TuneReport report;
   if (plan.plans().empty()) return report;
-  if (plan.operation().one_launch) {
-    throw Error(ErrorCode::unsupported,
-                "a batch of copies has one kernel: there is nothing to choose; tune copies by themselves");
-  }
-  const Move& move = largest(plan.operation());
-  const PlanOptions untuned{.chip = runtime.chip()};
-  const std::vector<KernelPlan> candidates = plan_candidates(move, untuned);
-  report.shape_class = shape_class(move, untuned);
-  const Contestants contestants = prepare_all(
-      candidates.size(), [&](std::size_t n) { return runtime.kernel(candidates[n]).prepare(candidates[n]); });
+  const Candidates candidates = candidates_of(runtime, *Inside::state(plan));
+  report.shape_class = candidates.shape_class;
+  const Contestants contestants =
+      prepare_all(candidates.plans.size(), [&](std::size_t n) { return candidates.prepare(runtime, n); });
   for (const auto& [number, why] : contestants.left_out)
-    report.left_out.push_back({.choice = candidates[number].choice(), .why = why});
+    report.left_out.push_back({.choice = candidates.plans[number].choice(), .why = why});
   const auto plan_of = [&](std::size_t launch) -> const KernelPlan& {
-    return candidates[contestants.numbers[launch]];
+    return candidates.plans[contestants.numbers[launch]];
   };
   const auto count = static_cast<std::uint32_t>(contestants.launches.size());
   const std::vector<double> microseconds =

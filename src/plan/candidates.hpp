@@ -1,6 +1,7 @@
 #pragma once
 
 #include <tmajit/plan.hpp>
+#include <tmajit/ragged.hpp>
 
 #include <cstddef>
 #include <optional>
@@ -26,5 +27,17 @@ TMAJIT_BEGIN
 /// first, then those that are predicted to be fastest.
 [[nodiscard]] std::vector<KernelChoice> worth_trying(std::span<const KernelPlan> candidates,
                                                      std::size_t most);
+
+/// A batch of copies by the kernel that a planner takes, tuned choices included: plan_ragged().
+[[nodiscard]] RaggedPlan plan_batch(List<Tensor> destinations, List<Tensor> sources, DevicePtr table,
+                                    const PlanOptions& options);
+
+/// Every kernel that could do a batch, that of plan_batch() first, and the batch's class.
+struct BatchCandidates {
+  ShapeClass shape_class;
+  std::vector<RaggedPlan> plans;
+};
+[[nodiscard]] BatchCandidates batch_candidates(List<Tensor> destinations, List<Tensor> sources,
+                                               DevicePtr table, const PlanOptions& options);
 
 TMAJIT_END

@@ -1,4 +1,5 @@
 #include "families/list.hpp"
+#include "families/ragged/ragged.hpp"
 #include "families/shared/shape_class.hpp"
 #include "kernel/plan_state.hpp"
 #include "operations/list.hpp"
@@ -9,7 +10,6 @@
 #include "spec/inside.hpp"
 
 #include <tmajit/plan.hpp>
-#include <tmajit/ragged.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -105,8 +105,7 @@ Problem problem_of(const Move& move, const PlanOptions& options) {
   return problem;
 }
 
-KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
-  std::vector<Candidate> candidates = candidates_for(problem, options.family);
+KernelPlan plan_candidate(std::vector<Candidate> candidates, Problem problem, const PlanOptions& options) {
   const Candidate* tuned = find_tuned(options, problem, candidates);
   const Chosen chosen = tuned == nullptr
                             ? choose(candidates, problem, options.chip)
@@ -116,11 +115,20 @@ KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
                           tuned != nullptr);
 }
 
+KernelPlan plan_problem(Problem problem, const PlanOptions& options) {
+  std::vector<Candidate> candidates = candidates_for(problem, options.family);
+  return plan_candidate(std::move(candidates), std::move(problem), options);
+}
+
+RaggedPlan with_table(KernelPlan plan) {
+  std::vector<std::byte> table = ragged_table(Inside::state(plan)->candidate);
+  return {std::move(plan), std::move(table)};
+}
+
 }  // namespace
 
 std::vector<KernelPlan> plan_kernels(const Operation& operation, const PlanOptions& options) {
-  if (operation.one_launch)
-    return {plan_ragged(operation.destinations, operation.sources, 0, options.chip).kernel};
+  if (operation.one_launch) return {plan_batch(operation.destinations, operation.sources, 0, options).kernel};
   check_operation(operation.moves);
   std::vector<KernelPlan> plans;
   for (const Move& move : operation.moves) {
@@ -164,6 +172,32 @@ std::vector<KernelPlan> other_candidates(const KernelPlan& plan, const Chip& chi
     if (other.key() != plan.key()) plans.push_back(std::move(other));
   }
   return plans;
+}
+
+RaggedPlan plan_batch(List<Tensor> destinations, List<Tensor> sources, DevicePtr table,
+                      const PlanOptions& options) {
+  RaggedBatch batch = ragged_batch(destinations, sources, table, options.chip);
+  if (batch.problem.nest.empty())
+    return with_table(make_kernel_plan(std::move(batch.candidates.front()), std::move(batch.problem)));
+  return with_table(plan_candidate(std::move(batch.candidates), std::move(batch.problem), options));
+}
+
+RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePtr table, const Chip& chip) {
+  return plan_batch(destinations, sources, table, {.chip = chip});
+}
+
+BatchCandidates batch_candidates(List<Tensor> destinations, List<Tensor> sources, DevicePtr table,
+                                 const PlanOptions& options) {
+  BatchCandidates all{.shape_class = {}, .plans = {plan_batch(destinations, sources, table, options)}};
+  RaggedBatch batch = ragged_batch(destinations, sources, table, options.chip);
+  all.shape_class = shape_class_of(batch.problem, batch.candidates.front());
+  if (batch.problem.nest.empty()) return all;
+  for (Candidate& candidate : batch.candidates) {
+    if (candidate == Inside::state(all.plans.front().kernel)->candidate) continue;
+    const Prediction predicted = predict(candidate, batch.problem, options.chip);
+    all.plans.push_back(with_table(make_kernel_plan(std::move(candidate), batch.problem, predicted)));
+  }
+  return all;
 }
 
 TMAJIT_END

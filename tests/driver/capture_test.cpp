@@ -94,6 +94,31 @@ TEST_CASE("launches on one stream share scratch memory, and those of a graph hav
   CHECK(fake.count("cuMemFree") == 5);
 }
 
+TEST_CASE(
+    "memory for a captured launch has its bytes before the graph runs, and lives as long as the graph") {
+  FakeDriver fake;
+  fake.free_bytes = 1 << 30;
+  auto gpu = driver::open_gpu(fake.api, 0);
+  auto& graphs = dynamic_cast<GraphMemory&>(*gpu);
+  const std::array<std::byte, 100> bytes{};
+  CHECK(graphs.of_capture(stream, bytes) == 0);  // not captured
+  fake.captured = graph;
+  CHECK(graphs.of_capture(nullptr, bytes) == 0);  // never is
+  CHECK(fake.count("cuMemAlloc") == 0);
+  CHECK(graphs.of_capture(stream, bytes) != 0);
+  CHECK(fake.count("cuMemcpyHtoDAsync") == 1);
+  CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
+  REQUIRE(fake.user_objects.size() == 1);
+  fake.captured = nullptr;
+  gpu.reset();
+  CHECK(fake.count("cuMemFree") == 0);
+  const auto [destroy, data] = fake.user_objects.front();
+  destroy(data);
+  CHECK(fake.count("cuMemFree") == 0);  // a callback may not call the driver
+  (void)driver::open_gpu(fake.api, 0)->kernels().load(artifact_of("another"));
+  CHECK(fake.count("cuMemFree") == 1);
+}
+
 TEST_CASE("streams that come and go do not keep scratch memory for ever") {
   FakeDriver fake;
   fake.free_bytes = 1 << 30;

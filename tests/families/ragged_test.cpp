@@ -35,7 +35,7 @@ struct Batch {
     sources.push_back({from, from_address + at});
   }
   void add(const TensorView& both) { add(both, both); }
-  [[nodiscard]] RaggedLayout layout() const { return ragged_layout(destinations, sources); }
+  [[nodiscard]] RaggedLayout layout() const { return ragged_layout(ragged_pairs(destinations, sources)); }
   [[nodiscard]] RaggedPlan plan(DevicePtr table = 0) const {
     return plan_ragged(destinations, sources, table);
   }

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -99,6 +100,52 @@ TEST_CASE("a graph runs what it captured after plan and runtime are gone", "[gpu
     REQUIRE(api().graph_launch(exec, stream) == CUDA_SUCCESS);
     device->streams().synchronize(stream);
     CHECK(matrix.is_right());
+  }
+  CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
+  device->streams().destroy(stream);
+}
+
+TEST_CASE("a graph runs a batch of copies at new addresses after the runtime is gone", "[gpu]") {
+  REQUIRE_HOPPER(device);
+  const CurrentContext context(*device);
+  const Stream stream = device->streams().create();
+  constexpr std::int64_t parts = 300;
+  constexpr std::int64_t columns = 96;
+  std::vector<std::uint32_t> numbers(parts * (parts + 1) / 2 * columns);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::uint32_t>(i);
+  const auto bytes = std::as_writable_bytes(std::span(numbers));
+  const Buffer from(device, bytes.size());
+  const Buffer to(device, bytes.size());
+  device->memory().copy_in(from.address(), bytes, nullptr);
+  device->streams().synchronize(nullptr);
+  const auto sources = [&](DevicePtr address) {  // 1 to `parts` rows
+    std::vector<Tensor> tensors;
+    for (std::int64_t rows = 1; rows <= parts; ++rows) {
+      tensors.push_back(Tensor::contiguous(ElementType::u32, {rows, columns}, address));
+      address += static_cast<DevicePtr>(rows * columns) * 4;
+    }
+    return tensors;
+  };
+  CUgraphExec exec = nullptr;
+  {
+    const Runtime runtime({.device = device, .cache_directory = std::nullopt});
+    const Buffer elsewhere(device, bytes.size());
+    copy_ragged(runtime, sources(elsewhere.address()), sources(from.address()), stream);
+    device->streams().synchronize(stream);
+    exec = captured(stream, CU_STREAM_CAPTURE_MODE_GLOBAL,
+                    [&] { copy_ragged(runtime, sources(to.address()), sources(from.address()), stream); });
+  }
+  const Buffer another(device, 1 << 20);  // where a table that nothing keeps might have been
+  device->memory().fill(another.address(), std::byte{0xA5}, another.bytes(), nullptr);
+  for (int i = 0; i < 3; ++i) {
+    device->memory().fill(to.address(), std::byte{0xA5}, to.bytes(), nullptr);
+    device->streams().synchronize(nullptr);
+    REQUIRE(api().graph_launch(exec, stream) == CUDA_SUCCESS);
+    device->streams().synchronize(stream);
+    std::vector<std::uint32_t> got(numbers.size());
+    device->memory().copy_out(std::as_writable_bytes(std::span(got)), to.address(), nullptr);
+    device->streams().synchronize(nullptr);
+    CHECK(got == numbers);
   }
   CHECK(api().graph_exec_destroy(exec) == CUDA_SUCCESS);
   device->streams().destroy(stream);

@@ -13,6 +13,7 @@
 #include <optional>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include <catch2/catch_test_macros.hpp>
 
@@ -80,6 +81,37 @@ TEST_CASE("what was tuned is what a plan then takes") {
   CHECK(std::lround(tuned.report.candidates.front().microseconds) == 100);
   CHECK(tuned.after->plans()[0].tuned());
   CHECK(tuned.after->plans()[0].choice() == tuned.report.candidates.front().choice);
+}
+
+TEST_CASE("batches of copies are tuned as other operations are") {
+  const auto device = std::make_shared<ScriptedGpu>(
+      [](int number, const LaunchShape&) { return 100'000 + 1000 * ((number + 2) % 3); });
+  const Runtime runtime({.device = device, .cache_directory = kernels(), .compile = tests::ptx_alone});
+  std::vector<Tensor> to;
+  std::vector<Tensor> from;
+  for (std::int64_t n = 0; n < 50; ++n) {
+    const auto at = static_cast<DevicePtr>(n) << 22;
+    to.push_back(Tensor::contiguous(ElementType::bf16, {40 * n, 1024}, 0x7f00'0000'0000 + at));
+    from.push_back(Tensor::contiguous(ElementType::bf16, {40 * n, 1024}, 0x7e00'0000'0000 + at));
+  }
+  const Operation operation = operation::copy_ragged(to, from);
+  const Plan before = plan(runtime, operation);
+  const TuneReport report = tune(runtime, before);
+  REQUIRE(report.candidates.size() >= 4);
+  CHECK(report.left_out.empty());
+  CHECK(report.shape_class.text() == before.explain().shape_class);
+  for (const TuneReport::Candidate& one : report.candidates) CHECK(one.predicted_us > 0);
+  const Plan after = plan(runtime, operation);
+  CHECK(after.plans()[0].tuned());
+  CHECK(after.plans()[0].choice() == report.candidates.front().choice);
+  // Launches at other addresses take it, too.
+  std::vector<DevicePtr> elsewhere;
+  for (const Tensor& tensor : to) elsewhere.push_back(tensor.address + (DevicePtr{1} << 40));
+  std::vector<DevicePtr> sources;
+  for (const Tensor& tensor : from) sources.push_back(tensor.address);
+  const int loaded = device->loaded();
+  after(elsewhere, sources);
+  CHECK(device->loaded() == loaded);
 }
 
 TEST_CASE("a candidate that cannot be loaded is left out, and the others are measured") {

@@ -76,17 +76,12 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
     fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
   }
   clear_outputs();
-  if (!problem.is_batch()) return;
-  const auto size = problem.batch(addresses()).table.size();
-  const auto& table = tables_.emplace_back(device_, size);
-  upload(*device_, table.address(), problem.batch(addresses()).table);
 }
 
 Addresses DeviceArrays::addresses() const {
   Addresses at;
   for (const auto& buffer : inputs_) at.inputs.push_back(buffer.address());
   for (const auto& buffer : outputs_) at.outputs.push_back(buffer.address());
-  if (!tables_.empty()) at.table = tables_.front().address();
   return at;
 }
 

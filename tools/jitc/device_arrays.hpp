@@ -39,7 +39,6 @@ class DeviceArrays {
   std::shared_ptr<tmajit::Device> device_;
   std::vector<tmajit::Buffer> inputs_;
   std::vector<tmajit::Buffer> outputs_;
-  std::vector<tmajit::Buffer> tables_;  ///< the one of a batch
   std::vector<std::vector<std::byte>> made_up_;
   std::vector<MemoryImage> images_;             ///< of the inputs
   std::vector<std::vector<std::byte>> before_;  ///< what outputs hold at first, if that is no pattern

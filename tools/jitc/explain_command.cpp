@@ -26,16 +26,9 @@ struct ExplainOptions {
 };
 
 MoveExplanation explain(const Problem& problem, tmajit::Runtime& runtime) {
-  const auto at = problem.unplaced();
-  if (!problem.is_batch()) {
-    const Progress progress("planning and compiling");
-    return tmajit::plan(runtime, problem.operation(at), problem.request.family_name()).explain();
-  }
-  const auto plans = plan_kernels(problem, at, runtime);
-  (void)make_kernels(plans, runtime);
-  MoveExplanation explanation;
-  for (const auto& plan : plans) explanation.steps.push_back(tmajit::explain(runtime, plan));
-  return explanation;
+  const Progress progress("planning and compiling");
+  return tmajit::plan(runtime, problem.operation(problem.unplaced()), problem.request.family_name())
+      .explain();
 }
 
 int explain(const ExplainOptions& options, bool json) {

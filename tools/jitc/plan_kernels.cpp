@@ -37,7 +37,6 @@ tmajit::Runtime planning_runtime(const CompilerOptions& options, const tmajit::C
 
 std::vector<tmajit::KernelPlan> plan_kernels(const Problem& problem, const Addresses& at,
                                              tmajit::Runtime& runtime) {
-  if (problem.is_batch()) return {problem.batch(at, runtime.chip()).kernel};
   return tmajit::plan_kernels(
       problem.operation(at),
       {.chip = runtime.chip(), .tuning = &tuning(runtime), .family = problem.request.family_name()});

@@ -37,12 +37,6 @@ tmajit::Operation Problem::operation(const Addresses& at) const {
   return tmajit::make_operation(operation_name, placed(outputs, at.outputs), sources, given);
 }
 
-tmajit::RaggedPlan Problem::batch(const Addresses& at, const tmajit::Chip& chip) const {
-  auto sources = placed(inputs, at.inputs);
-  for (auto& source : sources) source = views.of(source);
-  return tmajit::plan_ragged(placed(outputs, at.outputs), sources, at.table, chip);
-}
-
 std::string_view Problem::descr(const Array& output) const {
   return outputs_are_booleans ? std::string_view("|b1") : npy_descr(output.view.type);
 }
@@ -53,7 +47,6 @@ Addresses Problem::unplaced() const {
   std::uint64_t next = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) at.inputs.push_back(next += apart);
   for (std::size_t i = 0; i < outputs.size(); ++i) at.outputs.push_back(next += apart);
-  at.table = next + apart;
   return at;
 }
 

@@ -3,8 +3,6 @@
 #include "arrays.hpp"
 #include "operations.hpp"
 
-#include <tmajit/ragged.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +21,6 @@ struct Array {
 struct Addresses {
   std::vector<std::uint64_t> inputs;
   std::vector<std::uint64_t> outputs;
-  std::uint64_t table = 0;  ///< of a batch: what its kernel reads
 };
 
 /// What is done with every input before the operation proper, in this order.
@@ -52,10 +49,6 @@ struct Problem {
 
   /// The operation, where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;
-
-  /// Whether it is one launch for all inputs, and its plan.
-  [[nodiscard]] bool is_batch() const { return request.operation->is_batch; }
-  [[nodiscard]] tmajit::RaggedPlan batch(const Addresses& at, const tmajit::Chip& chip = {}) const;
 
   /// How an output is written: the NumPy type of the elements.
   [[nodiscard]] std::string_view descr(const Array& output) const;

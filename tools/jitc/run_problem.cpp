@@ -10,10 +10,12 @@
 #include "usage.hpp"
 
 #include <tmajit/error.hpp>
+#include <tmajit/move.hpp>
 
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
@@ -23,7 +25,6 @@ namespace {
 
 using tmajit::Kernel;
 using tmajit::KernelPlan;
-using tmajit::PreparedLaunch;
 
 /// The files that --out names, opened before anything is run.
 class OutputFiles {
@@ -105,10 +106,9 @@ bool check(const Problem& problem, const DeviceArrays& arrays, Json& report, boo
 }
 
 /// Times the launches beside the driver's copy of as many bytes, and reports both.
-Json time_on_gpu(tmajit::Device& device, const std::vector<PreparedLaunch>& launches,
-                 const DeviceArrays& arrays, std::uint32_t repeat, bool json) {
-  std::uint64_t bytes = 0;
-  for (const auto& launch : launches) bytes += launch.bytes_moved();
+Json time_on_gpu(tmajit::Device& device, const tmajit::Plan& plan, const DeviceArrays& arrays,
+                 std::uint32_t repeat, bool json) {
+  const std::uint64_t bytes = plan.bytes_moved();
   Json report;
   const auto measured_copy = [&]() -> Measurement {
     if (arrays.inputs().empty()) return {};
@@ -119,9 +119,7 @@ Json time_on_gpu(tmajit::Device& device, const std::vector<PreparedLaunch>& laun
                    [&] { device.memory().copy(to.address(), from.address(), size, nullptr); });
   }();
   arrays.clear_outputs();
-  const auto measured = measure(device, bytes, repeat, [&] {
-    for (const auto& launch : launches) launch();
-  });
+  const auto measured = measure(device, bytes, repeat, [&] { plan(); });
   if (!json) {
     say_time(measured);
   }
@@ -146,7 +144,7 @@ void say_problem(const Problem& problem) {
   say("problem", describe(problem));
 }
 
-void say_kernels(const std::vector<KernelPlan>& plans, const std::vector<Kernel>& kernels) {
+void say_kernels(std::span<const KernelPlan> plans, std::span<const Kernel> kernels) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
     const auto artifact = kernels[i].artifact();
     say("kernel", describe(plans[i]));
@@ -179,40 +177,38 @@ int run_problem(const RunOptions& options, bool json) {
   chosen.device = device;
   tmajit::Runtime runtime(std::move(chosen));
   const DeviceArrays arrays(device, problem, options.seed);
-  const auto plans = plan_kernels(problem, arrays.addresses(), runtime);
-  const auto kernels = make_kernels(plans, runtime);
+  const auto plan = [&] {
+    const Progress progress("compiling");
+    return tmajit::plan(runtime, problem.operation(arrays.addresses()), problem.request.family_name());
+  }();
+  const auto plans = plan.plans();
+  const auto kernels = plan.kernels();
   if (!json) say_kernels(plans, kernels);
 
   Json report = to_json(problem);
   report["plan"]["steps"] = Json::array();
   auto& run = report["run"];
   run["device"] = to_json(device->info());
-  std::uint64_t bytes = 0;
-  std::vector<PreparedLaunch> launches;
   for (std::size_t i = 0; i < plans.size(); ++i) {
     report["plan"]["steps"].push_back(to_json(plans[i], kernels[i]));
-    launches.push_back(kernels[i].prepare(plans[i]));
-    bytes += launches.back().bytes_moved();
-    if (!json) say_launch(device->info(), launches.back().shape());
+    if (!json) say_launch(device->info(), plans[i].launch_shape());
   }
-  run["bytes"] = bytes;
+  run["bytes"] = plan.bytes_moved();
 
   bool right = true;
   if (choice.simulation && !plans.empty()) {
-    const auto launch_all = [&] {
-      for (const auto& launch : launches) launch();
-    };
     std::vector<tmajit::Artifact> compiled;
     for (const auto& kernel : kernels) compiled.push_back(kernel.artifact());
     Artifacts artifacts;
     for (const auto& each : compiled) artifacts.push_back(&each);
-    right = choice.simulation->run(artifacts, launch_all, report, json);
+    right = choice.simulation->run(
+        artifacts, [&] { plan(); }, report, json);
   } else if (!plans.empty()) {
-    run.update(time_on_gpu(*device, launches, arrays, options.repeat, json));
+    run.update(time_on_gpu(*device, plan, arrays, options.repeat, json));
     if (problem.request.combines()) {
       // Once, and not as often as it was timed.
       arrays.clear_outputs();
-      for (const auto& launch : launches) launch();
+      plan();
       device->streams().synchronize(nullptr);
     }
   }

@@ -1,3 +1,5 @@
+#include "families/ragged/ragged.hpp"
+
 #include "families/list.hpp"
 #include "families/ragged/check_ragged.hpp"
 #include "families/ragged/ragged_layout.hpp"
@@ -7,7 +9,6 @@
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
 
-#include <tmajit/ragged.hpp>
 #include <tmajit/ragged_batch.cuh>
 
 #include <algorithm>
@@ -20,7 +21,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t ctas_per_sm = 6;
+/// What a planner may choose from, the usual one first.
+constexpr RaggedTiling tilings[] = {
+    {},
+    {.tile_bytes = 4 * 1024, .stages = 4, .ctas_per_sm = 8},
+    {.tile_bytes = 16 * 1024, .stages = 3, .ctas_per_sm = 4},
+    {.tile_bytes = 16 * 1024, .stages = 4, .ctas_per_sm = 3},
+    {.tile_bytes = 32 * 1024, .stages = 3, .ctas_per_sm = 2},
+};
+/// Waits for memory that the changes of tensor maps cost an SM for each tensor: 16,384 tensors of two tiles
+/// took 398 us on an H200.
+constexpr double waits_of_tensor = 6.7;
+/// Elements that a CTA's threads load at once where they move a tensor.
+constexpr double elements_at_once = 32 * 4;
 constexpr auto why_text =
     "All tensors of the batch are moved by one grid: each CTA takes as many tiles, and changes its tensor "
     "maps where it "
@@ -32,6 +45,7 @@ struct RaggedFacts {
   std::uint32_t element_bytes = 1;
   std::uint32_t part_columns = 1;
   std::uint32_t stages = 1;
+  std::uint32_t ctas_per_sm = 1;
   Flag row_tails = 0;
   Flag elements = 0;
   std::array<std::uint32_t, max_map_rank> tile{};
@@ -40,9 +54,10 @@ struct RaggedFacts {
 struct RaggedChoice {
   PerDimension tile{};
   std::uint32_t stages = 1;
+  std::uint32_t ctas_per_sm = 1;
   static constexpr auto members() {
-    return std::array{choice_box("tile", &RaggedChoice::tile),
-                      choice_number("stages", &RaggedChoice::stages)};
+    return std::array{choice_box("tile", &RaggedChoice::tile), choice_number("stages", &RaggedChoice::stages),
+                      choice_number("ctas_per_sm", &RaggedChoice::ctas_per_sm)};
   }
   [[nodiscard]] std::string text() const {
     return fmt::format("{}, {} stages, 32 threads, {} CTAs an SM", box_text(tile), stages, ctas_per_sm);
@@ -55,11 +70,17 @@ const RaggedLayout& layout_of(const Candidate& candidate) {
   return RaggedBase::data(candidate).layout;
 }
 
+/// CTAs of the grid, which stay.
+std::uint64_t ctas_of(const RaggedLayout& layout, const Problem& problem) {
+  return std::clamp<std::uint64_t>(layout.tiles, 1, std::uint64_t{problem.sm_count} * layout.ctas_per_sm);
+}
+
 RaggedFacts facts_of_layout(const RaggedLayout& layout) {
   return {.rank = layout.rank,
           .element_bytes = layout.element_bytes,
           .part_columns = layout.part_columns,
           .stages = layout.stages,
+          .ctas_per_sm = layout.ctas_per_sm,
           .row_tails = layout.row_tails ? 1U : 0U,
           .elements = layout.elements ? 1U : 0U,
           .tile = layout.tile};
@@ -73,37 +94,44 @@ class Ragged final : public RaggedBase {
              .summary = "moves a batch of tensors of different sizes, through tensor maps that it changes",
              .operations = {}}) {}
 
-  [[nodiscard]] KernelPlan plan(RaggedLayout layout, DevicePtr table, const Chip& chip) const {
-    // As the rest of the library sees it: so many elements, from the table to the table.
-    Problem problem{.sm_count = chip.sm_count};
-    CanonicalNest& nest = problem.nest;
-    nest.rank = 1;
-    nest.operands = 2;
-    nest.shape[0] = layout.moved;
-    for (std::uint32_t i = 0; i < nest.operands; ++i) {
-      nest.operand[i].strides[0] = 1;
-      problem.type[i] = unsigned_of(layout.element_bytes);
-      problem.address[i] = table;
+  void add(const RaggedPairs& pairs, const CanonicalNest& nest, std::vector<Candidate>& candidates) const {
+    for (const RaggedTiling& tiling : tilings) {
+      RaggedLayout layout = ragged_layout(pairs, tiling);
+      RaggedChoice choice{.stages = layout.stages, .ctas_per_sm = layout.ctas_per_sm};
+      std::ranges::copy(layout.tile, choice.tile.begin());
+      const RaggedFacts facts = facts_of_layout(layout);
+      Candidate added = candidate(facts, choice, nest, std::move(layout));
+      // No other tiling is measured yet: tune() finds where one is faster.
+      const bool usual = candidates.empty();
+      if (usual) added.usual = Usual::yes;
+      add_once(candidates, std::move(added), usual);
     }
-    RaggedChoice choice{.stages = layout.stages};
-    std::ranges::copy(layout.tile, choice.tile.begin());
-    const RaggedFacts facts = facts_of_layout(layout);
-    return make_kernel_plan(candidate(facts, choice, nest, std::move(layout)), std::move(problem));
   }
 
   /// Its problems are batches, of which a planner knows nothing: plan_ragged().
   void add_candidates(const Problem& /*problem*/, std::vector<Candidate>& /*candidates*/) const override {}
 
-  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
+  [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const RaggedLayout& layout = layout_of(candidate);
-    Footprint footprint{.threads = 32,
-                        .tiles = std::max(layout.tiles, 1U),
-                        .stages = layout.stages,
-                        .dynamic_shared_bytes = layout.shared_bytes(),
-                        .bytes_in_flight = std::uint64_t{layout.stages} * layout.stage_bytes(),
-                        .by_engine = true};
-    std::copy_n(layout.tile.begin(), layout.rank, footprint.box.begin());
-    return footprint;
+    const std::uint64_t ctas = ctas_of(layout, problem);
+    const double of_sm = static_cast<double>(layout.count) / problem.sm_count;
+    return {.box = {layout.tile[layout.rank - 1]},  // what lies in one piece
+            .threads = 32,
+            .tiles = std::max(layout.tiles, 1U),
+            .stages = layout.stages,
+            .tiles_per_cta = std::max(sat_cast<std::uint32_t>(layout.tiles / (ctas * layout.stages)), 1U),
+            .dynamic_shared_bytes = layout.shared_bytes(),
+            .bytes_in_flight = std::uint64_t{layout.stages} * layout.stage_bytes(),
+            .by_engine = true,
+            .waits = waits_of_tensor * of_sm +
+                     static_cast<double>(layout.by_threads) / (static_cast<double>(ctas) * elements_at_once)};
+  }
+
+  void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
+    const RaggedLayout& layout = layout_of(candidate);
+    shape.staggered = layout.elements;
+    shape.column = log2_of(layout.count);
+    shape.rank = static_cast<std::uint8_t>(layout.rank);
   }
 
   [[nodiscard]] std::string why(const Candidate& /*candidate*/, const Problem& /*problem*/) const override {
@@ -121,8 +149,7 @@ class Ragged final : public RaggedBase {
     parameters.add_address(at + offsetof(params::RaggedBatch, first), 0);
     parameters.add_map("pattern", 0, layout.pattern(), table);
     parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
-    const std::uint64_t ctas =
-        std::clamp<std::uint64_t>(layout.tiles, 1, std::uint64_t{problem.sm_count} * ctas_per_sm);
+    const std::uint64_t ctas = ctas_of(layout, problem);
     shape.grid = grid_of(ctas);
     shape.scratch_bytes =
         scratch_zeros + sat_cast<std::uint32_t>(ctas * 2 * layout.stages * sizeof(params::TensorMap));
@@ -134,7 +161,7 @@ class Ragged final : public RaggedBase {
     SourceParts parts{.why = why_text,
                       .map_rank = layout.rank,
                       .element_bytes = layout.element_bytes,
-                      .least_ctas = ctas_per_sm,
+                      .least_ctas = layout.ctas_per_sm,
                       .call = fmt::format("copy_batch(batch, pattern, scratch + {})", scratch_zeros)};
     parts.set("row_tail", layout.row_tails);
     parts.set("elements", layout.elements);
@@ -160,6 +187,16 @@ class Ragged final : public RaggedBase {
   }
 };
 
+std::uint64_t moved_elements(const RaggedPairs& pairs) {
+  std::uint64_t moved = 0;
+  for (const RaggedPair& pair : pairs.pairs) {
+    std::uint64_t elements = 1;
+    for (std::uint32_t d = 0; d < pairs.rank; ++d) elements = sat_mul(elements, pair.extent[d]);
+    moved = sat_add(moved, elements);
+  }
+  return moved;
+}
+
 const Ragged& ragged() {
   static const Ragged family;
   return family;
@@ -171,7 +208,12 @@ const Family& ragged_family() {
   return ragged();
 }
 
-RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePtr table, const Chip& chip) {
+const std::vector<std::byte>& ragged_table(const Candidate& candidate) {
+  return layout_of(candidate).table;
+}
+
+RaggedBatch ragged_batch(std::span<const Tensor> destinations, std::span<const Tensor> sources,
+                         DevicePtr table, const Chip& chip) {
   check_chip(chip);
   if (destinations.size() != sources.size()) {
     throw Error(ErrorCode::invalid_argument,
@@ -181,9 +223,20 @@ RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources, DevicePt
   Violations violations;
   check_ragged(destinations, sources, violations);
   if (violations.count() > 0) throw SpecError(violations.take());
-  RaggedLayout layout = ragged_layout(destinations, sources);
-  std::vector<std::byte> bytes = std::move(layout.table);
-  return {ragged().plan(std::move(layout), table, chip), std::move(bytes)};
+  const RaggedPairs pairs = ragged_pairs(destinations, sources);
+  // As the rest of the library sees it: so many elements, from the table to the table.
+  RaggedBatch batch{.problem = {.sm_count = chip.sm_count}};
+  CanonicalNest& nest = batch.problem.nest;
+  nest.rank = 1;
+  nest.operands = 2;
+  nest.shape[0] = moved_elements(pairs);
+  for (std::uint32_t i = 0; i < nest.operands; ++i) {
+    nest.operand[i].strides[0] = 1;
+    batch.problem.type[i] = unsigned_of(pairs.element_bytes);
+    batch.problem.address[i] = table;
+  }
+  ragged().add(pairs, nest, batch.candidates);
+  return batch;
 }
 
 TMAJIT_END

@@ -1,6 +1,5 @@
 #include "families/ragged/ragged_layout.hpp"
 
-#include "families/ragged/ragged_pairs.hpp"
 #include "kernel/parameters.hpp"
 #include "spec/limits.hpp"
 #include "spec/saturate.hpp"
@@ -17,13 +16,11 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t tile_bytes = 8 * 1024;
-constexpr std::uint32_t ring_stages = 3;
 constexpr std::uint32_t shared_unit = 128;  // what boxes and maps in shared memory are aligned to
 constexpr std::uint32_t base_slack = 1024;  // by which a kernel may move up what it has of shared memory
 
 /// The longest row, and in each other dimension as many as make a tile.
-void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs) {
+void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs, std::uint64_t tile_bytes) {
   const std::uint32_t inner = layout.rank - 1;
   const std::uint64_t size = layout.element_bytes;
   std::array<std::uint64_t, max_map_rank> longest{};
@@ -47,7 +44,6 @@ void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs) {
     layout.tile[d] = static_cast<std::uint32_t>(side);
     more = std::max<std::uint64_t>(more / side, 1);
   }
-  layout.stages = ring_stages;
 }
 
 /// Whether a tensor map describes one side, as its rows of 16 bytes and their distances go.
@@ -113,6 +109,7 @@ void write_table(RaggedLayout& layout, const RaggedPairs& pairs) {
     std::memcpy(layout.table.data() + n * sizeof entry, &entry, sizeof entry);
     tiles = sat_add(tiles, own);
     layout.moved = sat_add(layout.moved, elements);
+    if (!mapped) layout.by_threads = sat_add(layout.by_threads, elements);
   }
   put_first(pairs.pairs.size());
   layout.tiles = static_cast<std::uint32_t>(tiles);
@@ -150,10 +147,12 @@ TensorMapSpec RaggedLayout::pattern() const {
   return map;
 }
 
-RaggedLayout ragged_layout(std::span<const Tensor> destinations, std::span<const Tensor> sources) {
-  const RaggedPairs pairs = ragged_pairs(destinations, sources);
-  RaggedLayout layout{.rank = pairs.rank, .element_bytes = pairs.element_bytes};
-  choose_tile(layout, pairs);
+RaggedLayout ragged_layout(const RaggedPairs& pairs, const RaggedTiling& tiling) {
+  RaggedLayout layout{.rank = pairs.rank,
+                      .element_bytes = pairs.element_bytes,
+                      .stages = tiling.stages,
+                      .ctas_per_sm = tiling.ctas_per_sm};
+  choose_tile(layout, pairs, tiling.tile_bytes);
   with_rank(layout.rank, [&](auto rank) {
     if constexpr (rank <= max_map_rank) write_table<rank>(layout, pairs);
   });

@@ -1,13 +1,11 @@
 #pragma once
 
+#include "families/ragged/ragged_pairs.hpp"
 #include "kernel/family.hpp"
-
-#include <tmajit/tensor.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 TMAJIT_BEGIN
@@ -19,13 +17,15 @@ struct RaggedLayout {
   std::uint32_t element_bytes = 1;                 ///< of what moves at once: 1 to 8
   std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, outermost first
   std::uint32_t part_columns = 1;                  ///< of the boxes that a tile's row consists of
-  std::uint32_t stages = 1;                        ///< tiles of a CTA under way
-  bool row_tails = false;                          ///< some destination's rows end within 16 bytes
-  bool elements = false;                           ///< no tensor map describes some tensors
-  std::uint64_t moved = 0;                         ///< elements of `element_bytes`, of all tensors
-  std::uint32_t count = 0;                         ///< tensors that are not empty
-  std::uint32_t tiles = 0;                         ///< of all
-  std::uint64_t first_offset = 0;                  ///< of the tiles' numbers in the table
+  std::uint32_t stages = 1;                        ///< tiles of a CTA in flight
+  std::uint32_t ctas_per_sm = 1;
+  bool row_tails = false;          ///< some destination's rows end within 16 bytes
+  bool elements = false;           ///< no tensor map describes some tensors
+  std::uint64_t moved = 0;         ///< elements of `element_bytes`, of all tensors
+  std::uint64_t by_threads = 0;    ///< those of them that threads move
+  std::uint32_t count = 0;         ///< tensors that are not empty
+  std::uint32_t tiles = 0;         ///< of all
+  std::uint64_t first_offset = 0;  ///< of the tiles' numbers in the table
   std::vector<std::byte> table = {};
 
   [[nodiscard]] std::uint32_t parts() const noexcept { return tile[rank - 1] / part_columns; }
@@ -38,9 +38,14 @@ struct RaggedLayout {
   [[nodiscard]] TensorMapSpec pattern() const;
 };
 
-/// Of tensors of one rank and element size, each as large as its source, that check_ragged() has found
-/// nothing wrong with. Throws Error{unsupported} for more dimensions, elements or tiles than there can be.
-[[nodiscard]] RaggedLayout ragged_layout(std::span<const Tensor> destinations,
-                                         std::span<const Tensor> sources);
+/// The numbers that are free to choose for speed.
+struct RaggedTiling {
+  std::uint32_t tile_bytes = 8 * 1024;  ///< at most, unless one row has more
+  std::uint32_t stages = 3;
+  std::uint32_t ctas_per_sm = 6;
+};
+
+/// The layout of a batch. Throws Error{unsupported} for more than 2^31 - 1 tiles.
+[[nodiscard]] RaggedLayout ragged_layout(const RaggedPairs& pairs, const RaggedTiling& tiling = {});
 
 TMAJIT_END

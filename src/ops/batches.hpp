@@ -1,0 +1,61 @@
+#pragma once
+
+#include "ops/placed_launches.hpp"
+
+#include <tmajit/move.hpp>
+#include <tmajit/ragged.hpp>
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+TMAJIT_BEGIN
+
+/// The tensors of an operation's moves, each of which copies one source.
+struct BatchTensors {
+  explicit BatchTensors(const Operation& operation);
+  std::vector<Tensor> destinations;
+  std::vector<Tensor> sources;
+};
+
+/// Where a batch is planned before its table lies anywhere: a multiple of what tables are aligned to.
+inline constexpr DevicePtr unplaced_table = 256;
+
+/// An operation as one launch, whose table lies at `table`: a batch by definition, or more than a few copies
+/// that take longer one by one, as the cost model has it. Nothing for any other operation.
+[[nodiscard]] std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table,
+                                                 const PlanOptions& options);
+
+/// The batches that a plan has launched, each with its table in device memory. A table belongs to one stream,
+/// which writes it before the launches that read it: the host waits for nothing, and the least recently used
+/// table of a stream is overwritten in the stream's order. A launch that is captured has a table of its own,
+/// which the graph keeps. Thread-safe.
+class Batches {
+ public:
+  static constexpr std::size_t most_of_stream = 8;
+  /// Of all streams; freeing one waits for the device.
+  static constexpr std::size_t most = 64;
+
+  /// Enqueues the batch if its table is on the stream; false, and nothing is enqueued, if not.
+  [[nodiscard]] bool launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream);
+  /// Enqueues the table of a batch of tensors at `addresses`, planned for `unplaced_table`, and its launch.
+  void launch(const Runtime& runtime, RaggedPlan plan, const TensorAddresses& addresses, Stream stream);
+
+ private:
+  struct Table {
+    Stream stream;
+    Buffer memory;
+    std::vector<std::byte> bytes;      ///< that the stream copies
+    std::vector<DevicePtr> addresses;  ///< of the tensors
+    PreparedLaunch launch;
+  };
+  /// The stream's least recently used table, or a new one, for `bytes`; it becomes the most recently used.
+  Table& table_for(const Runtime& runtime, Stream stream, std::size_t bytes, PreparedLaunch launch);
+
+  std::mutex mutex_;
+  std::list<Table> tables_;  ///< the most recently used first
+};
+
+TMAJIT_END

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <tmajit/device_memory.hpp>
+
+#include <cstddef>
+#include <span>
+
+TMAJIT_BEGIN
+
+/// What a device whose streams can be captured offers beside Device.
+class GraphMemory {
+ public:
+  /// Memory with these bytes, for launches of a stream that is captured: it lives as long as the graph or
+  /// anything made of it. Does not wait for other work. 0 if the stream is not captured. Throws
+  /// Error{out_of_memory}, Error{device_failed}.
+  [[nodiscard]] virtual DevicePtr of_capture(Stream stream, std::span<const std::byte> bytes) = 0;
+
+ protected:
+  ~GraphMemory() = default;
+};
+
+TMAJIT_END
