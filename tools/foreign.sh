@@ -9,6 +9,7 @@
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
 #   tools/foreign.sh --markdown FILE      the table, for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
+#   tools/foreign.sh --figures            how many of these are named, in which of all modes and seeds, and how many by their cause first
 #
 # The exit code is 0 if every kernel is parsed, has no finding but true ones, and gives the right numbers; else 1.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
@@ -16,12 +17,14 @@
 . "$ROOT/tools/lib/cuda.sh"
 
 mutants=false
+figures=()
 words=()
 for word in "$@"; do
   case $word in
     --mutants) mutants=true ;;
+    --figures) mutants=true figures=(--figures) ;;
     -h | --help)
-      sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+      sed -n '2,14s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
       exit 0
       ;;
     *) words+=("$word") ;;
@@ -126,7 +129,7 @@ if $mutants; then
   [[ " $* " == *" --group "* ]] || set -- "$@" --group cuda --group triton --group cutlass --group public
   PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
     exec python3 "$ROOT/tests/mutants/walk.py" --jitc "$jitc" --site "$site" --work "$folder/mutants" \
-    ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" "$@"
+    ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" ${figures[@]+"${figures[@]}"} "$@"
 fi
 heading "Kernels of others"
 corpus ${nvcc[@]+"${nvcc[@]}"} "${include[@]}" "$@"

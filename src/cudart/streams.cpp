@@ -75,7 +75,11 @@ void settle(cudaStream_t stream) {
   try {
     device().streams().synchronize(stream);
   } catch (const tmajit::Error&) {
+    const std::vector<tmajit::Report> reports = device().reports();
     device().clear_reports();
+    const auto failed = std::ranges::find_if(
+        reports, [](const tmajit::Report& each) { return each.found.starts_with("assertion `"); });
+    if (failed != reports.end()) throw Failure(cudaErrorAssert, failed->found);
   }
 }
 

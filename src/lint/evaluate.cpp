@@ -45,10 +45,16 @@ class Evaluator {
     return in_.opcode != Opcode::cvt && is_signed_integer(operation_type());
   }
   [[nodiscard]] Value read(std::size_t index, std::uint32_t width) {
-    return index < operands_.size() ? state_.read(flat_, operands_[index], width) : Values::unknown(width);
+    return index < operands().size() ? state_.read(flat_, operands()[index], width) : Values::unknown(width);
   }
   [[nodiscard]] Formula predicate(std::size_t index) {
-    return index < operands_.size() ? state_.predicate(flat_, operands_[index]) : state_.opaque(2);
+    return index < operands().size() ? state_.predicate(flat_, operands()[index]) : state_.opaque(2);
+  }
+
+  /// Bound when they are first asked for: most results of products and loads are opaque without them.
+  [[nodiscard]] llvm::ArrayRef<ptx::BoundOperand> operands() {
+    if (operands_.empty()) operands_ = bound_operands(flat_);
+    return operands_;
   }
 
   /// A number of which only the place is known that makes it.
@@ -88,8 +94,8 @@ class Evaluator {
     switch (in_.opcode) {
       case Opcode::mov:
         // A register, a literal, an address, a special register; vectors are packed and unpacked.
-        return operands_.size() == 2 && operands_[0].operand->kind == Operand::Kind::symbol &&
-                       operands_[1].operand->kind != Operand::Kind::vector
+        return operands().size() == 2 && operands()[0].operand->kind == Operand::Kind::symbol &&
+                       operands()[1].operand->kind != Operand::Kind::vector
                    ? read(1, width_)
                    : opaque();
       case Opcode::cvta:
@@ -359,9 +365,9 @@ class Evaluator {
   /// Parameters of a kernel never change: the same place gives the same number.
   Value load() {
     const auto spaces = in_.spaces();
-    if (in_.vector_width() != 1 || operands_.size() < 2 || spaces.empty()) return opaque();
+    if (in_.vector_width() != 1 || operands().size() < 2 || spaces.empty()) return opaque();
     if (spaces[0] != ptx::StateSpace::param && spaces[0] != ptx::StateSpace::param_entry) return opaque();
-    const Value address = values_.convert(state_.address(flat_, operands_[1]), 64, false);
+    const Value address = values_.convert(state_.address(flat_, operands()[1]), 64, false);
     const ptx::Variable* parameter = values_.variable_of(address);
     const ptx::Function& function = *state_.function().function;
     const bool reads_kernel_parameter =
@@ -410,7 +416,7 @@ class Evaluator {
     const auto types = in_.types();
     const Formula plain =
         types.empty() || !is_number(types.back()) ? state_.opaque(4) : integers(types.back());
-    if (operands_.size() < 4) return plain;
+    if (operands().size() < 4) return plain;
     const Formula other = predicate(3);
     if (in_.has("and")) return state_.conditions().conjunction(plain, other);
     if (in_.has("or")) return state_.conditions().disjunction(plain, other);
@@ -458,7 +464,7 @@ class Evaluator {
   std::uint32_t element_;
   Values& values_ = state_.values();
   const ptx::Instruction& in_ = *flat_.instruction;
-  llvm::SmallVector<ptx::BoundOperand, 6> operands_ = bound_operands(flat_);
+  llvm::SmallVector<ptx::BoundOperand, 6> operands_;
   std::uint32_t width_ = value_width(type_);
 };
 

@@ -1,6 +1,7 @@
 #include "lint/propagation.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <llvm/ADT/STLExtras.h>
 
@@ -32,6 +33,7 @@ void Propagation::find_slots() {
   std::vector<bool> read_unwritten(count, false);
   slot_of_.assign(count, single);
   single_.resize(count);
+  readers_.resize(count);
   const auto need_slot = [&](std::uint32_t reg) {
     if (slot_of_[reg] != single) return;
     slot_of_[reg] = static_cast<std::uint32_t>(register_of_.size());
@@ -68,6 +70,8 @@ void Propagation::find_slots() {
       const std::uint32_t from = flow_.block_of(by);
       const std::uint32_t to = flow_.block_of(i);
       if (from == to ? by > i : !flow_.dominates(from, to)) need_slot(reg->index);
+      auto& readers = readers_[reg->index];
+      if (from != to && (readers.empty() || readers.back() != to)) readers.push_back(to);
     }
   }
   current_.resize(register_of_.size());
@@ -76,6 +80,13 @@ void Propagation::find_slots() {
   leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
   entering_.resize(leaving_.size());
   left_.assign(flow_.blocks().size(), false);
+  stale_.assign(flow_.blocks().size(), true);
+  begins_loop_.resize(flow_.blocks().size());
+  for (const std::uint32_t block : flow_.order()) {
+    begins_loop_[block] = llvm::any_of(flow_.predecessors(block), [&](std::uint32_t from) {
+      return flow_.rank(from) != ptx::ControlFlow::unreachable && flow_.retreats(from, block);
+    });
+  }
 }
 
 std::vector<std::uint32_t> Propagation::unwritten() const {
@@ -92,7 +103,8 @@ void Propagation::solve() {
   for (std::uint32_t n = 0; n < most_passes; ++n) {
     settle_ = n >= patient_passes;
     knows_loops_ = n >= first_sure_pass;
-    if (!pass()) return;
+    if (n == first_sure_pass) steps_changed_ = true;
+    if (!pass() && (knows_loops_ || !llvm::is_contained(begins_loop_, true))) return;
   }
   // Nothing that is merged is known then, which no further pass could change.
   give_up_slots_ = true;
@@ -101,22 +113,36 @@ void Propagation::solve() {
 
 bool Propagation::pass() {
   changed_ = false;
+  if (std::exchange(steps_changed_, false)) {
+    for (const std::uint32_t block : flow_.order()) stale_[block] = stale_[block] || begins_loop_[block];
+  }
+  const bool all = give_up_slots_ || settle_ || symbols_changed_;
+  const std::uint64_t changes = values_.changes();
   for (const std::uint32_t block : flow_.order()) {
+    if (!all && !stale_[block]) continue;
+    stale_[block] = false;
     enter(block);
     for (std::uint32_t i = flow_.blocks()[block].first; i < flow_.blocks()[block].last; ++i) execute(i);
-    if (give_up_slots_) continue;
-    std::vector<Content>& leaving = leaving_[block];
-    const auto slots = live_.out(block);
-    changed_ = changed_ || !left_[block];
-    left_[block] = true;
-    leaving.resize(slots.size());
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (leaving[i] == current_[slots[i]]) continue;
-      leaving[i] = current_[slots[i]];
-      changed_ = true;
-    }
+    if (!give_up_slots_) leave(block);
   }
+  symbols_changed_ = values_.changes() != changes;
   return changed_;
+}
+
+void Propagation::leave(std::uint32_t block) {
+  std::vector<Content>& leaving = leaving_[block];
+  const auto slots = live_.out(block);
+  bool changed = !left_[block];
+  left_[block] = true;
+  leaving.resize(slots.size());
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (leaving[i] == current_[slots[i]]) continue;
+    leaving[i] = current_[slots[i]];
+    changed = true;
+  }
+  if (!changed) return;
+  changed_ = true;
+  for (const ptx::Edge& edge : flow_.blocks()[block].edges) stale_[edge.target] = true;
 }
 
 void Propagation::visit(const std::function<void(std::uint32_t)>& each) {
@@ -141,16 +167,10 @@ void Propagation::enter(std::uint32_t block) {
     const bool is_known = entering.size() == slots.size();
     for (std::size_t i = 0; i < slots.size(); ++i)
       current_[slots[i]] = merge(block, slots[i], is_known ? &entering[i] : nullptr);
-    if (!begins_loop(block)) return;
+    if (!begins_loop_[block]) return;
     entering.resize(slots.size());
     for (std::size_t i = 0; i < slots.size(); ++i) entering[i] = current_[slots[i]];
   }
-}
-
-bool Propagation::begins_loop(std::uint32_t block) const {
-  return std::ranges::any_of(flow_.predecessors(block), [&](std::uint32_t from) {
-    return flow_.rank(from) != ptx::ControlFlow::unreachable && flow_.retreats(from, block);
-  });
 }
 
 const Content& Propagation::left_by(std::uint32_t block, std::uint32_t slot) const {
@@ -168,17 +188,23 @@ Content Propagation::forgotten(std::uint32_t block, std::uint32_t slot) {
 
 Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Content* before) {
   const JoinKey key{key_merge, block, slot};
+  values_.settle();
   Content merged;
   bool first = true;
   // A loop has a counter in step if it begins and goes on alike in all threads.
   bool in_step = true;
   std::uint32_t ways_in = 0;
+  const bool loop = begins_loop_[block];
   for (const std::uint32_t from : flow_.predecessors(block)) {
     if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
-    Content content = left_by(from, slot);
-    in_step = in_step && content.value && !values_.varies(*content.value);
-    if (!flow_.retreats(from, block)) ++ways_in;
-    if (flow_.retreats(from, block)) {
+    const Content& left = left_by(from, slot);
+    const bool is_loop = loop && flow_.retreats(from, block);
+    if (loop) in_step = in_step && left.value && !values_.varies(*left.value);
+    if (!is_loop) ++ways_in;
+    // Joining what is exact with itself changes nothing.
+    if (!is_loop && !first && left == merged && (!left.value || left.value->exact())) continue;
+    Content content = left;
+    if (is_loop) {
       // What the loop leaves as it was adds nothing to what came into the loop.
       if (before != nullptr && content == *before && !first) continue;
       if (content.value) {
@@ -192,11 +218,13 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
     merged = first ? std::move(content) : join(merged, content, key);
     first = false;
   }
-  if (merged.value && begins_loop(block)) {
+  if (merged.value && loop) {
     const SymbolId rest =
         values_.named({key.begin(), key.end()}, [&] { return Symbol{.home = home_, .per_thread = true}; });
     const bool same = in_step && ways_in == 1;
-    changed_ = (knows_loops_ ? values_.note_same_each_time(rest, same) : !same) || changed_;
+    const bool changed = knows_loops_ ? values_.note_same_each_time(rest, same) : !same;
+    changed_ = changed || changed_;
+    steps_changed_ = steps_changed_ || changed;
     if (!knows_loops_) (void)values_.note_same_each_time(rest, true);
   }
   // What a loop brings back is known in part only; a symbol of its own names the rest.
@@ -276,12 +304,16 @@ void Propagation::execute(std::uint32_t instruction) {
 
 void Propagation::write(std::uint32_t reg, std::uint32_t element, Formula guard, Content content) {
   if (guard == never) return;
-  if (guard != always) content = chosen(guard, content, this->content(reg), {key_guarded, place_, element});
+  if (guard != always) {
+    values_.settle();
+    content = chosen(guard, content, this->content(reg), {key_guarded, place_, element});
+  }
   if (slot_of_[reg] != single) {
     current_[slot_of_[reg]] = std::move(content);
   } else if (single_[reg] != content) {
     single_[reg] = std::move(content);
     changed_ = true;
+    for (const std::uint32_t block : readers_[reg]) stale_[block] = true;
   }
 }
 

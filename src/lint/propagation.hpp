@@ -68,11 +68,12 @@ class Propagation {
   void find_slots();
   void solve();
   bool pass();
+  /// Keeps what a block leaves to its successors, which are stale if that has changed.
+  void leave(std::uint32_t block);
   /// The slots at the entry of a block, from what its predecessors leave.
   void enter(std::uint32_t block);
   /// `before` is what the last pass made of it, if any did.
   Content merge(std::uint32_t block, std::uint32_t slot, const Content* before);
-  [[nodiscard]] bool begins_loop(std::uint32_t block) const;
   /// What a block leaves in a slot that is live at its end.
   [[nodiscard]] const Content& left_by(std::uint32_t block, std::uint32_t slot) const;
   /// What is kept of a slot once there are too many of them.
@@ -98,6 +99,8 @@ class Propagation {
   std::vector<std::uint32_t> slot_of_;      ///< of registers that need one, else `single`
   std::vector<std::uint32_t> register_of_;  ///< of a slot
   std::vector<Content> single_;
+  /// Blocks that read a register without a slot, but for the one that writes it.
+  std::vector<llvm::SmallVector<std::uint32_t, 2>> readers_;
   std::vector<Content> current_;
   std::vector<std::uint32_t> never_written_;    ///< of those without a slot: read before any write
   ptx::Liveness live_;                          ///< of slots
@@ -105,10 +108,14 @@ class Propagation {
   std::vector<std::vector<Content>> leaving_;   ///< at the end of each block, of live_.out()
   std::vector<std::vector<Content>> entering_;  ///< at the begin of each loop, of live_.in()
   std::vector<bool> left_;                      ///< blocks that a pass has come through
-  bool give_up_slots_ = false;                  ///< too many: their registers are unknown
+  std::vector<bool> begins_loop_;
+  std::vector<bool> stale_;     ///< blocks whose entry has changed since a pass executed them
+  bool give_up_slots_ = false;  ///< too many: their registers are unknown
   bool changed_ = false;
-  bool settle_ = false;       ///< what still differs is taken as unknown, so that the passes end
-  bool knows_loops_ = false;  ///< has followed them often enough to say what they bring back
+  bool steps_changed_ = false;    ///< whether a loop's counter is in step, so that all loops are merged again
+  bool symbols_changed_ = false;  ///< in the last pass, which may change what any instruction computes
+  bool settle_ = false;           ///< what still differs is taken as unknown, so that the passes end
+  bool knows_loops_ = false;      ///< has followed them often enough to say what they bring back
   std::uint32_t place_ = 0;
   std::int32_t home_ = 0;
 };

@@ -37,6 +37,7 @@ struct Symbol {
   std::optional<std::uint32_t> indicates = std::nullopt;
   bool several_variables = false;  ///< that, and those of others
   std::uint64_t most = ~0ULL;      ///< it is no more than this, whatever ways lead to it
+  friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
 /// The first number of the key that names a symbol: what makes it.
@@ -169,7 +170,15 @@ class Values {
   /// Home, threads and variable of what is computed from these values: those of their symbols.
   void inherit(Symbol& symbol, const Value& a) const;
   /// The same for a symbol that is there already.
-  void inherit(SymbolId id, const Value& a) { inherit(symbols_[id], a); }
+  void inherit(SymbolId id, const Value& a) {
+    const Symbol before = symbols_[id];
+    inherit(symbols_[id], a);
+    changes_ += id < settled_ && symbols_[id] != before ? 1 : 0;
+  }
+  /// Says that values are computed from all symbols that there are by now.
+  void settle() noexcept { settled_ = static_cast<SymbolId>(symbols_.size()); }
+  /// How often a symbol has changed from which values were computed.
+  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
   /// The only variable that the value can point into, or null.
   [[nodiscard]] const ptx::Variable* variable_of(const Value& a) const;
   /// Appends a value to a key for named().
@@ -190,6 +199,8 @@ class Values {
   std::vector<Symbol> symbols_;
   std::unordered_map<std::vector<std::uint64_t>, SymbolId, KeyHash> names_;
   std::unordered_map<SymbolId, Defined> definitions_;
+  SymbolId settled_ = 0;  ///< the first from which no value is computed yet
+  std::uint64_t changes_ = 0;
   std::unordered_map<SymbolId, bool> noted_;  ///< what note_same_each_time() was told
   std::map<const ptx::Variable*, SymbolId> variables_;
 };

@@ -173,7 +173,7 @@ Form compile_row(const FormRow& row) {
   return form;
 }
 
-/// Matches one form against one instruction and remembers the furthest failure over all of them.
+/// Matches one form against one instruction; remembers the furthest failure over all forms, if it explains.
 class Matcher {
  public:
   Matcher(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands)
@@ -205,6 +205,8 @@ class Matcher {
     return taken ? order : std::vector<std::string>{};
   }
 
+  /// Remembers failures from here on, which takes several times as long.
+  void explain() { explains_ = true; }
   [[nodiscard]] FormMatch failure() const {
     FormMatch match = furthest_;
     match.expected = llvm::join(expected_, ", ");
@@ -258,13 +260,14 @@ class Matcher {
              const Then& then) {
     if (items.empty()) {
       if (at == given.size()) return then();
-      fail(fault, at, fault == FormMatch::Fault::modifier ? "no further modifier" : "no further operand");
+      if (explains_)
+        fail(fault, at, fault == FormMatch::Fault::modifier ? "no further modifier" : "no further operand");
       return false;
     }
     const Item& item = items.front();
     if (at < given.size() && item.takes(given[at])) {
       if (match(fault, items.drop_front(), given, at + 1, then)) return true;
-    } else {
+    } else if (explains_) {
       item.expected([&](std::string text) { fail(fault, at, std::move(text)); });
     }
     return item.optional && match(fault, items.drop_front(), given, at, then);
@@ -283,6 +286,7 @@ class Matcher {
 
   llvm::ArrayRef<std::string> words_;
   llvm::ArrayRef<Operand> operands_;
+  bool explains_ = false;
   FormMatch furthest_;
   std::vector<std::string> expected_;
 };
@@ -349,6 +353,8 @@ FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> 
   for (const Form& form : forms->second) {
     if (matcher.matches(form)) return {FormMatch::Fault::none, form.opcode, 0, {}, {}};
   }
+  matcher.explain();
+  for (const Form& form : forms->second) (void)matcher.matches(form);
   FormMatch failure = matcher.failure();
   for (const Form& form : forms->second) {
     if (auto order = matcher.reordered(form); !order.empty())

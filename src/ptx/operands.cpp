@@ -6,13 +6,6 @@ TMAJIT_BEGIN
 namespace ptx {
 namespace {
 
-std::uint32_t names_in(const Operand& operand) {
-  std::uint32_t names =
-      operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::negated ? 1 : 0;
-  for (const Operand& element : operand.elements) names += names_in(element);
-  return names;
-}
-
 llvm::SmallVector<BoundOperand, 6> bind_all(const std::vector<Operand>& operands, std::uint32_t first) {
   llvm::SmallVector<BoundOperand, 6> bound;
   for (const Operand& operand : operands) {
@@ -23,6 +16,13 @@ llvm::SmallVector<BoundOperand, 6> bind_all(const std::vector<Operand>& operands
 }
 
 }  // namespace
+
+std::uint32_t names_in(const Operand& operand) {
+  std::uint32_t names =
+      operand.kind == Operand::Kind::symbol || operand.kind == Operand::Kind::negated ? 1 : 0;
+  for (const Operand& element : operand.elements) names += names_in(element);
+  return names;
+}
 
 llvm::SmallVector<BoundOperand, 6> bound_operands(const FlatInstruction& flat) {
   return bind_all(flat.instruction->operands, flat.instruction->guard ? 1 : 0);

@@ -20,6 +20,9 @@ struct BoundOperand {
 /// The parts of a vector, pair, tuple or address.
 [[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole);
 
+/// How many bindings the operand's names have.
+[[nodiscard]] std::uint32_t names_in(const Operand& operand);
+
 /// Whether the instruction writes its first operand.
 [[nodiscard]] bool writes_first(const Instruction& instruction);
 
@@ -27,7 +30,7 @@ struct BoundOperand {
 template <class Visit>
 void for_each_written(const FlatInstruction& flat, const Visit& visit) {
   if (!writes_first(*flat.instruction)) return;
-  const BoundOperand written = bound_operands(flat)[0];
+  const BoundOperand written{&flat.instruction->operands[0], flat.instruction->guard ? 1U : 0U};
   std::uint32_t element = 0;
   const auto take = [&](BoundOperand each) {
     if (each.operand->kind == Operand::Kind::symbol) {
@@ -44,10 +47,9 @@ void for_each_written(const FlatInstruction& flat, const Visit& visit) {
 /// the accumulators of a product of a warpgroup, which it writes, too.
 template <class Visit>
 void for_each_read(const FlatInstruction& flat, const Visit& visit) {
-  const auto operands = bound_operands(flat);
   const bool skips = writes_first(*flat.instruction) && flat.instruction->opcode != Opcode::wgmma_mma_async;
-  const std::size_t from = skips ? operands[0].binding : 0;
-  const std::size_t to = !skips ? 0 : operands.size() > 1 ? operands[1].binding : flat.bindings.size();
+  const std::size_t from = flat.instruction->guard ? 1 : 0;
+  const std::size_t to = skips ? from + names_in(flat.instruction->operands[0]) : 0;
   for (std::size_t b = 0; b < flat.bindings.size(); ++b) {
     const auto* const reg = std::get_if<RegisterRef>(&flat.bindings[b]);
     if (reg != nullptr && (b < from || b >= to)) visit(reg->index);

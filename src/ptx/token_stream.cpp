@@ -34,6 +34,11 @@ bool is_word_part(char c) {
   return llvm::isAlnum(c) || c == '_';
 }
 
+/// The letter behind the zero of 0x, 0f and 0d, in lower case.
+char prefix_of(llvm::StringRef number) {
+  return number.size() > 1 && number[0] == '0' ? llvm::toLower(number[1]) : '\0';
+}
+
 class Lexer {
  public:
   /// NVRTC counts the zero that ends its text to the size, and programs write it into their files.
@@ -145,8 +150,8 @@ class Lexer {
       skip(is_word_part);
       text = make(Token::Kind::number, begin).text;
     }
-    const auto prefix = text.take_front(2).lower();
-    if (prefix != "0x" && prefix != "0f" && prefix != "0d" && text.contains_insensitive('e')) {
+    const char prefix = prefix_of(text);
+    if (prefix != 'x' && prefix != 'f' && prefix != 'd' && text.find_first_of("eE") != text.npos) {
       decimal = true;
       if (text.back() == 'e' || text.back() == 'E') {
         if (peek() == '+' || peek() == '-') ++cursor_;
@@ -167,8 +172,8 @@ class Lexer {
   [[nodiscard]] Immediate literal_value(llvm::StringRef text) const {
     const auto bad = [&](const char* why) { return error("'" + text.str() + "' " + why); };
     Immediate value;
-    if (const auto prefix = text.take_front(2).lower(); prefix == "0f" || prefix == "0d") {
-      const bool single = prefix == "0f";
+    if (const char prefix = prefix_of(text); prefix == 'f' || prefix == 'd') {
+      const bool single = prefix == 'f';
       value.kind = single ? Immediate::Kind::f32 : Immediate::Kind::f64;
       if (text.size() != (single ? 10U : 18U) || text.drop_front(2).getAsInteger(16, value.bits)) {
         throw bad(single ? "is no f32: 0f and 8 hexadecimal digits"

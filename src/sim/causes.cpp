@@ -208,10 +208,25 @@ std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, 
   return expects_nothing(cta, thread, owner, offset, *barrier);
 }
 
+/// The lane has waited for the stage's last load, and the next one is issued although the lane has not
+/// released the stage: the mbarrier that counts releases counts too few.
+static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, Cta& owner, const Copy& load,
+                                          check::RuleId symptom) {
+  Cta& cta = *warp.cta;
+  const std::uint32_t thread = warp.thread(lane);
+  const Mbarrier* const full = owner.mbarrier(load.barrier);
+  const MbarrierUses::Thread uses =
+      full == nullptr ? MbarrierUses::Thread() : full->uses.of(cta.number_of(thread));
+  if (uses.wait == 0 || uses.ended != full->phase) return std::nullopt;
+  auto cause = why_went_on(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
+  return cause && cause->rule->id != symptom->id ? cause : std::nullopt;
+}
+
 bool report_read_early(const Warp& warp, std::uint32_t lane, Cta& owner, const Engine::InFlight& load,
                        check::RuleId symptom) {
   if (!load.barrier) return false;
-  const auto cause = why_read_early(*warp.cta, warp.thread(lane), owner, *load.barrier);
+  auto cause = why_read_early(*warp.cta, warp.thread(lane), owner, *load.barrier);
+  if (!cause && load.load != nullptr) cause = why_overtaken(warp, lane, owner, *load.load, symptom);
   if (!cause) return false;
   const std::uint32_t line = line_of(*warp.cta, warp.place());
   report(*cause,

@@ -185,9 +185,12 @@ class SimKernel final : public LoadedKernel {
 
   void allow_shared_bytes(std::uint32_t bytes) override {
     if (bytes + program_->static_shared_bytes > max_shared_bytes) {
-      throw Error(ErrorCode::device_failed,
-                  fmt::format("kernel \"{}\" cannot have {} bytes of shared memory, at most {}",
-                              program_->entry, bytes, max_shared_bytes));
+      throw Error(
+          ErrorCode::device_failed,
+          fmt::format(
+              "kernel \"{}\" cannot have {} bytes of dynamic shared memory; a CTA has {}, of which {} "
+              "are static",
+              program_->entry, bytes, max_shared_bytes, program_->static_shared_bytes));
     }
     allowed_ = std::max(allowed_, bytes);
   }

@@ -205,7 +205,7 @@ void Engine::issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane)
   });
   const std::uint64_t group = open_group_[copy.thread];
   if (cta_.races) cta_.races->store(copy, warp, lane, group, !legal);
-  stores_.push_back({copy, group, false, false, {}});
+  stores_.push_back({copy, group, false, false, false, {}});
   if (cta_.launch.options.mode == SimOptions::Mode::early) {
     read(stores_.back());
     write(stores_.back());
@@ -221,12 +221,13 @@ void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_o
   const std::uint64_t next = open_group_[thread];
   for (Store& store : stores_) {
     if (store.copy.thread != thread || !store.committed || store.group + pending >= next) continue;
+    store.awaited = true;
     read(store);
     if (!read_only) write(store);
   }
   if (cta_.races && pending < next) cta_.races->wait_group(cta_, thread, next - pending, read_only);
-  std::erase_if(stores_, [](const Store& store) { return store.read && store.data.empty(); });
-  while (stores_.size() > most_unwritten && stores_.front().read) {
+  std::erase_if(stores_, [](const Store& store) { return store.awaited && store.data.empty(); });
+  while (stores_.size() > most_unwritten && stores_.front().awaited) {
     write(stores_.front());
     stores_.pop_front();
   }
@@ -312,7 +313,7 @@ void Engine::finish() {
                      "the CTA ends before an asynchronous copy to a peer has read its shared memory");
   }
   for (Store& store : stores_) {
-    if (!store.read) {
+    if (!store.awaited) {
       cta_.report(store.copy.thread, store.copy.place, "exit.store-unread",
                   store.committed ? "the CTA ends before a bulk store has read its shared memory"
                                   : "the CTA ends with a bulk store that no commit_group closed",
@@ -370,15 +371,13 @@ void SmallCopies::issue(SmallCopy copy, const Warp& warp, std::uint32_t lane) {
   std::memset(cta_.shared() + copy.shared, poison, copy.bytes);
   std::memset(cta_.shadow() + copy.shared, loading, copy.bytes);
   copy.group = open_group_[copy.thread];
-  if (cta_.launch.options.mode == SimOptions::Mode::early) {
-    complete(copy);
-  } else {
-    copy.serial = serial_++;
-    pending_.push_back(copy);
-  }
+  copy.serial = serial_++;
+  copy.brought = cta_.launch.options.mode == SimOptions::Mode::early;
+  if (copy.brought) bring(copy);
+  pending_.push_back(copy);
 }
 
-void SmallCopies::complete(const SmallCopy& copy) {
+void SmallCopies::bring(const SmallCopy& copy) {
   std::byte* const to = cta_.shared() + copy.shared;
   if (copy.given != 0) {
     std::memcpy(to,
@@ -387,6 +386,10 @@ void SmallCopies::complete(const SmallCopy& copy) {
                 copy.given);
   }
   std::memset(to + copy.given, 0, copy.bytes - copy.given);
+}
+
+void SmallCopies::complete(const SmallCopy& copy) {
+  if (!copy.brought) bring(copy);
   std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
   // Through the generic proxy, as if the thread had stored it.
   for (std::uint32_t i = copy.shared / 4; i < (copy.shared + copy.bytes) / 4; ++i)

@@ -124,6 +124,7 @@ class Engine {
     std::string text;
     std::optional<std::uint32_t> place;
     std::optional<std::uint32_t> barrier{};  ///< a load: offset of the mbarrier that it completes on
+    const Copy* load = nullptr;              ///< a bulk load
     const Copy* store = nullptr;             ///< a bulk store
     std::uint64_t group = 0;                 ///< its group
   };
@@ -144,6 +145,7 @@ class Engine {
     std::uint64_t group = 0;
     bool committed = false;
     bool read = false;
+    bool awaited = false;         ///< a wait of its thread covers it
     std::vector<std::byte> data;  ///< the tile's rows once read
   };
   /// Whose fence.proxy.async is looked for.
@@ -185,9 +187,10 @@ struct SmallCopy {
   std::uint64_t group = 0;
   std::uint64_t serial = 0;  ///< of all that have been issued
   std::uint32_t place = 0;
+  bool brought = false;  ///< the bytes are there, though no wait has covered the copy
 };
 
-/// They are done as late as they may be.
+/// They are done as late as they may be, or at once; a thread may read them after its wait in either case.
 class SmallCopies {
  public:
   explicit SmallCopies(Cta& cta) : cta_(cta) {}
@@ -214,6 +217,7 @@ class SmallCopies {
     std::uint32_t place = 0;
     std::uint64_t serial = 0;  ///< copies issued from then on are none of its business
   };
+  void bring(const SmallCopy& copy);
   void complete(const SmallCopy& copy);
   /// Completes the thread's copies that `due` says, in order.
   template <typename Due>

@@ -52,6 +52,7 @@ Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
       if (!meet(pieces_of(load), touched)) continue;
       InFlight found = named("one", load.place, "into", range_text(load));
       found.barrier = load.barrier;
+      found.load = &load;
       return found;
     }
     const SmallCopy* const small = cta_.small_copies.writes_into(touched.front().begin, touched.back().end);

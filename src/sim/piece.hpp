@@ -75,6 +75,7 @@ struct Access {
   [[nodiscard]] std::uint32_t rank() const noexcept { return (place & (object - 1)) >> rank_at; }
   [[nodiscard]] bool is_copy() const noexcept { return (spread & no_lane) != 0; }
   [[nodiscard]] bool writes() const noexcept { return (place & written) != 0; }
+  [[nodiscard]] bool is_weak_write() const noexcept { return (place & (written | strong)) == written; }
 
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
     return agent == other.agent && first == other.first && spread == other.spread && !is_copy();

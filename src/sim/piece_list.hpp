@@ -71,15 +71,16 @@ class PieceList {
       if (found == Look::all || (found == Look::something && !show(i, visit))) return;
     }
   }
-  /// Takes `bytes` away from all, and those that have no others.
-  void erase(ByteMask bytes) {
+  /// Takes `bytes` away from all but weak writes that are to stay, and those that have no others.
+  void erase(ByteMask bytes, bool weak_writes_stay = false) {
     Part* const all = begin();
     const std::uint32_t count = size();
     std::uint32_t kept = 0;
     std::uint32_t run = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
       if (i == run_) run = kept;
-      if ((all[i].bytes & bytes) != 0) all[i].bytes &= ~bytes;
+      if ((all[i].bytes & bytes) != 0 && !(weak_writes_stay && all[i].access.is_weak_write()))
+        all[i].bytes &= ~bytes;
       if (all[i].bytes == 0) {
         writes_ -= all[i].access.writes() ? 1 : 0;
         continue;
@@ -92,6 +93,10 @@ class PieceList {
     }
     run_ = run;
     resize(kept);
+  }
+  [[nodiscard]] bool has_weak_write() const noexcept {
+    return std::any_of(begin(), begin() + size(),
+                       [](const Part& part) { return part.access.is_weak_write(); });
   }
   void clear() noexcept {
     writes_ = 0;

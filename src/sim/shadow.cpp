@@ -198,7 +198,7 @@ std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writ
   const auto take = [&](const Piece& piece) {
     const std::uint32_t byte = first_of(piece.bytes & some);
     found = Conflict{piece.access, first_lane(piece.lanes_at(byte)), piece.access.writes(), 0, byte};
-    return false;
+    return writes;  // an older write may stand before the last
   };
   if ((split_ >> line & 1) != 0) {
     const auto counts = [&](const Part& part) {
@@ -244,13 +244,16 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
 void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   PieceList& pieces = split(line);
   if (by.write) {
-    if (piece.bytes == whole_line && whole_piece(piece.access)) {
+    // An access that does not race with this strong write may race with a weak one before it.
+    const bool weak_writes_stay = !piece.access.is_weak_write();
+    if (piece.bytes == whole_line && whole_piece(piece.access) &&
+        !(weak_writes_stay && pieces.has_weak_write())) {
       pieces.clear();
       split_ &= ~(1U << line);
       writes_.set(line, piece.access, spare_);
       return;
     }
-    pieces.erase(piece.bytes);
+    pieces.erase(piece.bytes, weak_writes_stay);
   } else if (add_read(pieces, piece, by)) {
     return;
   }

@@ -74,6 +74,7 @@ class Block {
   bool touch(std::uint32_t line, const Touch& by, Access now) {
     if ((split_ >> line & 1) != 0 || !by.follows(writes_.at(line), now) || !by.follows(reads_.at(line), now))
       return false;
+    if (by.write && !now.is_weak_write() && writes_.at(line).is_weak_write()) return false;
     if (by.write) {
       writes_.set(line, now, spare_);
       reads_.forget(line);

@@ -64,6 +64,14 @@ TEST_CASE("variables that cannot be reached are refused", "[cudart]") {
   CHECK(cudaMemcpyFromSymbol(&value, &launches, 5, 0, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
 }
 
+TEST_CASE("an assertion that fails is the error of the next wait", "[cudart]") {
+  asserts();
+  CHECK(cudaDeviceSynchronize() == cudaErrorAssert);
+  CHECK(cudaGetLastError() == cudaErrorAssert);
+  CHECK_THAT(reports().back(), ContainsSubstring("assertion `n>0' failed"));
+  CHECK(cudaDeviceSynchronize() == cudaSuccess);
+}
+
 TEST_CASE("launches that no device takes return an error, and the next works", "[cudart]") {
   auto* values = device_values({1, 2, 3, 4});
   std::uint32_t factor = 1;

@@ -49,6 +49,28 @@ const std::string text = R"(
   st.global.u32 [%rd1], %r4;
   ret;
 }
+.extern .func __assertfail(.param .b64 message, .param .b64 file, .param .b32 line, .param .b64 function, .param .b64 size);
+.global .align 1 .b8 said[4] = {110, 62, 48, 0};
+.visible .entry asserts()
+{
+  .reg .b64 %rd<2>;
+  mov.u64 %rd1, said;
+  cvta.global.u64 %rd1, %rd1;
+  {
+  .param .b64 p0;
+  .param .b64 p1;
+  .param .b32 p2;
+  .param .b64 p3;
+  .param .b64 p4;
+  st.param.b64 [p0], %rd1;
+  st.param.b64 [p1], %rd1;
+  st.param.b32 [p2], 3;
+  st.param.b64 [p3], %rd1;
+  st.param.b64 [p4], 1;
+  call.uni __assertfail, (p0, p1, p2, p3, p4);
+  }
+  ret;
+}
 .visible .entry count()
 {
   .reg .b32 %r<2>;
@@ -87,6 +109,7 @@ const bool registered = [] {
   function(stub(&scale), "scale");
   function(stub(&count), "count");
   function(stub(&past), "past");
+  function(stub(&asserts), "asserts");
   function(stub(&not_in_ptx), "not_in_ptx");
   __cudaRegisterVar(module, &launches, nullptr, "launches", 0, 4, 0, 0);
   __cudaRegisterVar(module, &bias, nullptr, "bias", 0, 4, 1, 0);
@@ -123,6 +146,9 @@ void count() {
 }
 void past(std::uint32_t* values) {
   REQUIRE(launch(stub(&past), 1, 1, {&values}) == cudaSuccess);
+}
+void asserts() {
+  REQUIRE(launch(stub(&asserts), 1, 1, {}) == cudaSuccess);
 }
 void not_in_ptx() {}
 

@@ -16,6 +16,8 @@ void scale(std::uint32_t* values, std::uint32_t factor);
 void count();
 /// Stores behind the end of an allocation of 1 MiB or less.
 void past(std::uint32_t* values);
+/// Fails an assertion.
+void asserts();
 void not_in_ptx();
 
 template <class Function>

@@ -115,11 +115,14 @@ def edit_launch(steps: list[Step], description: dict) -> dict:
 
 
 def _start(ptx: str, entry: str) -> re.Match[str] | None:
-    return re.search(rf"\.entry\s+\w*{re.escape(entry)}\w*\s*\(", ptx)
+    """The entry of this name, or the first whose mangled name has a function or class of this name."""
+    name = re.escape(entry)
+    mangled = rf"\w*?(?<!\d){len(entry)}{name}\w*"
+    return next(filter(None, (re.search(rf"\.entry\s+{each}\s*\(", ptx) for each in (name, mangled))), None)
 
 
 def has_entry(ptx: str, name: str) -> bool:
-    """Whether an entry's name, as it is written, has this part."""
+    """Whether an entry has this name, mangled or not."""
     return _start(ptx, name) is not None
 
 

@@ -4,7 +4,8 @@ A file for each group of kernels, of lines
 
     [KERNEL]                                      one of kernels.py
     KIND | EDIT | RULE OF LINT | RULE OF THE RUN  a mistake; what lint says first of it, and what a run reports first, "-" for
-                                                  nothing; "(random)" where that takes another mode than the default
+                                                  nothing; "(random)" where that takes another mode than the default;
+                                                  ", RULE" for each that names the cause in another mode or by another seed
     KIND | EDIT | … | … | WORDS                   the same, and in every mode with every seed the first report has WORDS in it:
                                                   what names the cause
     correct | IN OTHER WORDS | EDIT               says the same: no finding, and no report in any mode with any seed
@@ -32,12 +33,18 @@ class Row:
     edit: str
     lint: str = "-"  # the rule of lint's first finding; "-" if it finds nothing
     run: str = "-"  # of the first report of the simulated device
+    also: tuple[str, ...] = ()  # rules that name the cause as well
     words: str = ""  # that name the cause in the first report of every run; empty: only the default run is looked at
     remark: str = ""  # of a correct variant: what it does in another way
 
     @property
     def correct(self) -> bool:
         return self.kind == CORRECT
+
+    @property
+    def causes(self) -> set[str]:
+        """The rules that name the cause, for a run in any mode."""
+        return {self.run.removesuffix(" (random)"), self.lint, *self.also} - {"-"}
 
     @property
     def place(self) -> str:
@@ -58,7 +65,8 @@ def _rows(path: pathlib.Path) -> list[Row]:
         if cells[0] == CORRECT and len(cells) == 3:
             result.append(Row(path.stem, number, kernel, cells[0], cells[2], remark=cells[1]))
         elif cells[0] != CORRECT and len(cells) in (4, 5) and cells[2:4] != ["-", "-"]:
-            result.append(Row(path.stem, number, kernel, *cells))
+            run, *also = cells[3].split(", ")
+            result.append(Row(path.stem, number, kernel, *cells[:3], run, tuple(also), *cells[4:]))
         else:
             raise ValueError(f"{path.name}:{number}: a row is KIND | EDIT | RULE OF LINT | RULE OF THE RUN, or correct | WHAT | EDIT")
     return result

@@ -9,6 +9,7 @@ table says.
 from __future__ import annotations
 
 import argparse
+import collections
 import concurrent.futures
 import fnmatch
 import os
@@ -65,6 +66,32 @@ def _walked(row: table.Row | None, name: str, bench: Bench) -> list[str]:
         return [str(error)]
 
 
+def _figures(walks: list, pool: concurrent.futures.Executor) -> list[str]:
+    """Prints what runs in all modes and seeds say first; what is promised of it and does not hold."""
+
+    def rules(walk) -> collections.Counter:
+        row, bench = walk[1:]
+        ptx, launch = bench.variant(row.edit, f"line_{row.line}")
+        return collections.Counter(bench.run(ptx, launch, mode, seed)[0] for mode in MODES for seed in SEEDS)
+
+    walks = [walk for walk in walks if walk[1]]
+    said = list(zip((row for _, row, _ in walks), pool.map(rules, walks)))
+    false = sum(sum(found.values()) - found["-"] for row, found in said if row.correct)
+    mutants = [(row, found) for row, found in said if not row.correct]
+    runs = sum(sum(found.values()) for _, found in mutants)
+    named = runs - sum(found["-"] for _, found in mutants)
+    first = sum(found[rule] for row, found in mutants for rule in row.causes)
+    never = [row.place for row, found in mutants if found["-"] == sum(found.values()) and row.run != "-"]
+    for row, found in mutants:
+        if other := {rule: count for rule, count in found.items() if rule not in row.causes}:
+            print(f"{row.place}: {row.kernel}: {row.kind}: not the cause first: {other}")
+    print(f"{len(said) - len(mutants)} correct variants, {false} false reports; {len(mutants)} mistakes, {len(never)} never named; ", end="")
+    print(f"of {runs} runs of them {named} name something and {first} the cause first ({100 * first / max(runs, 1):.1f} %)")
+    wrong = [f"{false} false reports"] if false else []
+    wrong += [f"{place}: no run names the mistake" for place in never]
+    return wrong + (["fewer than 95 % of the runs name the cause first"] if first < 0.95 * runs else [])
+
+
 def _counts() -> list[str]:
     """What is promised of the table: enough of each."""
     rows = table.rows()
@@ -109,6 +136,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's headers")
     parser.add_argument("--group", action="append", choices=kernels.GROUPS, help="only kernels of these groups")
     parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'libcudacxx.*'")
+    parser.add_argument("--figures", action="store_true", help="count what all modes and seeds say first; the table is not held against it")
     parser.add_argument("--document", type=pathlib.Path, help="a document that shows the kinds of mistakes")
     parser.add_argument("--write", action="store_true", help="write them into it")
     return parser.parse_args()
@@ -134,12 +162,16 @@ def main() -> int:
             walks.append((kernel.name, None, bench))
             walks += [(kernel.name, row, bench) for row in table.rows() if row.kernel == kernel.name]
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            if options.figures:
+                wrong += _figures(walks, pool)
+                walks = []
             for (name, row, _), found in zip(walks, pool.map(lambda each: _walked(each[1], each[0], each[2]), walks)):
                 place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
                 wrong += [f"{place}: {each}" for each in found]
         walked = [row for _, row, _ in walks if row]
         right = sum(row.correct for row in walked)
-        print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
+        if not options.figures:
+            print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
     for each in wrong:
         print(each, file=sys.stderr)
     return 1 if wrong else 0

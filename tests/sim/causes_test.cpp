@@ -277,6 +277,45 @@ TEST_CASE("ten stores of one missing wait are one report, of the missing wait or
   });
 }
 
+TEST_CASE("copies that no wait covers are named where the engine is early, too") {
+  const auto copied = [](const std::string& wait) {
+    return registers +
+           "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\ncvt.u64.u32 %rd3, %r1;\nshl.b64 %rd3, "
+           "%rd3, 2;\nadd.u64 %rd3, %rd3, %rd1;\ncp.async.ca.shared.global [%r10], [%rd3], 4;\n"
+           "cp.async.commit_group;\n" +
+           wait + "ld.shared.u32 %r11, [%r10];\nst.global.u32 [%rd3+2048], %r11;\nret;";
+  };
+  expect_silence(copied("cp.async.wait_group 0;\n"), 64);
+  expect_cause(copied(""), {"shared.in-flight-read"}, "has not delivered yet", 64);
+  const auto stored = [](const std::string& wait) {
+    return registers +
+           "st.shared.u32 [%r5], %r1;\nst.shared.u32 [%r5+4], %r1;\nst.shared.u32 [%r5+8], %r1;\n"
+           "st.shared.u32 [%r5+12], %r1;\nfence.proxy.async.shared::cta;\n"
+           "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], 16;\ncp.async.bulk.commit_group;\n" +
+           wait + "ret;";
+  };
+  expect_silence(stored("cp.async.bulk.wait_group.read 0;\n"), 1);
+  expect_cause(stored(""), {"exit.store-unread"}, "before a bulk store has read", 1);
+}
+
+TEST_CASE("an atomic does not hide the plain store of its thread") {
+  for (const std::string store : {"st.global.u32", "st.relaxed.gpu.global.u32"}) {
+    const std::string body = registers + "mov.u32 %r10, %ctaid.x;\nsetp.eq.u32 %p3, %r10, 0;\n@%p3 " + store +
+                             " [%rd1], 0;\nred.global.add.u32 [%rd1], 1;\nret;";
+    for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+      const Outcome outcome = run(body, {.grid = 2, .cluster = 1, .block = 1, .options = {.seed = seed}});
+      INFO(store << ", seed " << seed << "\n" << all_of(outcome));
+      CHECK(outcome.reports.empty() == (store != "st.global.u32"));
+    }
+  }
+  // All threads know of the plain store.
+  expect_silence(registers +
+                     "@%p1 st.shared.u32 [%r5], 0;\nbar.sync 0;\nred.shared.add.u32 [%r5], 1;\nbar.sync "
+                     "0;\nld.shared.u32 %r10, [%r5];\nst.global.u32 [%rd1], %r10;\nret;",
+                 1);
+  expect_silence(registers + "@%p1 st.shared.u32 [%r5], 0;\nbar.sync 0;\nred.shared.add.u32 [%r5], 1;\nret;");
+}
+
 TEST_CASE("mbarriers of a ring whose inits no barrier follows are one report") {
   std::string text = registers + "@!%p1 bra I;\n";
   for (int i = 0; i < 62; ++i) text += fmt::format("mbarrier.init.shared.b64 [smem+{}], 1;\n", 8 * i);

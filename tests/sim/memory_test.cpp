@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include <catch2/matchers/catch_matchers_string.hpp>
+
 using namespace tmajit;
 
 TEST_CASE("variables of a module keep their initial values and what launches write") {
@@ -40,6 +42,9 @@ TEST_CASE("shared memory of the module that only other kernels name takes none o
                        ".shared .align 128 .b8 others[200000];\n.shared .align 4 .b8 mine[16];\n"));
   CHECK_NOTHROW(kernel->allow_shared_bytes(200'000));
   CHECK(kernel->ctas_per_sm(32, 100'000) == 2);
+  CHECK_THROWS_WITH(kernel->allow_shared_bytes(232'440),
+                    "kernel \"k\" cannot have 232440 bytes of dynamic shared memory; a CTA has 232448, of "
+                    "which 16 are static");
 }
 
 TEST_CASE("atomics of CTAs on several host threads do not lose anything") {
