@@ -20,7 +20,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t ctas_per_sm = 6;
+constexpr std::uint32_t ragged_ctas_per_sm = 6;
 constexpr auto why_text =
     "All tensors of the batch are moved by one grid: each CTA takes as many tiles, and changes its tensor "
     "maps where it "
@@ -45,13 +45,14 @@ struct RaggedChoice {
                       choice_number("stages", &RaggedChoice::stages)};
   }
   [[nodiscard]] std::string text() const {
-    return fmt::format("{}, {} stages, 32 threads, {} CTAs an SM", box_text(tile), stages, ctas_per_sm);
+    return fmt::format("{}, {} stages, 32 threads, {} CTAs an SM", box_text(tile), stages,
+                       ragged_ctas_per_sm);
   }
 };
 using RaggedBase = TypedFamily<RaggedFacts, RaggedChoice, RaggedLayout>;
 
 /// The layout of a batch's candidate.
-const RaggedLayout& layout_of(const Candidate& candidate) {
+const RaggedLayout& ragged_layout_of(const Candidate& candidate) {
   return RaggedBase::data(candidate).layout;
 }
 
@@ -95,7 +96,7 @@ class Ragged final : public RaggedBase {
   void add_candidates(const Problem& /*problem*/, std::vector<Candidate>& /*candidates*/) const override {}
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     Footprint footprint{.threads = 32,
                         .tiles = std::max(layout.tiles, 1U),
                         .stages = layout.stages,
@@ -112,7 +113,7 @@ class Ragged final : public RaggedBase {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     const DevicePtr table = problem.address[0];
     const params::RaggedBatch batch{
         .tensors = table, .first = table + layout.first_offset, .count = layout.count, .tiles = layout.tiles};
@@ -122,7 +123,7 @@ class Ragged final : public RaggedBase {
     parameters.add_map("pattern", 0, layout.pattern(), table);
     parameters.add({.name = "u8", .pointer = Pointer::to}, "scratch", DevicePtr{0});
     const std::uint64_t ctas =
-        std::clamp<std::uint64_t>(layout.tiles, 1, std::uint64_t{problem.sm_count} * ctas_per_sm);
+        std::clamp<std::uint64_t>(layout.tiles, 1, std::uint64_t{problem.sm_count} * ragged_ctas_per_sm);
     shape.grid = grid_of(ctas);
     shape.scratch_bytes =
         scratch_zeros + sat_cast<std::uint32_t>(ctas * 2 * layout.stages * sizeof(params::TensorMap));
@@ -130,11 +131,11 @@ class Ragged final : public RaggedBase {
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     SourceParts parts{.why = why_text,
                       .map_rank = layout.rank,
                       .element_bytes = layout.element_bytes,
-                      .least_ctas = ctas_per_sm,
+                      .least_ctas = ragged_ctas_per_sm,
                       .call = fmt::format("copy_batch(batch, pattern, scratch + {})", scratch_zeros)};
     parts.set("row_tail", layout.row_tails);
     parts.set("elements", layout.elements);
