@@ -13,23 +13,15 @@ endfunction()
 # A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names. The walls stand in
 # the include path: for each room there is a folder with a link to that room alone, and a room's sources are compiled
 # with the folders of the rooms it MAY_INCLUDE and no other.
-#   tmajit_add_room(<room> [BY_FOLDER] SOURCES <file>… [ALONE <file>…] [MAY_INCLUDE <room>…] [USES <target>…])
-# SOURCES are compiled together, ALONE are not. BY_FOLDER compiles only files of the same folder together, because folders use
-# the same names.
+#   tmajit_add_room(<room> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] [MAY_INCLUDE <room>…] [USES <target>…])
+# SOURCES are compiled together, 8 or AT_ONCE as one; ALONE are not.
 set(TMAJIT_WALLS ${CMAKE_CURRENT_BINARY_DIR}/walls)
 function(tmajit_add_room room)
-  cmake_parse_arguments(arg "BY_FOLDER" "" "SOURCES;ALONE;MAY_INCLUDE;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "AT_ONCE" "SOURCES;ALONE;MAY_INCLUDE;USES" ${ARGN})
   file(MAKE_DIRECTORY ${TMAJIT_WALLS}/${room})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${room} ${TMAJIT_WALLS}/${room}/${room} SYMBOLIC)
   add_library(tmajit_${room} OBJECT ${arg_SOURCES} ${arg_ALONE})
-  tmajit_compile_together(tmajit_${room} ALONE ${arg_ALONE})
-  if(arg_BY_FOLDER)
-    set_target_properties(tmajit_${room} PROPERTIES UNITY_BUILD_MODE GROUP)
-    foreach(file ${arg_SOURCES})
-      get_filename_component(folder ${file} DIRECTORY)
-      set_source_files_properties(${file} PROPERTIES UNITY_GROUP "folder_${folder}")
-    endforeach()
-  endif()
+  tmajit_compile_together(tmajit_${room} AT_ONCE ${arg_AT_ONCE} ALONE ${arg_ALONE})
   tmajit_use_precompiled(tmajit_${room} room_headers)
   target_include_directories(tmajit_${room} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   foreach(seen ${room} ${arg_MAY_INCLUDE})
@@ -38,17 +30,17 @@ function(tmajit_add_room room)
   target_link_libraries(tmajit_${room} PRIVATE tmajit::options ${arg_USES})
 endfunction()
 
-# tmajit_add_test(<name> SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program whose cases ctest runs one by
+# tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program whose cases ctest runs one by
 # one, labelled <name>. Those of a room named gpu take turns: they share one device and its memory. SOURCES are compiled
 # together, ALONE are not.
 function(tmajit_add_test name)
-  cmake_parse_arguments(arg "" "" "SOURCES;ALONE;USES" ${ARGN})
+  cmake_parse_arguments(arg "" "AT_ONCE" "SOURCES;ALONE;USES" ${ARGN})
   add_executable(test_${name} ${arg_SOURCES} ${arg_ALONE})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_compile_options(test_${name} PRIVATE ${TMAJIT_TEST_OPTIONS})
   target_link_options(test_${name} PRIVATE ${TMAJIT_TEST_LINKER})
-  tmajit_compile_together(test_${name} ALONE ${arg_ALONE})
+  tmajit_compile_together(test_${name} AT_ONCE ${arg_AT_ONCE} ALONE ${arg_ALONE})
   tmajit_use_precompiled(test_${name} test_headers)
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
   # A fresh clone knows no times: rooms with long cases begin, so that no long case runs alone at the end.

@@ -74,7 +74,7 @@ void select_createpolicy(Decoder& d) {
   d.emit(uniform<keep, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
 }
 
-constexpr Selector table[] = {
+constexpr Selector address_table[] = {
     {Opcode::createpolicy_range, &select_createpolicy},
     {Opcode::createpolicy_fractional, &select_createpolicy},
     {Opcode::createpolicy_cvt, &select_createpolicy},
@@ -87,7 +87,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors address_selectors = table;
+constinit const Selectors address_selectors = address_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -187,7 +187,7 @@ void select_cp_async_mbarrier_arrive(Decoder& d) {
   d.emit(d.has("noinc") ? &arrive<false> : &arrive<true>, 0, 0, 0, 0, barrier);
 }
 
-constexpr Selector table[] = {
+constexpr Selector async_table[] = {
     {Opcode::cp_async, &select_cp_async},
     {Opcode::cp_async_commit_group, [](Decoder& d) { d.emit(&commit_small); }},
     {Opcode::cp_async_wait_group,
@@ -200,7 +200,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors async_selectors = table;
+constinit const Selectors async_selectors = async_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -207,14 +207,14 @@ void select_atom_red(Decoder& d) {
   emit_number(d, form, std::move(access));
 }
 
-constexpr Selector table[] = {
+constexpr Selector atomic_table[] = {
     {Opcode::atom, &select_atom_red},
     {Opcode::red, &select_atom_red},
 };
 
 }  // namespace
 
-constinit const Selectors atomic_selectors = table;
+constinit const Selectors atomic_selectors = atomic_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -244,7 +244,7 @@ void select_fence_proxy(Decoder& d) {
   d.emit(d.has("async") && !d.has("global") ? &fence_async : +[](Warp&, const MicroOp&, Mask) {});
 }
 
-constexpr Selector table[] = {
+constexpr Selector barrier_table[] = {
     {Opcode::bar_sync, &select_bar},
     {Opcode::bar_arrive, &select_bar},
     {Opcode::bar_red, &select_bar_red},
@@ -264,7 +264,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors barrier_selectors = table;
+constinit const Selectors barrier_selectors = barrier_table;
 
 }  // namespace sim
 TMAJIT_END

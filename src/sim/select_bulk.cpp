@@ -439,7 +439,7 @@ void select_cp_async_bulk_wait_group(Decoder& d) {
   d.emit(&wait_group, 0, d.constant(d.literal(d.arg(0)), false), 0, 0, d.has("read") ? 1 : 0);
 }
 
-constexpr Selector table[] = {
+constexpr Selector bulk_table[] = {
     {Opcode::prefetch_tensormap, &select_prefetch_tensormap},
     {Opcode::cp_async_bulk, &select_cp_async_bulk},
     {Opcode::cp_reduce_async_bulk, &select_cp_reduce_async_bulk},
@@ -454,7 +454,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors bulk_selectors = table;
+constinit const Selectors bulk_selectors = bulk_table;
 
 }  // namespace sim
 TMAJIT_END

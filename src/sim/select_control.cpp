@@ -210,7 +210,7 @@ void select_ret(Decoder& d) {
   d.emit(&return_from, 0, 0, 0, 0, function->recursive ? function->frame + 1 : 0);
 }
 
-constexpr Selector table[] = {
+constexpr Selector control_table[] = {
     {Opcode::bra, &select_bra},
     {Opcode::brx_idx, &select_brx_idx},
     {Opcode::call, &select_call},
@@ -248,7 +248,7 @@ void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-constinit const Selectors control_selectors = table;
+constinit const Selectors control_selectors = control_table;
 
 }  // namespace sim
 TMAJIT_END

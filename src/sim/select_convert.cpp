@@ -328,11 +328,11 @@ void select_cvt(Decoder& d) {
   emit_one(d, to, from);
 }
 
-constexpr Selector table[] = {{Opcode::cvt, &select_cvt}};
+constexpr Selector convert_table[] = {{Opcode::cvt, &select_cvt}};
 
 }  // namespace
 
-constinit const Selectors convert_selectors = table;
+constinit const Selectors convert_selectors = convert_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -219,7 +219,7 @@ Handler handler_of_half(const Decoder& d, ScalarType t, std::uint32_t modifiers)
   }
 }
 
-constexpr Selector table[] = {
+constexpr Selector float_table[] = {
     {Opcode::copysign, &select_float}, {Opcode::rcp, &select_float}, {Opcode::sqrt, &select_float},
     {Opcode::rsqrt, &select_float},    {Opcode::sin, &select_float}, {Opcode::cos, &select_float},
     {Opcode::lg2, &select_float},
@@ -243,7 +243,7 @@ void select_half(Decoder& d) {
   d.emit_uniform(handler_of_half(d, t, modifiers), t, modifiers);
 }
 
-constinit const Selectors float_selectors = table;
+constinit const Selectors float_selectors = float_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -387,7 +387,7 @@ void select_count(Decoder& d) {
             {ScalarType::u32, t});
 }
 
-constexpr Selector table[] = {
+constexpr Selector arithmetic_table[] = {
     {Opcode::add, &select_arithmetic},
     {Opcode::addc, &select_carry},
     {Opcode::sub, &select_arithmetic},
@@ -422,7 +422,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors arithmetic_selectors = table;
+constinit const Selectors arithmetic_selectors = arithmetic_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -372,7 +372,7 @@ void select_prmt(Decoder& d) {
   d.emit_uniform(handler, ScalarType::u32);
 }
 
-constexpr Selector table[] = {
+constexpr Selector logic_table[] = {
     {Opcode::set, &select_set},
     {Opcode::setp, &select_setp},
     {Opcode::testp, &select_testp},
@@ -392,7 +392,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors logic_selectors = table;
+constinit const Selectors logic_selectors = logic_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -272,7 +272,7 @@ void select_ldmatrix(Decoder& d) {
   d.emit(with_flags(pick, d.has("trans"), loads), 0, 0, 0, 0, d.add(std::move(access)));
 }
 
-constexpr Selector table[] = {
+constexpr Selector matrix_table[] = {
     {Opcode::ldmatrix, &select_ldmatrix},
     {Opcode::stmatrix, &select_ldmatrix},
     {Opcode::movmatrix, [](Decoder& d) { d.emit_uniform(&transpose, ScalarType::b32); }},
@@ -281,7 +281,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors matrix_selectors = table;
+constinit const Selectors matrix_selectors = matrix_table;
 
 }  // namespace sim
 TMAJIT_END

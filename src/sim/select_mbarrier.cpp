@@ -306,7 +306,7 @@ void select_mbarrier_number(Decoder& d) {
   d.emit(handler, 0, number, 0, 0, add_barrier(d, 0, own));
 }
 
-constexpr Selector table[] = {
+constexpr Selector mbarrier_table[] = {
     {Opcode::mbarrier_init, &select_mbarrier_number<&initialise, true>},
     {Opcode::mbarrier_inval, [](Decoder& d) { d.emit(&invalidate, 0, 0, 0, 0, add_barrier(d, 0, true)); }},
     {Opcode::mbarrier_expect_tx, &select_mbarrier_number<&expect<1>, false>},
@@ -323,7 +323,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors mbarrier_selectors = table;
+constinit const Selectors mbarrier_selectors = mbarrier_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -246,7 +246,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 template <typename T>
-Handler counted(bool writes, std::size_t count) {
+Handler counting_access(bool writes, std::size_t count) {
   switch (count) {
     case 1: return writes ? &move<T, 1, true> : &move<T, 1, false>;
     case 2: return writes ? &move<T, 2, true> : &move<T, 2, false>;
@@ -259,10 +259,10 @@ Handler counted(bool writes, std::size_t count) {
 
 /// What is loaded is extended by its type; what is stored has only a size.
 Handler sized(ScalarType t, bool writes, std::size_t count) {
-  if (!writes && t == ScalarType::s8) return counted<std::int8_t>(false, count);
-  if (!writes && t == ScalarType::s16) return counted<std::int16_t>(false, count);
-  if (ptx::bits_of(t) == 8) return counted<std::uint8_t>(writes, count);
-  return with_word(t, [&]<typename T>(T) { return counted<T>(writes, count); });
+  if (!writes && t == ScalarType::s8) return counting_access<std::int8_t>(false, count);
+  if (!writes && t == ScalarType::s16) return counting_access<std::int16_t>(false, count);
+  if (ptx::bits_of(t) == 8) return counting_access<std::uint8_t>(writes, count);
+  return with_word(t, [&]<typename T>(T) { return counting_access<T>(writes, count); });
 }
 
 void select_ld_st(Decoder& d) {
@@ -285,7 +285,7 @@ void select_nothing(Decoder& d) {
   d.emit([](Warp&, const MicroOp&, Mask) {});
 }
 
-constexpr Selector table[] = {
+constexpr Selector memory_table[] = {
     {Opcode::ld, &select_ld_st},
     {Opcode::ldu, &select_ld_st},
     {Opcode::st, &select_ld_st},
@@ -309,7 +309,7 @@ Ordering ordering_of(Decoder& d, bool atomic) {
   return ordering;
 }
 
-constinit const Selectors memory_selectors = table;
+constinit const Selectors memory_selectors = memory_table;
 
 }  // namespace sim
 TMAJIT_END

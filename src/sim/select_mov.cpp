@@ -116,11 +116,11 @@ void select_mov(Decoder& d) {
   d.emit_uniform(t == ScalarType::pred ? &move_predicate : moves(t), t);
 }
 
-constexpr Selector table[] = {{Opcode::mov, &select_mov}};
+constexpr Selector move_table[] = {{Opcode::mov, &select_mov}};
 
 }  // namespace
 
-constinit const Selectors move_selectors = table;
+constinit const Selectors move_selectors = move_table;
 
 }  // namespace sim
 TMAJIT_END

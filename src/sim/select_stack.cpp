@@ -72,7 +72,7 @@ void select_restore(Decoder& d) {
   d.emit(is_wide(t) ? &restore<std::uint64_t> : &restore<std::uint32_t>, 0, d.read(0, t));
 }
 
-constexpr Selector table[] = {
+constexpr Selector stack_table[] = {
     {Opcode::alloca_, &select_alloca},
     {Opcode::stacksave, &select_save},
     {Opcode::stackrestore, &select_restore},
@@ -80,7 +80,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors stack_selectors = table;
+constinit const Selectors stack_selectors = stack_table;
 
 }  // namespace sim
 TMAJIT_END

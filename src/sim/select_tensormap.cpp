@@ -230,7 +230,7 @@ void select_cp_fenceproxy(Decoder& d) {
   d.emit(&copy_and_fence, 0, from, 0, d.has("cta") ? 1 : 0, d.add(d.address(d.arg(0), Space::global)));
 }
 
-constexpr Selector table[] = {
+constexpr Selector tensormap_table[] = {
     {Opcode::tensormap_replace, &select_replace},
     {Opcode::tensormap_cp_fenceproxy, &select_cp_fenceproxy},
 };
@@ -246,7 +246,7 @@ void select_map_fence(Decoder& d) {
   d.emit(&acquire, 0, 0, 0, 0, d.add(d.address(d.arg(0), Space::generic)));
 }
 
-constinit const Selectors tensormap_selectors = table;
+constinit const Selectors tensormap_selectors = tensormap_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -144,11 +144,11 @@ void select_video(Decoder& d) {
   d.emit(&run_video, d.write(0, u32), a, b, c, d.add(video));
 }
 
-constexpr Selector table[] = {{Opcode::video, &select_video}};
+constexpr Selector video_table[] = {{Opcode::video, &select_video}};
 
 }  // namespace
 
-constinit const Selectors video_selectors = table;
+constinit const Selectors video_selectors = video_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -285,7 +285,7 @@ void select_redux(Decoder& d) {
          static_cast<Slot>(*what));
 }
 
-constexpr Selector table[] = {
+constexpr Selector warp_table[] = {
     {Opcode::shfl, &select_shfl},
     {Opcode::bar_warp_sync, [](Decoder& d) { d.emit(&warp_sync, 0, d.read(0, ScalarType::b32)); }},
     {Opcode::vote, &select_vote},
@@ -297,7 +297,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors warp_selectors = table;
+constinit const Selectors warp_selectors = warp_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -479,7 +479,7 @@ void select_setmaxnreg(Decoder& d) {
   d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, count);
 }
 
-constexpr Selector table[] = {
+constexpr Selector warpgroup_table[] = {
     {Opcode::wgmma_mma_async, &select_product},
     {Opcode::wgmma_fence, [](Decoder& d) { d.emit(&fence); }},
     {Opcode::wgmma_commit_group, [](Decoder& d) { d.emit(&commit); }},
@@ -490,7 +490,7 @@ constexpr Selector table[] = {
 
 }  // namespace
 
-constinit const Selectors warpgroup_selectors = table;
+constinit const Selectors warpgroup_selectors = warpgroup_table;
 
 }  // namespace sim
 TMAJIT_END

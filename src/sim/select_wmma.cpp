@@ -430,13 +430,13 @@ void select_product(Decoder& d) {
          d.add(std::move(access)));
 }
 
-constexpr Selector table[] = {
+constexpr Selector wmma_table[] = {
     {Opcode::wmma, [](Decoder& d) { d.has("mma") ? select_product(d) : select_move(d); }},
 };
 
 }  // namespace
 
-constinit const Selectors wmma_selectors = table;
+constinit const Selectors wmma_selectors = wmma_table;
 
 }  // namespace sim
 TMAJIT_END

@@ -29,7 +29,7 @@ SimOptions options_of(std::uint64_t n) {
 }
 
 void run_cases(std::string_view operation) {
-  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 40);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 24);
   const std::uint64_t seed = tests::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   // A device for each mode, whose kernels are compiled once. Those of the first go through ptxas as well.
@@ -75,7 +75,7 @@ TEST_CASE("random cases in several threads, of few patterns: what the test on th
                    .compile = tests::ptx_alone});
   const tests::RandomRunResult result =
       tests::run_random_cases(runtime, {.seed = seed,
-                                        .cases = tests::from_environment("TMAJIT_CASES", 100),
+                                        .cases = tests::from_environment("TMAJIT_CASES", 60),
                                         .patterns = tests::from_environment("TMAJIT_PATTERNS", 17),
                                         .threads = 3,
                                         .limits = {.elements = 2000, .most_elements = 12'000}});

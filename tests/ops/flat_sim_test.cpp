@@ -113,7 +113,7 @@ void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
 }  // namespace
 
 TEST_CASE("flat kernels move every element between short dimensions, and nothing is reported") {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 100);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
   const std::uint64_t seed = reference::seed(20261124);
   std::map<std::string_view, std::uint64_t> counts;
   for_short_moves(cases, seed, [&](Runtime& runtime, std::uint64_t /*n*/, const ShortMove& drawn) {

@@ -29,7 +29,7 @@ bool suits(const Problem& problem, std::uint64_t n) {
 }  // namespace
 
 TEST_CASE("random candidates of random moves read nothing but their sources' own bytes") {
-  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 150);
+  const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 90);
   const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   Runtime runtime({.device = make_sim_device({.threads = 1}),

@@ -295,7 +295,7 @@ tmajit::Runtime open_runtime(const TuneCommandOptions& options, bool json) {
   return runtime;
 }
 
-void measure(const TuneCommandOptions& options, Json& report, bool json) {
+void tune_measuring(const TuneCommandOptions& options, Json& report, bool json) {
   const auto moves = requests(options);
   static_cast<void>(planned(moves.front()));  // wrong usage is found out before a GPU is looked for
   auto runtime = open_runtime(options, json);
@@ -337,7 +337,7 @@ void list(const TuneCommandOptions& options, Json& report, bool json) {
   }
 }
 
-int tune(const TuneCommandOptions& options, bool json) {
+int run_tune(const TuneCommandOptions& options, bool json) {
   check_usage(options, json);
   Json report = Json::object();
   if (options.is_own()) {
@@ -351,7 +351,7 @@ int tune(const TuneCommandOptions& options, bool json) {
     report["imported"] = count;
     if (!json) say("import", "{} from {}", counted(count, "choice"), options.import_from);
   }
-  if (options.measures()) measure(options, report, json);
+  if (options.measures()) tune_measuring(options, report, json);
   if (!options.export_to.empty()) {
     const auto count = export_choices(options.compiler, options.export_to);
     report["exported"] = count;
@@ -410,7 +410,7 @@ void add_tune_command(CLI::App& app, Session& session) {
       "best.json");
   add_action(command, session, [options, &command](bool json) {
     check_own_usage(command, options->problem.word);
-    return tune(*options, json);
+    return run_tune(*options, json);
   });
 }
 

@@ -32,7 +32,8 @@ struct ConvolutionTile {
     return windows / thread_windows * (outputs / thread_outputs);
   }
 };
-constexpr ConvolutionTile tiles[] = {{128, 128, 8, 8}, {128, 64, 8, 4}, {64, 64, 4, 4}, {64, 32, 4, 2}};
+constexpr ConvolutionTile convolution_tiles[] = {
+    {128, 128, 8, 8}, {128, 64, 8, 4}, {64, 64, 4, 4}, {64, 32, 4, 2}};
 constexpr std::uint32_t stage_counts[] = {4, 3};
 
 /// What a `convolution` kernel is specialised for.
@@ -147,7 +148,7 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
     const std::size_t first = candidates.size();
     std::size_t best = first;
     std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
-    for (const ConvolutionTile& tile : tiles) {
+    for (const ConvolutionTile& tile : convolution_tiles) {
       for (const std::uint32_t stages : stage_counts) {
         ConvolutionFacts facts{.dimensions = dimensions,
                                .tile = tile,

@@ -8,7 +8,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr BlockTuning tunings[] = {
+constexpr BlockTuning direct_tunings[] = {
     {.destination_run = 256, .source_run = 256},
     {.destination_run = 128, .source_run = 128},
     {.destination_run = 128, .source_run = 64},
@@ -22,7 +22,7 @@ constexpr BlockTuning word_tunings[] = {
     {.destination_run = 64, .source_run = 32, .vector_bytes = 4},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 4},
 };
-constexpr std::uint32_t line_bytes =
+constexpr std::uint32_t direct_line_bytes =
     32;  // that neighbouring threads share out at least: whole sectors of memory
 constexpr std::uint32_t blocks_of_a_line = 4;  // that they share out at least
 
@@ -46,7 +46,7 @@ class DirectTranspose final : public BlockFamily {
     const std::size_t first = candidates.size();
     if (small) add(direct_tuning(problem), true);
     if (first < candidates.size()) candidates[first].usual = Usual::yes;
-    for (const BlockTuning& tuning : tunings) add(tuning, !small);
+    for (const BlockTuning& tuning : direct_tunings) add(tuning, !small);
     if (small && problem.element_bytes(0) == 1) {
       for (const BlockTuning& tuning : word_tunings) add(tuning, false);
     }
@@ -69,7 +69,8 @@ class DirectTranspose final : public BlockFamily {
         "Threads load, transpose and store blocks in registers alone: without shared memory and its "
         "barrier a small tensor is moved sooner. The copy engine cannot transpose.";
     parts.call = "transpose_directly(views)";
-    parts.facts += block_function(facts, std::max(blocks_of_a_line, line_bytes / facts.vector_bytes()));
+    parts.facts +=
+        block_function(facts, std::max(blocks_of_a_line, direct_line_bytes / facts.vector_bytes()));
     return parts;
   }
 };

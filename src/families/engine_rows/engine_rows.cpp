@@ -15,9 +15,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t chunk_bytes = 16;  // what a store writes at least
-constexpr std::uint32_t word_bytes = 8;    // elements of the maps: the widest that the copy engine knows
-constexpr std::uint32_t most_shared =
+constexpr std::uint32_t store_bytes = 16;    // what a store writes at least
+constexpr std::uint32_t map_word_bytes = 8;  // elements of the maps: the widest that the copy engine knows
+constexpr std::uint32_t most_ring_bytes =
     80 * 1024;  // of any launch: what the largest tuning asks for, and a little
 constexpr std::uint32_t longest_part = max_box * 8;  // bytes
 
@@ -47,7 +47,7 @@ struct Tuning {
   std::uint32_t tile_bytes;
   std::uint32_t stages;
 };
-constexpr Tuning tunings[] = {{16384, 4}, {32768, 2}, {16384, 2}, {8192, 4}, {4096, 2}};
+constexpr Tuning engine_rows_tunings[] = {{16384, 4}, {32768, 2}, {16384, 2}, {8192, 4}, {4096, 2}};
 
 constexpr std::uint32_t usual_stages = 2;  // as fast as more, but for what a measurement finds
 
@@ -59,8 +59,8 @@ PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
   const std::uint64_t bytes =
       std::min<std::uint64_t>(sat_mul(nest.shape[row], problem.element_bytes(0)), tuning.tile_bytes);
   const std::uint64_t parts = ceil_div(bytes, longest_part);
-  const std::uint64_t part = round_up(ceil_div(bytes, parts), chunk_bytes);
-  box[row] = static_cast<std::uint32_t>(parts * part / word_bytes);
+  const std::uint64_t part = round_up(ceil_div(bytes, parts), store_bytes);
+  box[row] = static_cast<std::uint32_t>(parts * part / map_word_bytes);
   std::uint64_t left = std::max<std::uint64_t>(tuning.tile_bytes / (parts * part), 1);
   // Dimensions that share one in the map have single indices.
   std::uint32_t boxes = nest.rank > max_map_rank ? max_map_rank - 2 : max_map_rank - 1;
@@ -76,8 +76,8 @@ PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
 EngineTile tile_of(std::uint32_t rank, std::uint32_t stages, const PerDimension& box) {
   return {.rank = rank,
           .inner = rank - 1,
-          .element_bytes = word_bytes,
-          .map_element_bytes = word_bytes,
+          .element_bytes = map_word_bytes,
+          .map_element_bytes = map_word_bytes,
           .stages = stages,
           .box = box};
 }
@@ -99,12 +99,12 @@ class EngineRows final : public EngineRowsBase {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (layout_of(problem) != Layout::rows) return;
     const std::uint64_t row = sat_mul(problem.nest.shape[problem.nest.rank - 1], problem.element_bytes(0));
-    if (row % chunk_bytes != 0) return;  // a store would write past its end
-    const Problem words = in_units(problem, word_bytes);
-    for (const Tuning& tuning : tunings) {
+    if (row % store_bytes != 0) return;  // a store would write past its end
+    const Problem words = in_units(problem, map_word_bytes);
+    for (const Tuning& tuning : engine_rows_tunings) {
       const EngineTile tile = tile_of(problem.nest.rank, tuning.stages, engine_rows_box(problem, tuning));
       if (!engine_map(tile, words, 0) || !engine_map(tile, words, 1)) continue;
-      if (engine_layout(tile).bytes > most_shared) continue;
+      if (engine_layout(tile).bytes > most_ring_bytes) continue;
       EngineRowsFacts facts{.rank = tile.rank, .stages = tile.stages};
       facts.parts = engine_layout(tile).parts > 1 ? 1 : 0;
       const MapOrder order = map_order(tile);
@@ -119,10 +119,10 @@ class EngineRows final : public EngineRowsBase {
     Footprint footprint{.box = tile.box,
                         .stages = tile.stages,
                         .dynamic_shared_bytes = engine_layout(tile).bytes,
-                        .most_dynamic_shared_bytes = most_shared,
+                        .most_dynamic_shared_bytes = most_ring_bytes,
                         .by_engine = true};
-    footprint.bytes_in_flight = word_bytes * tile.stages * elements_of(tile.box, tile.rank);
-    footprint.box[tile.rank - 1] *= word_bytes;
+    footprint.bytes_in_flight = map_word_bytes * tile.stages * elements_of(tile.box, tile.rank);
+    footprint.box[tile.rank - 1] *= map_word_bytes;
     footprint.box[tile.rank - 1] /= problem.element_bytes(0);
     return footprint;
   }
@@ -135,7 +135,7 @@ class EngineRows final : public EngineRowsBase {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const EngineTile tile = tile_of(candidate);
-    const Problem words = in_units(problem, word_bytes);
+    const Problem words = in_units(problem, map_word_bytes);
     const auto source = engine_map(tile, words, 1);
     const auto destination = engine_map(tile, words, 0);
     parameters.add_map("destination", 0, destination.value().spec, problem.address[0]);

@@ -11,8 +11,9 @@ struct FillTuning {
   std::uint32_t threads;
   std::uint32_t turns;
 };
-constexpr std::array tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTuning{256, 1}, FillTuning{128, 4},
-                             FillTuning{128, 1}, FillTuning{64, 1},  FillTuning{32, 1}};
+constexpr std::array fill_tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTuning{256, 1},
+                                  FillTuning{128, 4}, FillTuning{128, 1}, FillTuning{64, 1},
+                                  FillTuning{32, 1}};
 
 /// The facts, and the tile in them that a launch has.
 ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
@@ -36,7 +37,7 @@ class Fill final : public TypedFamily<ChunkFacts, ChunkChoice> {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     if (problem.sources() != 0 || problem.expression().empty()) return;
     const std::size_t first = candidates.size();
-    for (const FillTuning& tuning : tunings) {
+    for (const FillTuning& tuning : fill_tunings) {
       ChunkFacts facts = fill_facts(problem, tuning);
       const ChunkChoice choice = take_tile(facts);
       add_once(candidates, candidate(facts, choice, problem.nest),

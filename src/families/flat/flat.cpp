@@ -14,7 +14,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr FlatTuning tunings[] = {
+constexpr FlatTuning flat_tunings[] = {
     {.x_bytes = 256, .y_bytes = 256, .threads = 256, .word_bytes = 8},
     {.x_bytes = 128, .y_bytes = 128, .threads = 256},
     {.x_bytes = 512, .y_bytes = 128, .threads = 256, .word_bytes = 8, .order = TileOrder::source},
@@ -168,7 +168,7 @@ class Flat final : public FlatBase {
     if (!planner.takes()) return;
     const bool small = is_small(problem) && (layout_of(problem) != Layout::any || is_tiny(problem));
     const bool computes = !problem.expression().empty();
-    for (const FlatTuning& tuning : tunings) {
+    for (const FlatTuning& tuning : flat_tunings) {
       const auto layout = planner.layout(tuning);
       if (!layout) continue;
       const FlatChoice choice{.tile = layout->box(problem.nest),

@@ -7,12 +7,12 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t vector_bytes = 16;
-constexpr std::uint32_t word_bytes = 4;
-constexpr std::uint32_t most_shared = 96 * 1024;  // of images: two CTAs an SM
-constexpr std::uint64_t most_along = 8;           // chunks of a row of elements that are read one by one
-constexpr std::uint32_t most_images = 2;          // each makes the tile longer in its dimension
-constexpr std::int64_t longest_stride = 4;        // of a run whose words are all loaded
+constexpr std::uint32_t image_vector_bytes = 16;
+constexpr std::uint32_t image_word_bytes = 4;
+constexpr std::uint32_t most_image_bytes = 96 * 1024;  // of images: two CTAs an SM
+constexpr std::uint64_t most_along = 8;                // chunks of a row of elements that are read one by one
+constexpr std::uint32_t most_images = 2;               // each makes the tile longer in its dimension
+constexpr std::int64_t longest_stride = 4;             // of a run whose words are all loaded
 
 class GeneralPlanner {
  public:
@@ -56,11 +56,12 @@ class GeneralPlanner {
     }
     const bool interleaved = problem_.interleaved[operand];
     if (interleaved && follows_destination(operand)) plan.alignment = facts_.alignment;
-    const std::uint32_t whole = std::min(std::max(facts_.chunk * bytes, word_bytes), vector_bytes);
+    const std::uint32_t whole =
+        std::min(std::max(facts_.chunk * bytes, image_word_bytes), image_vector_bytes);
     // Vectors, words or elements: what lies between would make one more kernel, and little faster.
     plan.alignment = plan.alignment >= whole                      ? whole
                      : plan.alignment >= 8 && !is_small(problem_) ? 8U
-                     : plan.alignment >= word_bytes               ? word_bytes
+                     : plan.alignment >= image_word_bytes         ? image_word_bytes
                      : interleaved                                ? bytes
                                                                   : 1;
     const auto longest = bytes < 4 && !interleaved ? longest_stride : 1;
@@ -89,7 +90,7 @@ class GeneralPlanner {
     for (std::uint32_t d = 0; d < nest_.rank; ++d) {
       differences |= static_cast<std::uint64_t>(problem_.step(operand, d) - problem_.step(0, d));
     }
-    return facts_.contiguous != 0 && stride(operand, row()) == 1 && differences % vector_bytes == 0 &&
+    return facts_.contiguous != 0 && stride(operand, row()) == 1 && differences % image_vector_bytes == 0 &&
            problem_.element_bytes(operand) == problem_.element_bytes(0);
   }
 
@@ -195,13 +196,13 @@ class GeneralPlanner {
       if (d == row()) plan.row_in_line = 1;
     }
     // Lines are fetched by 16 bytes; one that begins within 16 ends within 16 more.
-    plan.pitch = static_cast<std::uint32_t>(round_up(line, vector_bytes)) + vector_bytes;
+    plan.pitch = static_cast<std::uint32_t>(round_up(line, image_vector_bytes)) + image_vector_bytes;
 
     plan.offset = offset;
     std::uint32_t step = plan.pitch;
     if (plan.lines[row()] > 1) {
       // Chunks next to each other in a row are an odd number of 16 bytes apart: eight of them meet all banks.
-      plan.skew = facts_.chunk * plan.pitch / vector_bytes % 2 == 0 ? vector_bytes : 0;
+      plan.skew = facts_.chunk * plan.pitch / image_vector_bytes % 2 == 0 ? image_vector_bytes : 0;
       plan.image_step[row()] = plan.pitch;
       step = plan.lines[row()] / facts_.chunk * (facts_.chunk * plan.pitch + plan.skew);
     }
@@ -228,7 +229,7 @@ GeneralKernel plan_general(const Problem& problem, const GeneralTuning& tuning) 
   GeneralTuning fitting = tuning;
   for (;;) {
     GeneralKernel kernel = GeneralPlanner(problem, fitting).plan();
-    if (kernel.facts.shared_bytes() <= most_shared) return kernel;
+    if (kernel.facts.shared_bytes() <= most_image_bytes) return kernel;
     std::uint32_t& longer =
         fitting.source_run > fitting.destination_run ? fitting.source_run : fitting.destination_run;
     longer /= 2;

@@ -17,16 +17,16 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t base_alignment = 1024;      // of aligned_shared_memory()
-constexpr std::uint32_t most_shared = 132 * 1024;   // of any launch
-constexpr std::uint64_t most_numbers = 1ULL << 31;  // of what kernels count in 32 bits
-constexpr std::uint64_t vectors_of_cta = 8192;      // that threads move, about
+constexpr std::uint32_t pixel_box_alignment = 1024;        // of aligned_shared_memory()
+constexpr std::uint32_t most_shared_bytes = 132 * 1024;    // of any launch
+constexpr std::uint64_t most_im2col_numbers = 1ULL << 31;  // of what kernels count in 32 bits
+constexpr std::uint64_t vectors_of_cta = 8192;             // that threads move, about
 constexpr std::uint32_t thread_count = 256;
-constexpr std::uint32_t turns = 4;  // vectors of a thread in flight
+constexpr std::uint32_t turns_in_flight = 4;  // vectors of a thread in flight
 
 /// The first is as good as any; the others are there to be measured.
-constexpr WindowTuning tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {32768, 4},
-                                    {8192, 6},  {8192, 4},  {4096, 8}};
+constexpr WindowTuning window_tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {32768, 4},
+                                           {8192, 6},  {8192, 4},  {4096, 8}};
 
 /// What an `im2col` kernel is specialised for.
 struct Im2colFacts {
@@ -63,7 +63,7 @@ WindowTile tile_of(const Candidate& candidate, const Problem& problem) {
 }
 
 /// The widest that every vector of channels is aligned to, in both tensors.
-std::uint32_t vector_bytes(const Problem& problem) {
+std::uint32_t store_vector_bytes(const Problem& problem) {
   const WindowProblem& windows = *problem.windows();
   const std::uint32_t size = problem.element_bytes(0);
   std::uint64_t bits = 16 | problem.address[0] | problem.address[1] | windows.channels() * size;
@@ -90,7 +90,7 @@ std::uint64_t windows_of_cta(const Problem& problem, std::uint32_t vector) {
 
 void require_counted(const Problem& problem, std::uint32_t vector) {
   const std::uint64_t windows = problem.windows()->windows();
-  if (windows < most_numbers && row_vectors(problem, vector) < most_numbers) return;
+  if (windows < most_im2col_numbers && row_vectors(problem, vector) < most_im2col_numbers) return;
   throw Error(
       ErrorCode::unsupported,
       fmt::format("{} windows of {} elements: kernels count both in 31 bits; legal are fewer than 2^31 of "
@@ -134,13 +134,14 @@ class Im2colFamily final : public Im2colBase {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const std::uint32_t dimensions = problem.windows()->geometry.dims;
-    const std::uint32_t vector = vector_bytes(problem);
+    const std::uint32_t vector = store_vector_bytes(problem);
     require_counted(problem, vector);
     const std::size_t first = candidates.size();
-    for (const WindowTuning& tuning : tunings) {
+    for (const WindowTuning& tuning : window_tunings) {
       const WindowTile tile = window_tile(problem, tuning);
-      const bool fits = tile.stages * tile.box_bytes() + base_alignment <= most_shared;
-      const bool counted = tile.tiles < most_numbers && tile.steps < most_numbers && tile.shares() < 1U << 16;
+      const bool fits = tile.stages * tile.box_bytes() + pixel_box_alignment <= most_shared_bytes;
+      const bool counted =
+          tile.tiles < most_im2col_numbers && tile.steps < most_im2col_numbers && tile.shares() < 1U << 16;
       if (!fits || !counted || !images_map(problem, tile) || !windows_map(problem, tile)) continue;
       add_once(candidates,
                candidate({.dimensions = dimensions, .stages = tile.stages},
@@ -166,7 +167,7 @@ class Im2colFamily final : public Im2colBase {
       const std::uint32_t windows = data(candidate).choice.windows;
       Footprint footprint{.threads = thread_count,
                           .tiles = ceil_div(problem.windows()->windows(), windows),
-                          .bytes_in_flight = std::uint64_t{thread_count} * turns * facts.vector};
+                          .bytes_in_flight = std::uint64_t{thread_count} * turns_in_flight * facts.vector};
       footprint.box = {windows, sat_cast<std::uint32_t>(problem.windows()->taps()),
                        sat_cast<std::uint32_t>(problem.windows()->channels())};
       footprint.instructions = 2 * static_cast<double>(problem.bytes_written()) / facts.vector;
@@ -176,8 +177,8 @@ class Im2colFamily final : public Im2colBase {
     Footprint footprint{.tiles = sat_mul(tile.tiles, tile.steps),
                         .stages = tile.stages,
                         .tiles_per_cta = sat_cast<std::uint32_t>(ceil_div(tile.share, tile.stages)),
-                        .dynamic_shared_bytes = tile.stages * tile.box_bytes() + base_alignment,
-                        .most_dynamic_shared_bytes = most_shared,
+                        .dynamic_shared_bytes = tile.stages * tile.box_bytes() + pixel_box_alignment,
+                        .most_dynamic_shared_bytes = most_shared_bytes,
                         .static_shared_bytes = 8 * tile.stages,
                         .bytes_in_flight = std::uint64_t{tile.stages} * tile.box_bytes(),
                         .by_engine = true};

@@ -12,20 +12,20 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t word_bytes = 8;   // elements of the maps: the widest that the copy engine knows
-constexpr std::uint64_t ctas_per_sm = 4;  // between which the steps of few tiles are shared
+constexpr std::uint32_t window_word_bytes = 8;  // elements of the maps: the widest that the copy engine knows
+constexpr std::uint64_t window_ctas_per_sm = 4;  // between which the steps of few tiles are shared
 
 /// The words of a pixel's channels, where they lie side by side in whole 16 bytes; else 0.
 std::uint64_t channel_words(const TensorView& view, std::uint32_t element_bytes) {
   const std::uint32_t last = view.rank - 1;
   const std::uint64_t bytes = sat_mul(view.shape[last], element_bytes);
   const bool side_by_side = view.shape[last] == 1 || view.strides[last] == 1;
-  return side_by_side && bytes % bulk_bytes == 0 ? bytes / word_bytes : 0;
+  return side_by_side && bytes % bulk_bytes == 0 ? bytes / window_word_bytes : 0;
 }
 
 /// Of the boxes that cut the channels into as few equal parts as they may.
 std::uint64_t box_channels(std::uint64_t words, std::uint32_t box_bytes) {
-  const std::uint64_t most = std::min<std::uint64_t>(max_box, box_bytes / word_bytes);
+  const std::uint64_t most = std::min<std::uint64_t>(max_box, box_bytes / window_word_bytes);
   return std::max<std::uint64_t>(round_up(ceil_div(words, ceil_div(words, most)), 2), 2);
 }
 
@@ -34,17 +34,17 @@ std::uint64_t box_channels(std::uint64_t words, std::uint32_t box_bytes) {
 WindowTile window_tile(const Problem& problem, const WindowTuning& tuning) {
   const WindowProblem& windows = *problem.windows();
   const std::uint64_t words =
-      std::max<std::uint64_t>(sat_mul(windows.channels(), problem.element_bytes(1)) / word_bytes, 2);
+      std::max<std::uint64_t>(sat_mul(windows.channels(), problem.element_bytes(1)) / window_word_bytes, 2);
   WindowTile tile{.stages = tuning.stages};
   tile.channels = static_cast<std::uint32_t>(box_channels(words, tuning.box_bytes));
   const std::uint64_t most =
-      std::min<std::uint64_t>(max_box, tuning.box_bytes / (tile.channels * word_bytes));
+      std::min<std::uint64_t>(max_box, tuning.box_bytes / (tile.channels * window_word_bytes));
   tile.windows = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(most, 1, windows.windows()));
   // Boxes begin at multiples of 128 bytes.
   while (tile.box_bytes() % 128 != 0) ++tile.windows;
   tile.tiles = ceil_div(windows.windows(), tile.windows);
   tile.steps = sat_mul(windows.taps(), ceil_div(words, tile.channels));
-  const std::uint64_t wanted = std::uint64_t{problem.sm_count} * ctas_per_sm;
+  const std::uint64_t wanted = std::uint64_t{problem.sm_count} * window_ctas_per_sm;
   const std::uint64_t shares = std::clamp<std::uint64_t>(ceil_div(wanted, tile.tiles), 1, tile.steps);
   tile.share = ceil_div(tile.steps, shares);
   return tile;
@@ -69,7 +69,7 @@ std::optional<TensorMapSpec> windows_map(const Problem& problem, const WindowTil
   TensorMapSpec map{.type = ElementType::u64, .rank = 3};
   map.shape = {windows.windows(), windows.taps(),
                channel_words(windows.destination, problem.element_bytes(0))};
-  map.strides = {*window_bytes, *tap_bytes, word_bytes};
+  map.strides = {*window_bytes, *tap_bytes, window_word_bytes};
   map.box = {tile.windows, 1, tile.channels};
   map.element_strides = {1, 1, 1};
   if (!validate(map, problem.address[0]).empty()) return std::nullopt;

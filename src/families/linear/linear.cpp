@@ -29,7 +29,7 @@ struct LinearTuning {
   std::uint32_t word_bytes;
   std::uint32_t turns;
 };
-constexpr LinearTuning tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
+constexpr LinearTuning linear_tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
 
 /// Whether the destination's elements follow each other in memory, and those of the sources that belong side
 /// by side there share lines of memory.
@@ -167,7 +167,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     // Along rows without gaps `general` is as fast, and there are few kernels of it.
     const bool few = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
     bool common = few && (problem.nest.rank > 1 || repeats_row(problem));
-    for (const LinearTuning& tuning : tunings) {
+    for (const LinearTuning& tuning : linear_tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
       const LinearChoice choice{.word_bytes = facts.in_word * facts.element_bytes(), .words = facts.turns};
@@ -194,12 +194,12 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const double words = elements / facts.in_word;
     // Instructions of a thread, fitted to measurements (docs/model.md).
     constexpr double of_digit = 3.08;  // of a word's number, or of that of one of its elements, by a division
-    constexpr double of_element = 8.22;  // that is loaded by itself, computed, or asked of a window
-    constexpr double of_place = 3.7;     // of an element whose word may have elements of two rows
+    constexpr double of_linear_element = 8.22;  // that is loaded by itself, computed, or asked of a window
+    constexpr double of_place = 3.7;            // of an element whose word may have elements of two rows
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
-                             of_element * (elements * facts.sources + computed);
+                             of_linear_element * (elements * facts.sources + computed);
     if (facts.wraps != 0 || facts.short_rows != 0)
       footprint.instructions += of_place * elements * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)

@@ -66,7 +66,7 @@ struct RaggedChoice {
 using RaggedBase = TypedFamily<RaggedFacts, RaggedChoice, RaggedLayout>;
 
 /// The layout of a batch's candidate.
-const RaggedLayout& layout_of(const Candidate& candidate) {
+const RaggedLayout& ragged_layout_of(const Candidate& candidate) {
   return RaggedBase::data(candidate).layout;
 }
 
@@ -112,7 +112,7 @@ class Ragged final : public RaggedBase {
   void add_candidates(const Problem& /*problem*/, std::vector<Candidate>& /*candidates*/) const override {}
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     const std::uint64_t ctas = ctas_of(layout, problem);
     const double of_sm = static_cast<double>(layout.count) / problem.sm_count;
     return {.box = {layout.tile[layout.rank - 1]},  // what lies in one piece
@@ -128,7 +128,7 @@ class Ragged final : public RaggedBase {
   }
 
   void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     shape.staggered = layout.elements;
     shape.column = log2_of(layout.count);
     shape.rank = static_cast<std::uint8_t>(layout.rank);
@@ -140,7 +140,7 @@ class Ragged final : public RaggedBase {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     const DevicePtr table = problem.address[0];
     const params::RaggedBatch batch{
         .tensors = table, .first = table + layout.first_offset, .count = layout.count, .tiles = layout.tiles};
@@ -157,7 +157,7 @@ class Ragged final : public RaggedBase {
 
   [[nodiscard]] SourceParts source(const Candidate& candidate,
                                    std::string_view /*expression*/) const override {
-    const RaggedLayout& layout = layout_of(candidate);
+    const RaggedLayout& layout = ragged_layout_of(candidate);
     SourceParts parts{.why = why_text,
                       .map_rank = layout.rank,
                       .element_bytes = layout.element_bytes,
@@ -209,7 +209,7 @@ const Family& ragged_family() {
 }
 
 const std::vector<std::byte>& ragged_table(const Candidate& candidate) {
-  return layout_of(candidate).table;
+  return ragged_layout_of(candidate).table;
 }
 
 RaggedBatch ragged_batch(std::span<const Tensor> destinations, std::span<const Tensor> sources,

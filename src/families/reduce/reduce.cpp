@@ -24,7 +24,7 @@ constexpr double instructions_of_item = 25.3;
 constexpr double instructions_of_digit = 11.6;  // to find an item's place in each dimension but the first
 constexpr double loads_of_wait = 1.78;          // that a wait for parts takes as long as: a fence is one, too
 
-constexpr std::uint64_t sector = 32;  // bytes of memory that are read together
+constexpr std::uint64_t sector_bytes = 32;  // bytes of memory that are read together
 
 /// What a `reduce` kernel is specialised for.
 struct ReduceFacts {
@@ -88,7 +88,7 @@ struct ReduceChoice {
 };
 using ReduceBase = TypedFamily<ReduceFacts, ReduceChoice, ReductionLayout>;
 
-const ReductionLayout& layout_of(const Candidate& candidate) {
+const ReductionLayout& reduction_layout_of(const Candidate& candidate) {
   return ReduceBase::data(candidate).layout;
 }
 
@@ -167,7 +167,7 @@ class Reduce final : public ReduceBase {
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const ReductionLayout& layout = layout_of(candidate);
+    const ReductionLayout& layout = reduction_layout_of(candidate);
     const ReductionWalk& walk = *layout.walk;
     const ReductionSharing& share = layout.share;
     const ReductionTeamShape team = team_of(layout);
@@ -195,9 +195,9 @@ class Reduce final : public ReduceBase {
     if (walk.columns) {
       // CTAs walk down their columns each at its own pace: half of the sectors between two are read twice.
       const std::uint64_t line = std::uint64_t{share.owners} * walk.item_bytes;
-      const std::uint64_t alignment = std::uint64_t{1} << std::countr_zero(line | sector);
+      const std::uint64_t alignment = std::uint64_t{1} << std::countr_zero(line | sector_bytes);
       footprint.again = static_cast<double>(problem.bytes_read()) / static_cast<double>(line) *
-                        static_cast<double>(sector - alignment) / 2;
+                        static_cast<double>(sector_bytes - alignment) / 2;
     }
     footprint.rounds = 0;
     footprint.waits = static_cast<double>(ceil_div(share.part, share.phases * share.turns));
@@ -209,7 +209,7 @@ class Reduce final : public ReduceBase {
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const ReductionLayout& layout = layout_of(candidate);
+    const ReductionLayout& layout = reduction_layout_of(candidate);
     const ReductionWalk& walk = *layout.walk;
     const std::string what =
         walk.vector > 1 ? fmt::format("vectors of {} elements", walk.vector) : "elements";
@@ -222,7 +222,7 @@ class Reduce final : public ReduceBase {
                              layout.share.phases, what);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
-    const ReductionLayout& layout = layout_of(candidate);
+    const ReductionLayout& layout = reduction_layout_of(candidate);
     std::vector<std::string> out;
     if (layout.share.parts > 1) {
       out.push_back(
@@ -237,7 +237,7 @@ class Reduce final : public ReduceBase {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const ReductionLayout& layout = layout_of(candidate);
+    const ReductionLayout& layout = reduction_layout_of(candidate);
     with_rank(problem.sources(), [&](auto sources) {
       using Plan = params::ReductionPlan<sources>;
       const std::uint32_t at =
@@ -290,7 +290,7 @@ class Reduce final : public ReduceBase {
   }
 
   void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
-    shape.staggered = layout_of(candidate).walk->staggered;
+    shape.staggered = reduction_layout_of(candidate).walk->staggered;
   }
 };
 

@@ -12,15 +12,15 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t vector_bytes = 16;
-constexpr std::uint32_t warp = 32;
+constexpr std::uint32_t reduce_vector_bytes = 16;
+constexpr std::uint32_t reduce_warp = 32;
 constexpr std::uint32_t least_side_by_side = 4;   // threads along a row: they load whole sectors
 constexpr std::uint64_t row_of_thread = 64;       // bytes: a thread takes shorter rows alone
 constexpr std::uint64_t line_of_columns = 128;    // bytes that a CTA takes of a longer row, at least
 constexpr std::uint32_t bytes_of_thread = 128;    // that a thread has under way, at most
 constexpr std::uint32_t bytes_of_staggered = 32;  // of these, where vectors are cut one by one
 constexpr std::uint32_t loads_of_columns = 8;     // that a thread has under way, at most
-constexpr std::uint64_t most_narrow = std::uint64_t{1} << 30;  // items that 32 bits and Divider count
+constexpr std::uint64_t most_narrow_items = std::uint64_t{1} << 30;  // items that 32 bits and Divider count
 
 bool is_reduced(const Problem& problem, std::uint32_t d) {
   return problem.nest.operand[0].strides[d] == 0;
@@ -53,20 +53,20 @@ void choose_vector(ReductionWalk& walk, const Problem& problem) {
   if (walk.along == nest.rank) return;
   const std::uint64_t extent = nest.shape[walk.along];
   std::uint32_t widest = 1;
-  std::uint32_t aligned = vector_bytes;
+  std::uint32_t aligned = reduce_vector_bytes;
   bool has_run = false;
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     widest = std::max(widest, problem.element_bytes(i));
     if (nest.operand[i].strides[walk.along] == 1) has_run = true;
   }
   if (!has_run) return;
-  std::uint32_t vector = vector_bytes / widest;
+  std::uint32_t vector = reduce_vector_bytes / widest;
   while (vector > extent) vector /= 2;
   const auto fits = [&](std::uint32_t elements) {
     for (std::uint32_t i = 1; i < nest.operands; ++i) {
       if (nest.operand[i].strides[walk.along] != 1) continue;
       aligned = problem.alignment(i, walk.along);
-      if (aligned < std::min(elements * problem.element_bytes(i), vector_bytes)) return false;
+      if (aligned < std::min(elements * problem.element_bytes(i), reduce_vector_bytes)) return false;
     }
     return true;
   };
@@ -108,8 +108,8 @@ constexpr std::uint32_t all_turns[] = {1, 2, 4, 8, 16};
 /// CTAs that share rows or columns are so many quarters of those that run at once.
 constexpr std::uint64_t quarters_of_wave[] = {1, 4};
 
-constexpr std::uint64_t ctas_per_sm = 4;    // of all threads, that run at once
-constexpr std::uint64_t usual_line = 4096;  // bytes of columns that a CTA takes side by side, as a rule
+constexpr std::uint64_t reduce_ctas_per_sm = 4;  // of all threads, that run at once
+constexpr std::uint64_t usual_line = 4096;       // bytes of columns that a CTA takes side by side, as a rule
 constexpr std::uint64_t usual_parts =
     8;  // CTAs that share columns: where they would be more, lines are shorter
 
@@ -193,7 +193,7 @@ class Sharings {
   }
 
   [[nodiscard]] std::uint64_t at_once(std::uint64_t threads) const {
-    return sms_ * (ctas_per_sm * reduction_threads / threads);
+    return sms_ * (reduce_ctas_per_sm * reduction_threads / threads);
   }
 
   const ReductionWalk& walk_;
@@ -205,10 +205,10 @@ class Sharings {
 }  // namespace
 
 bool ReductionWalk::is_wide() const noexcept {
-  return kept >= most_narrow || reduced >= most_narrow;
+  return kept >= most_narrow_items || reduced >= most_narrow_items;
 }
 std::uint32_t ReductionLayout::threads() const noexcept {
-  return static_cast<std::uint32_t>(round_up(std::uint64_t{share.owners} * share.phases, warp));
+  return static_cast<std::uint32_t>(round_up(std::uint64_t{share.owners} * share.phases, reduce_warp));
 }
 std::uint64_t ReductionLayout::tiles() const noexcept {
   return ceil_div(walk->kept, share.owners);
@@ -232,7 +232,7 @@ std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk, std:
 
 std::size_t usual_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
                           std::uint32_t sm_count) {
-  const std::uint64_t full = sm_count * ctas_per_sm;
+  const std::uint64_t full = sm_count * reduce_ctas_per_sm;
   std::uint64_t line = std::clamp<std::uint64_t>(usual_line / walk.item_bytes, 1, reduction_threads);
   while (line * walk.item_bytes > line_of_columns && full / ceil_div(walk.kept, line) > usual_parts)
     line /= 2;

@@ -12,14 +12,14 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t vector_bytes = 16;
+constexpr std::uint32_t row_vector_bytes = 16;
 
 struct RowsFacts {
   std::uint32_t element_bytes = 1;  ///< 16 where no vector is cut by an edge: elements are vectors then
   std::uint32_t rank = 1;
   std::uint32_t turns = 1;  ///< vectors that a thread has in flight: 1 or `most_turns`
   Flag wide_offsets = 0;
-  [[nodiscard]] bool whole() const noexcept { return element_bytes == vector_bytes; }
+  [[nodiscard]] bool whole() const noexcept { return element_bytes == row_vector_bytes; }
 };
 
 struct RowsChoice {
@@ -31,20 +31,20 @@ struct RowsChoice {
   [[nodiscard]] std::string text() const { return fmt::format("{}, {} threads", box_text(tile), threads); }
 };
 constexpr std::uint32_t most_turns = 4;
-constexpr std::uint32_t most_of_small = 128;  // threads of a small problem's tile
-constexpr std::uint32_t least_along = 8;      // vectors of a row that a tile takes, if it has them
+constexpr std::uint32_t most_of_small = 128;    // threads of a small problem's tile
+constexpr std::uint32_t least_row_vectors = 8;  // vectors of a row that a tile takes, if it has them
 
 struct RowsTuning {
   std::uint32_t threads;
   std::uint32_t turns;
   std::uint32_t source_run;  ///< bytes that a tile takes where short rows follow each other in the source
 };
-constexpr RowsTuning tunings[] = {
+constexpr RowsTuning rows_tunings[] = {
     {128, 2, 0}, {128, 1, 0}, {256, 1, 0}, {256, 2, 0},   {512, 1, 0},    {256, 4, 0},
     {128, 4, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
 // Threads of any launch: with four vectors in flight each needs more registers.
-constexpr std::uint32_t most_threads(std::uint32_t turns) {
+constexpr std::uint32_t most_row_threads(std::uint32_t turns) {
   return turns == 1 ? 512 : 256;
 }
 
@@ -62,10 +62,10 @@ PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   const std::uint32_t element_bytes = problem.element_bytes(0);
   const bool few = has_few_tiles(problem);
   PerDimension box{};
-  const std::uint32_t unit = vector_bytes / element_bytes;
+  const std::uint32_t unit = row_vector_bytes / element_bytes;
   const std::uint32_t row = nest.rank - 1;
   std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns;
-  box[row] = side_of(ceil_div(nest.shape[row], unit), left, least_along, few) * unit;
+  box[row] = side_of(ceil_div(nest.shape[row], unit), left, least_row_vectors, few) * unit;
   left /= box[row] / unit;
   const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
     box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(left, wanted), 1), 1, few);
@@ -92,14 +92,14 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     if (layout_of(problem) != Layout::rows) return;
     const std::size_t first = candidates.size();
     const CanonicalNest& nest = problem.nest;
-    const std::uint32_t unit = vector_bytes / problem.element_bytes(0);
+    const std::uint32_t unit = row_vector_bytes / problem.element_bytes(0);
     const bool whole = nest.shape[nest.rank - 1] % unit == 0;
-    RowsFacts facts{.element_bytes = whole ? vector_bytes : problem.element_bytes(0), .rank = nest.rank};
-    for (const RowsTuning& tuning : tunings) {
+    RowsFacts facts{.element_bytes = whole ? row_vector_bytes : problem.element_bytes(0), .rank = nest.rank};
+    for (const RowsTuning& tuning : rows_tunings) {
       RowsChoice choice{.tile = rows_box(problem, tuning)};
       const std::uint64_t vectors = elements_of(choice.tile, nest.rank) / unit;
       // Two vectors a thread are one of twice as many threads: kernels differ in this alone.
-      const bool one_turn = vectors <= most_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
+      const bool one_turn = vectors <= most_row_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
       facts.turns = one_turn ? 1 : most_turns;
       choice.threads = static_cast<std::uint32_t>(
           std::max<std::uint64_t>(round_up(ceil_div(vectors, facts.turns), warp_lanes), warp_lanes));
@@ -116,8 +116,8 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     const auto facts = facts_of<RowsFacts>(candidate);
     const auto& [tile, threads] = data(candidate).choice;
     const std::uint64_t bytes = elements_of(tile, facts.rank) * problem.element_bytes(0);
-    const std::uint64_t at_once = std::uint64_t{threads} * vector_bytes * facts.turns;
-    const double vectors = static_cast<double>(problem.bytes_written()) / vector_bytes;
+    const std::uint64_t at_once = std::uint64_t{threads} * row_vector_bytes * facts.turns;
+    const double vectors = static_cast<double>(problem.bytes_written()) / row_vector_bytes;
     return {.box = tile,
             .threads = threads,
             .bytes_in_flight = std::min(bytes, at_once),
@@ -133,13 +133,13 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
     const auto facts = facts_of<RowsFacts>(candidate);
-    const Problem units = facts.whole() ? in_units(problem, vector_bytes) : problem;
+    const Problem units = facts.whole() ? in_units(problem, row_vector_bytes) : problem;
     PerDimension box = data(candidate).choice.tile;
     std::uint32_t& along = box[facts.rank - 1];
     along = along * problem.element_bytes(0) / facts.element_bytes;
     const TileCounts counts = tile_counts(units.nest, box, facts.rank);
     add_view_pair(parameters, units, facts.rank, counts);
-    add_sides(parameters, facts.rank, box, vector_bytes / facts.element_bytes);
+    add_sides(parameters, facts.rank, box, row_vector_bytes / facts.element_bytes);
     shape.grid = grid_of(product(counts, facts.rank));
   }
 
@@ -150,7 +150,7 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
         .why = "Both views are contiguous in the last dimension: vectors of 16 bytes are moved as they are.",
         .rank = facts.rank,
         .element_bytes = facts.whole() ? 0 : facts.element_bytes,
-        .most_threads = most_threads(facts.turns),
+        .most_threads = most_row_threads(facts.turns),
         .call = "move_rows(views, sides)"};
     parts.set("cut", !facts.whole());
     parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);

@@ -89,7 +89,7 @@ struct ScanChoice {
 };
 using ScanBase = TypedFamily<ScanFacts, ScanChoice, ScanLayout>;
 
-const ScanLayout& layout_of(const Candidate& candidate) {
+const ScanLayout& scan_layout_of(const Candidate& candidate) {
   return ScanBase::data(candidate).layout;
 }
 
@@ -170,14 +170,14 @@ class ScanFamily final : public ScanBase {
     };
     add({});
     candidates[first].usual = Usual::yes;
-    const std::uint32_t turns = layout_of(candidates[first]).turns;
+    const std::uint32_t turns = scan_layout_of(candidates[first]).turns;
     if (turns > 1) add({.turns = turns / 2});
     for (const std::uint32_t threads : {256U, most_scan_threads}) add({.turns = turns, .threads = threads});
-    if (layout_of(candidates[first]).alone) add({.shared = true});
+    if (scan_layout_of(candidates[first]).alone) add({.shared = true});
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
-    const ScanLayout& layout = layout_of(candidate);
+    const ScanLayout& layout = scan_layout_of(candidate);
     Footprint footprint{.threads = layout.threads, .tiles = layout.ctas(), .registers = 64};
     if (layout.columns && !layout.alone) {
       footprint.dynamic_shared_bytes = layout.owners * layout.phases * layout.vector * most_scan_state;
@@ -213,7 +213,7 @@ class ScanFamily final : public ScanBase {
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
-    const ScanLayout& layout = layout_of(candidate);
+    const ScanLayout& layout = scan_layout_of(candidate);
     if (layout.alone)
       return "Columns are neighbours in memory, and many or short: a thread walks some by itself.";
     if (layout.columns) return "Columns are neighbours in memory: threads side by side own vectors of them.";
@@ -221,7 +221,7 @@ class ScanFamily final : public ScanBase {
                          : "Rows are long: a CTA takes a tile of one row at a time.";
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
-    const ScanLayout& layout = layout_of(candidate);
+    const ScanLayout& layout = scan_layout_of(candidate);
     std::vector<std::string> out;
     if (layout.split)
       out.push_back(
@@ -233,7 +233,7 @@ class ScanFamily final : public ScanBase {
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
             LaunchShape& shape) const override {
-    const ScanLayout& layout = layout_of(candidate);
+    const ScanLayout& layout = scan_layout_of(candidate);
     with_rank(problem.sources(), [&](auto sources) {
       using Plan = params::ScanPlan<sources>;
       const std::uint32_t at =
@@ -304,7 +304,7 @@ class ScanFamily final : public ScanBase {
   }
 
   void classify(const Candidate& candidate, const Problem& /*problem*/, ShapeClass& shape) const override {
-    shape.staggered = layout_of(candidate).staggered;
+    shape.staggered = scan_layout_of(candidate).staggered;
   }
 };
 

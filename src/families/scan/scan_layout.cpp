@@ -12,8 +12,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t vector_bytes = 16;
-constexpr std::uint32_t warp = 32;
+constexpr std::uint32_t scan_vector_bytes = 16;
+constexpr std::uint32_t scan_warp = 32;
 constexpr std::uint32_t usual_threads = 256;
 constexpr std::uint32_t input_registers = 32;  // of a thread that owns columns: its vectors
 constexpr std::uint32_t most_at_once = 32;     // rows that a thread that walks columns alone loads at once
@@ -82,7 +82,8 @@ class Planner {
     std::uint32_t widest = 1;
     for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
     const std::uint32_t to = problem_.element_bytes(0);
-    return std::min({vector_bytes / widest, (to < 4 ? 1 : 2) * vector_bytes / to, state / state_bytes()});
+    return std::min(
+        {scan_vector_bytes / widest, (to < 4 ? 1 : 2) * scan_vector_bytes / to, state / state_bytes()});
   }
   [[nodiscard]] std::uint32_t registers_of_vector() const {
     std::uint32_t sum = 0;
@@ -207,7 +208,7 @@ class Planner {
     layout_.row_vectors = ceil_div(layout_.length + before, vector);
     const std::uint64_t tile = std::uint64_t{threads_} * turns;
     const auto threads_for = [&](std::uint64_t vectors) {
-      return static_cast<std::uint32_t>(round_up(ceil_div(vectors, turns), warp));
+      return static_cast<std::uint32_t>(round_up(ceil_div(vectors, turns), scan_warp));
     };
     if (layout_.dense || layout_.row_vectors * least_rows <= tile) {
       layout_.packed = true;
@@ -240,7 +241,7 @@ class Planner {
       if (vector > nest_.shape[column]) return false;
       for (std::uint32_t i = 0; i < nest_.operands; ++i) {
         if (stride(i, column) != 1) continue;
-        if (problem_.alignment(i, column) < std::min(vector * problem_.element_bytes(i), vector_bytes))
+        if (problem_.alignment(i, column) < std::min(vector * problem_.element_bytes(i), scan_vector_bytes))
           return false;
       }
       return true;
@@ -264,16 +265,16 @@ class Planner {
     add_steps(column);
     if (layout_.alone) return plan_alone();
     const std::uint64_t line =
-        std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, warp);
+        std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
     const std::uint64_t most = most_scan_threads / std::min(line, layout_.kept);
     std::uint64_t phases = 1;
-    while (phases < warp && 2 * phases <= most && layout_.kept * phases < wanted &&
+    while (phases < scan_warp && 2 * phases <= most && layout_.kept * phases < wanted &&
            phases * layout_.turns < layout_.length)
       phases *= 2;
     layout_.phases = static_cast<std::uint32_t>(phases);
     layout_.owners = static_cast<std::uint32_t>(std::min(layout_.kept, std::max(threads_ / phases, line)));
-    layout_.threads = static_cast<std::uint32_t>(round_up(layout_.owners * phases, warp));
+    layout_.threads = static_cast<std::uint32_t>(round_up(layout_.owners * phases, scan_warp));
     layout_.groups = ceil_div(layout_.kept, layout_.owners);
     layout_.parts = ceil_div(layout_.length, phases * layout_.turns);
     layout_.split = layout_.parts > 1 && layout_.groups < problem_.sm_count * split_ctas_per_sm &&
@@ -285,8 +286,8 @@ class Planner {
     const std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
     layout_.turns = static_cast<std::uint32_t>(ceil_div(layout_.length, layout_.parts));
-    layout_.owners = static_cast<std::uint32_t>(
-        std::clamp<std::uint64_t>(round_up(layout_.kept / problem_.sm_count, warp), warp, threads_));
+    layout_.owners = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        round_up(layout_.kept / problem_.sm_count, scan_warp), scan_warp, threads_));
     layout_.threads = layout_.owners;
     layout_.groups = ceil_div(layout_.kept, layout_.owners);
   }

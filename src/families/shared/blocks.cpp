@@ -178,7 +178,7 @@ std::string block_function(const BlockFacts& facts, std::uint32_t together) {
          index_function("block_index", digits, facts.rank);
 }
 
-std::uint64_t tile_bytes(const BlockFacts& facts) noexcept {
+std::uint64_t block_tile_bytes(const BlockFacts& facts) noexcept {
   return elements_of(facts.box, facts.rank) * facts.element_bytes;
 }
 
@@ -195,7 +195,7 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   Footprint footprint{.box = facts.box,
                       .threads = facts.threads,
                       .registers = block_registers(facts),
-                      .bytes_in_flight = tile_bytes(facts),
+                      .bytes_in_flight = block_tile_bytes(facts),
                       .by_engine = by_engine,
                       .before = staggered ? facts.vector - 1 : 0,
                       .store_bytes = staggered ? facts.vector_bytes() : 0,

@@ -13,8 +13,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t vector_bytes = 16;
-constexpr std::uint64_t least_along = 8;  // chunks of a row that a tile takes, if it has them
+constexpr std::uint32_t chunk_vector_bytes = 16;
+constexpr std::uint64_t least_chunks_along = 8;  // chunks of a row that a tile takes, if it has them
 
 }  // namespace
 
@@ -47,7 +47,7 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   const std::uint64_t extent = extent_of(nest, row);
   std::uint32_t widest = 1;
   for (std::uint32_t i = 0; i < nest.operands; ++i) widest = std::max(widest, problem.element_bytes(i));
-  facts.chunk = std::min(vector_bytes / widest, most_elements);
+  facts.chunk = std::min(chunk_vector_bytes / widest, most_elements);
   // A nest of one row that is so short is all there is: not worth a kernel of its own.
   const bool shrinks = nest.rank > 1 && most_elements > few_elements;
   while (shrinks && facts.chunk > 2 && extent <= facts.chunk / 2) facts.chunk /= 2;
@@ -55,9 +55,9 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   facts.contiguous = stride == 1 || extent == 1 ? 1 : 0;
   const std::uint32_t bytes = facts.chunk * facts.element_bytes;
   const std::uint32_t aligned = problem.alignment(0, row);
-  facts.staggered = facts.contiguous != 0 && aligned < std::min(bytes, vector_bytes) ? 1 : 0;
+  facts.staggered = facts.contiguous != 0 && aligned < std::min(bytes, chunk_vector_bytes) ? 1 : 0;
   // What is stored element by element is stored so whatever its alignment.
-  facts.alignment = facts.contiguous != 0 ? std::min(bytes, vector_bytes) : facts.element_bytes;
+  facts.alignment = facts.contiguous != 0 ? std::min(bytes, chunk_vector_bytes) : facts.element_bytes;
   facts.whole = facts.staggered == 0 && !nest.windowed && extent % facts.chunk == 0 ? 1 : 0;
   return facts;
 }
@@ -67,7 +67,7 @@ void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunk
   const bool few = has_few_tiles(problem);
   const std::uint32_t row = facts.row();
   facts.box[row] =
-      side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, along), least_along, few);
+      side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, along), least_chunks_along, few);
   chunks /= facts.box[row];
   facts.box[row] *= facts.chunk;
   for (std::uint32_t d = row; d-- > 0; chunks /= facts.box[d]) {

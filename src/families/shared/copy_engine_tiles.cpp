@@ -27,7 +27,7 @@ constexpr std::uint32_t box_alignment = 128;     // of a box in shared memory
 constexpr std::uint32_t first_alignment = 1024;  // and of the first one
 
 /// Bytes that a part has of a line.
-std::uint32_t line_bytes(const EngineTile& tile) {
+std::uint32_t engine_line_bytes(const EngineTile& tile) {
   const std::uint32_t whole = tile.box[tile.inner] * tile.element_bytes;
   return whole / static_cast<std::uint32_t>(ceil_div(whole, max_box * tile.map_element_bytes));
 }
@@ -111,7 +111,7 @@ MapOrder map_order(const EngineTile& tile) noexcept {
 
 EngineLayout engine_layout(const EngineTile& tile) noexcept {
   EngineLayout layout;
-  const std::uint32_t line = line_bytes(tile);
+  const std::uint32_t line = engine_line_bytes(tile);
   layout.parts = static_cast<std::uint32_t>(ceil_div(tile.box[tile.inner] * tile.element_bytes, line));
   layout.part_bytes = static_cast<std::uint32_t>(round_up(std::uint64_t{lines(tile)} * line, box_alignment));
   layout.load_bytes = layout.parts * lines(tile) * line;
@@ -137,7 +137,7 @@ std::optional<EngineMap> engine_map(const EngineTile& tile, const Problem& probl
     const bool is_inner = d == tile.inner;
     dimensions[count++] = {.extent = is_inner ? nest.shape[d] * tile.element_bytes / size : nest.shape[d],
                            .step = problem.step(operand, d),
-                           .box = is_inner ? line_bytes(tile) / size : tile.box[d]};
+                           .box = is_inner ? engine_line_bytes(tile) / size : tile.box[d]};
   }
   const auto spec = plain_map(std::span(dimensions).first(count), size, problem.address[operand]);
   if (!spec) return std::nullopt;

@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 namespace {
 
 /// The first two are as good as any for one plane and for several; the others are there to be measured.
-constexpr std::array tunings{
+constexpr std::array stencil_tunings{
     StencilTuning{1024, 16, 4, 2}, StencilTuning{512, 32, 4, 1}, StencilTuning{1024, 32, 4, 1},
     StencilTuning{512, 32, 8, 2},  StencilTuning{512, 32, 4, 2}, StencilTuning{512, 16, 2, 2},
     StencilTuning{512, 16, 4, 3},  StencilTuning{1024, 8, 4, 3}, StencilTuning{256, 16, 4, 2}};
@@ -60,7 +60,7 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const CanonicalNest nest = stencil_nest(problem);
     const std::size_t first = candidates.size();
-    for (const StencilTuning& tuning : tunings) {
+    for (const StencilTuning& tuning : stencil_tunings) {
       const auto facts = plan_stencil(problem, nest, tuning);
       if (!facts) continue;
       const StencilChoice choice{facts->box, facts->threads, facts->strip, facts->stages};

@@ -8,12 +8,12 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t unit_bytes = 16;        // of boxes' rows and coordinates
-constexpr std::uint32_t image_alignment = 128;  // of boxes in shared memory
-constexpr std::uint32_t base_alignment = 1024;  // of aligned_shared_memory()
-constexpr std::uint64_t waves = 4;              // CTAs that come after each other on an SM
-constexpr std::uint64_t most_tiles = 16;        // of a CTA, where planes are not loaded again between them
-constexpr std::uint64_t least_planes = 8;       // of a CTA, for each that it loads beyond its own
+constexpr std::uint32_t unit_bytes = 16;                // of boxes' rows and coordinates
+constexpr std::uint32_t image_alignment = 128;          // of boxes in shared memory
+constexpr std::uint32_t stencil_base_alignment = 1024;  // of aligned_shared_memory()
+constexpr std::uint64_t waves = 4;                      // CTAs that come after each other on an SM
+constexpr std::uint64_t most_tiles = 16;   // of a CTA, where planes are not loaded again between them
+constexpr std::uint64_t least_planes = 8;  // of a CTA, for each that it loads beyond its own
 
 StencilImage image_of(const StencilFacts& facts, const StencilSource& source) {
   const std::uint32_t size = size_of(source.element_type());
@@ -65,7 +65,8 @@ StencilStage stage_of(const StencilFacts& facts) {
 }
 
 std::uint64_t shared_bytes(const StencilFacts& facts) {
-  return sat_add(sat_mul(stage_of(facts).bytes, facts.stages), facts.engine != 0 ? base_alignment : 0);
+  return sat_add(sat_mul(stage_of(facts).bytes, facts.stages),
+                 facts.engine != 0 ? stencil_base_alignment : 0);
 }
 
 std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Problem& problem,

@@ -17,7 +17,7 @@ constexpr std::uint32_t widest_map_element = 8;   // bytes
 constexpr std::uint32_t row_bytes_alone = 8192;   // of a tile that is a single row
 constexpr std::uint32_t least_row_bytes = 64;     // when a tile is made smaller for its halo
 constexpr std::uint32_t wanted_threads = 256;
-constexpr std::uint32_t most_threads = 512;
+constexpr std::uint32_t most_stencil_threads = 512;
 constexpr std::uint64_t few_tiles = 4;  // of a dimension: a CTA rather goes along another
 
 /// The nest's dimension of each of the views', which stencil_nest() has for all of a stencil's.
@@ -36,9 +36,9 @@ Dimensions dimensions_of(const StencilProblem& stencil, const CanonicalNest& nes
 }
 
 /// One kernel's facts, step by step.
-class Planner {
+class StencilPlanner {
  public:
-  Planner(const Problem& problem, const CanonicalNest& nest) : nest_(nest), walked_(problem) {
+  StencilPlanner(const Problem& problem, const CanonicalNest& nest) : nest_(nest), walked_(problem) {
     walked_.nest = nest;
     static_cast<ChunkFacts&>(facts_) = chunk_facts(walked_);
     facts_.turns = 1;
@@ -240,9 +240,9 @@ class Planner {
   [[nodiscard]] std::uint32_t threads() const {
     const std::uint64_t strips =
         std::uint64_t{facts_.box[row()] / facts_.chunk} * (facts_.box[facts_.column] / facts_.strip);
-    const std::uint64_t most = strips > 2 * wanted_threads ? wanted_threads : most_threads;
-    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(round_up(strips, warp_lanes), warp_lanes,
-                                                                std::min<std::uint64_t>(most, most_threads)));
+    const std::uint64_t most = strips > 2 * wanted_threads ? wanted_threads : most_stencil_threads;
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
+        round_up(strips, warp_lanes), warp_lanes, std::min<std::uint64_t>(most, most_stencil_threads)));
   }
 
   const CanonicalNest& nest_;
@@ -281,7 +281,7 @@ CanonicalNest stencil_nest(const Problem& problem) {
 
 std::optional<StencilFacts> plan_stencil(const Problem& problem, const CanonicalNest& nest,
                                          const StencilTuning& tuning) {
-  return Planner(problem, nest).plan(tuning);
+  return StencilPlanner(problem, nest).plan(tuning);
 }
 
 TMAJIT_END

@@ -13,7 +13,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double chunk_bytes = 16;  // that a thread computes at a time
+constexpr double computed_chunk_bytes = 16;  // that a thread computes at a time
 
 /// Whether tensor maps can describe every operand: a quick look before the rules.
 bool may_fit(const Problem& problem, const TileTraits& traits) {
@@ -82,7 +82,7 @@ Footprint TileFamily::footprint(const Candidate& candidate, const Problem& probl
                       .by_engine = true};
   if (info().computes) {
     footprint.instructions =
-        instructions_of_chunk * static_cast<double>(problem.bytes_written()) / chunk_bytes;
+        instructions_of_chunk * static_cast<double>(problem.bytes_written()) / computed_chunk_bytes;
   }
   std::copy_n(spec.tile.begin(), spec.rank, footprint.box.begin());
   return footprint;

@@ -18,12 +18,13 @@ constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles 
 constexpr std::size_t ordered_tunings = 2;         // the first of wide_tunings
 constexpr std::uint32_t least_threads = 448;       // of an SM
 
-constexpr std::uint64_t most_narrow = 512 << 10;  // bytes: of less, tiles half as large are more in flight
+constexpr std::uint64_t most_narrow_bytes = 512
+                                            << 10;  // bytes: of less, tiles half as large are more in flight
 
 /// The tile of small problems whose blocks are not whole.
 BlockTuning small_tuning(const Problem& problem) {
   if (problem.element_bytes(0) < 4) return {.destination_run = 32, .source_run = 64, .vector_bytes = 8};
-  if (problem.bytes_written() <= most_narrow) return {.destination_run = 32, .source_run = 64};
+  if (problem.bytes_written() <= most_narrow_bytes) return {.destination_run = 32, .source_run = 64};
   return {.destination_run = 64, .source_run = 128};
 }
 

@@ -6,19 +6,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{Argument{.name = "shape",
-                                        .option = "--broadcast",
-                                        .type = ArgumentType::extents,
-                                        .required = true,
-                                        .sentence = "the shape to which the source is repeated",
-                                        .example = "8x64x64"}};
+constexpr std::array broadcast_arguments{Argument{.name = "shape",
+                                                  .option = "--broadcast",
+                                                  .type = ArgumentType::extents,
+                                                  .required = true,
+                                                  .sentence = "the shape to which the source is repeated",
+                                                  .example = "8x64x64"}};
 
 }  // namespace
 
 const OperationEntry broadcast_entry{
     .info = {.name = "broadcast",
              .summary = "repeats the source to a shape, by NumPy's rules",
-             .arguments = arguments,
+             .arguments = broadcast_arguments,
              .moves_bits = true,
              .is_view = true},
     .destinations =

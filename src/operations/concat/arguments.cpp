@@ -13,14 +13,14 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{Argument{.name = "axis",
-                                        .option = "--axis",
-                                        .type = ArgumentType::axis,
-                                        .required = true,
-                                        .sentence = "the dimension along which the sources are joined",
-                                        .example = "0"}};
+constexpr std::array concat_arguments{Argument{.name = "axis",
+                                               .option = "--axis",
+                                               .type = ArgumentType::axis,
+                                               .required = true,
+                                               .sentence = "the dimension along which the sources are joined",
+                                               .example = "0"}};
 
-std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
+std::vector<TensorView> concat_destinations(std::span<const TensorView> sources, const Arguments& given) {
   const auto first = extents(sources.front(), "source 0");
   const std::uint32_t axis =
       resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(first.size()), "axis").front();
@@ -46,10 +46,10 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
 const OperationEntry concat_entry{
     .info = {.name = "concat",
              .summary = "joins sources one after the other along a dimension",
-             .arguments = arguments,
+             .arguments = concat_arguments,
              .most_sources = std::numeric_limits<std::uint32_t>::max(),
              .moves_bits = true},
-    .destinations = destinations,
+    .destinations = concat_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
       return operation::concat(to.front(), from, given.axis("axis"));
     }};

@@ -4,14 +4,14 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr auto arguments = window_arguments(false);
+constexpr auto convolution_arguments = window_arguments(false);
 
 }  // namespace
 
 const OperationEntry convolution_entry{
     .info = {.name = "convolution",
              .summary = "computes the forward convolution of images and a filter, in f32",
-             .arguments = arguments,
+             .arguments = convolution_arguments,
              .least_sources = 2,
              .most_sources = 2},
     .destinations = window_destinations,

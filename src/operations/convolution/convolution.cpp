@@ -15,7 +15,7 @@
 TMAJIT_BEGIN
 namespace {
 
-WindowMistake mistake_of(const Move& move) {
+WindowMistake convolution_mistake(const Move& move) {
   WindowGeometry geometry;
   WindowMistake mistake = read_move_windows(move, std::get<Convolution>(move.body).windows, geometry);
   if (!mistake.rule.empty()) return mistake;
@@ -40,16 +40,16 @@ WindowMistake mistake_of(const Move& move) {
                        outputs_shape(geometry, images.front(), outputs), "images, windows, outputs");
 }
 
-void check(MoveRules& rules) {
-  if (check_count(rules, 2)) add(rules, mistake_of(rules.move()));
+void check_convolution(MoveRules& rules) {
+  if (check_count(rules, 2)) add(rules, convolution_mistake(rules.move()));
 }
 
-Problem problem(const Move& move) {
+Problem convolution_problem(const Move& move) {
   return window_problem(move,
                         ConvolutionProblem{window_operands(move, std::get<Convolution>(move.body).windows)});
 }
 
-constexpr OperationRules convolution_rules{.check = check, .problem = problem};
+constexpr OperationRules convolution_rules{.check = check_convolution, .problem = convolution_problem};
 
 }  // namespace
 

@@ -4,16 +4,16 @@
 TMAJIT_BEGIN
 namespace {
 
-void check(MoveRules& rules) {
+void check_copy(MoveRules& rules) {
   rules.check_bits();
   rules.check_shapes();
 }
 
-Problem problem(const Move& move) {
+Problem copy_problem(const Move& move) {
   return widened(elementwise_problem(move, CopyProblem{}));
 }
 
-constexpr OperationRules copy_rules{.check = check, .problem = problem};
+constexpr OperationRules copy_rules{.check = check_copy, .problem = copy_problem};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments&) {
+std::vector<TensorView> copy_ragged_destinations(std::span<const TensorView> sources, const Arguments&) {
   std::vector<TensorView> views;
   for (const TensorView& source : sources)
     views.push_back(TensorView::contiguous(source.type, extents(source, "a source")));
@@ -25,7 +25,7 @@ const OperationEntry copy_ragged_entry{
              .most_sources = std::numeric_limits<std::uint32_t>::max(),
              .moves_bits = true,
              .is_batch = true},
-    .destinations = destinations,
+    .destinations = copy_ragged_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments&) {
       return operation::copy_ragged(to, from);
     }};

@@ -6,19 +6,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{Argument{.name = "axes",
-                                        .option = "--flip",
-                                        .type = ArgumentType::axes,
-                                        .required = true,
-                                        .sentence = "the dimensions that are walked backwards",
-                                        .example = "0,2"}};
+constexpr std::array flip_arguments{Argument{.name = "axes",
+                                             .option = "--flip",
+                                             .type = ArgumentType::axes,
+                                             .required = true,
+                                             .sentence = "the dimensions that are walked backwards",
+                                             .example = "0,2"}};
 
 }  // namespace
 
 const OperationEntry flip_entry{
     .info = {.name = "flip",
              .summary = "copies elements with some dimensions backwards",
-             .arguments = arguments,
+             .arguments = flip_arguments,
              .moves_bits = true,
              .is_view = true},
     .destinations = [](std::span<const TensorView> sources,

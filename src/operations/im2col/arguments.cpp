@@ -4,14 +4,14 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr auto arguments = window_arguments(true);
+constexpr auto im2col_arguments = window_arguments(true);
 
 }  // namespace
 
 const OperationEntry im2col_entry{
     .info = {.name = "im2col",
              .summary = "writes the pixels of each window of images side by side",
-             .arguments = arguments,
+             .arguments = im2col_arguments,
              .moves_bits = true},
     .destinations = window_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {

@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-WindowMistake mistake_of(const Move& move) {
+WindowMistake im2col_mistake(const Move& move) {
   WindowGeometry geometry;
   WindowMistake mistake = read_move_windows(move, std::get<Im2col>(move.body).windows, geometry);
   if (!mistake.rule.empty()) return mistake;
@@ -30,15 +30,15 @@ WindowMistake mistake_of(const Move& move) {
                        "images, windows, taps, channels");
 }
 
-void check(MoveRules& rules) {
-  if (check_count(rules, 1)) add(rules, mistake_of(rules.move()));
+void check_im2col(MoveRules& rules) {
+  if (check_count(rules, 1)) add(rules, im2col_mistake(rules.move()));
 }
 
-Problem problem(const Move& move) {
+Problem im2col_problem(const Move& move) {
   return window_problem(move, Im2colProblem{window_operands(move, std::get<Im2col>(move.body).windows)});
 }
 
-constexpr OperationRules im2col_rules{.check = check, .problem = problem};
+constexpr OperationRules im2col_rules{.check = check_im2col, .problem = im2col_problem};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{
+constexpr std::array map_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
@@ -21,7 +21,7 @@ constexpr std::array arguments{
 const OperationEntry map_entry{
     .info = {.name = "map",
              .summary = "computes an expression of each element's sources",
-             .arguments = arguments,
+             .arguments = map_arguments,
              .least_sources = 0,
              .most_sources = max_inputs},
     .destinations =

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-void check(MoveRules& rules) {
+void check_map(MoveRules& rules) {
   const auto& expression = std::get<Map>(rules.move().body).expression;
   rules.check_source_count(0);
   if (expression.empty()) {
@@ -21,13 +21,13 @@ void check(MoveRules& rules) {
   rules.check_shapes();
 }
 
-Problem problem(const Move& move) {
+Problem map_problem(const Move& move) {
   const auto& expression = std::get<Map>(move.body).expression;
   const ExpressionReads reads = reads_of(expression);
   return elementwise_problem(move, MapProblem{expression, reads}, {.keep_dimensions = reads.g});
 }
 
-constexpr OperationRules map_rules{.in_place = true, .check = check, .problem = problem};
+constexpr OperationRules map_rules{.in_place = true, .check = check_map, .problem = map_problem};
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t most_width = std::int64_t{1} << 48U;
 
-constexpr std::array arguments{
+constexpr std::array pad_arguments{
     Argument{.name = "widths",
              .option = "--pad",
              .type = ArgumentType::widths,
@@ -28,7 +28,7 @@ constexpr std::array arguments{
              .sentence = "what is around the source, converted to the element type",
              .example = "0.5"}};
 
-std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
+std::vector<TensorView> pad_destinations(std::span<const TensorView> sources, const Arguments& given) {
   const TensorView& view = sources.front();
   const PadWidths widths = given.widths("widths");
   if (widths.before.size() != view.rank) {
@@ -56,9 +56,9 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
 const OperationEntry pad_entry{
     .info = {.name = "pad",
              .summary = "copies elements and adds others around them",
-             .arguments = arguments,
+             .arguments = pad_arguments,
              .moves_bits = true},
-    .destinations = destinations,
+    .destinations = pad_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
       return operation::pad(to.front(), from.front(),
                             {.before = given.widths("widths").before, .value = given.number("value")});

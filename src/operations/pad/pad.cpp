@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto most_padding = std::int64_t{1} << 62;
 
-void check(MoveRules& rules) {
+void check_pad(MoveRules& rules) {
   const Move& move = rules.move();
   const auto& padding = std::get<Padding>(move.body);
   const std::uint32_t rank = move.destination.view.rank;
@@ -36,7 +36,7 @@ void check(MoveRules& rules) {
   }
 }
 
-Problem problem(const Move& move) {
+Problem pad_problem(const Move& move) {
   const auto& padding = std::get<Padding>(move.body);
   // The source as the destination's indices see it: its first element lies where they are `before`.
   Move seen = move;
@@ -56,7 +56,7 @@ Problem problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules pad_rules{.check = check, .problem = problem};
+constexpr OperationRules pad_rules{.check = check_pad, .problem = pad_problem};
 
 }  // namespace
 

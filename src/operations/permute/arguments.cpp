@@ -6,19 +6,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{Argument{.name = "axes",
-                                        .option = "--axes",
-                                        .type = ArgumentType::axes,
-                                        .required = true,
-                                        .sentence = "the new order of the dimensions",
-                                        .example = "0,2,1,3"}};
+constexpr std::array permute_arguments{Argument{.name = "axes",
+                                                .option = "--axes",
+                                                .type = ArgumentType::axes,
+                                                .required = true,
+                                                .sentence = "the new order of the dimensions",
+                                                .example = "0,2,1,3"}};
 
 }  // namespace
 
 const OperationEntry permute_entry{
     .info = {.name = "permute",
              .summary = "copies elements in another order of the dimensions",
-             .arguments = arguments,
+             .arguments = permute_arguments,
              .moves_bits = true,
              .is_view = true},
     .destinations =

@@ -10,19 +10,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array<std::string_view, 8> ops{"sum", "mean", "min",     "max",
-                                              "any", "all",  "arg_min", "arg_max"};
+constexpr std::array<std::string_view, 8> reduce_ops{"sum", "mean", "min",     "max",
+                                                     "any", "all",  "arg_min", "arg_max"};
 
 constexpr std::array<std::string_view, 2> answers{"no", "yes"};
 
-constexpr std::array arguments{
+constexpr std::array reduce_arguments{
     Argument{.name = "op",
              .option = "--op",
              .type = ArgumentType::choice,
              .required = true,
              .sentence = "what becomes of the elements",
              .example = "sum",
-             .choices = ops},
+             .choices = reduce_ops},
     Argument{.name = "axes",
              .option = "--axes",
              .type = ArgumentType::axes,
@@ -75,7 +75,7 @@ ElementType reduced_type(ReductionOp op, ElementType value) {
   }
 }
 
-std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
+std::vector<TensorView> reduce_destinations(std::span<const TensorView> sources, const Arguments& given) {
   const std::vector<std::uint64_t> whole = common_shape(sources);
   const Reduction what = reduction_of(given, static_cast<std::uint32_t>(whole.size()));
   std::vector<std::uint64_t> shape;
@@ -100,9 +100,9 @@ Operation make(std::span<const Tensor> to, std::span<const Tensor> from, const A
 
 const OperationEntry reduce_entry{.info = {.name = "reduce",
                                            .summary = "reduces dimensions of the sources",
-                                           .arguments = arguments,
+                                           .arguments = reduce_arguments,
                                            .most_sources = max_inputs},
-                                  .destinations = destinations,
+                                  .destinations = reduce_destinations,
                                   .make = make};
 
 TMAJIT_END

@@ -56,7 +56,7 @@ ReductionMistake mistake_of_sources(const Move& move) {
   return {};
 }
 
-ReductionMistake mistake_of(const Move& move) {
+ReductionMistake reduce_mistake(const Move& move) {
   if (ReductionMistake found = mistake_of_sources(move); !found.rule.empty()) return found;
   const auto& reduction = std::get<Reduction>(move.body);
   const auto from = extents(move.sources.front().view);
@@ -92,11 +92,11 @@ ReductionMistake mistake_of(const Move& move) {
   return {};
 }
 
-void check(MoveRules& rules) {
+void check_reduce(MoveRules& rules) {
   const auto& reduction = std::get<Reduction>(rules.move().body);
   rules.check_expression(reduction.expression);
   rules.check_expression(reduction.then);
-  const ReductionMistake found = mistake_of(rules.move());
+  const ReductionMistake found = reduce_mistake(rules.move());
   if (found.rule.empty()) return;
   rules.add(found.rule, fmt::format("reduction to {}", rules.destination()), found.found, found.need,
             found.legal);
@@ -123,7 +123,7 @@ TensorView expanded(const TensorView& destination, const Move& move, ReducedDime
   return view;
 }
 
-Problem problem(const Move& move) {
+Problem reduce_problem(const Move& move) {
   const auto& reduction = std::get<Reduction>(move.body);
   Problem problem{.body =
                       ReduceProblem{reduction.op, reduction.expression.empty() ? "x" : reduction.expression,
@@ -136,7 +136,7 @@ Problem problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules reduce_rules{.check = check, .problem = problem};
+constexpr OperationRules reduce_rules{.check = check_reduce, .problem = reduce_problem};
 
 }  // namespace
 

@@ -7,20 +7,21 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{Argument{.name = "op",
-                                        .option = "--op",
-                                        .type = ArgumentType::choice,
-                                        .required = true,
-                                        .sentence = "what becomes of the output's and the input's elements",
-                                        .example = "add",
-                                        .choices = combine_names}};
+constexpr std::array reduce_into_arguments{
+    Argument{.name = "op",
+             .option = "--op",
+             .type = ArgumentType::choice,
+             .required = true,
+             .sentence = "what becomes of the output's and the input's elements",
+             .example = "add",
+             .choices = combine_names}};
 
 }  // namespace
 
 const OperationEntry reduce_into_entry{
     .info = {.name = "reduce_into",
              .summary = "combines elements with those that the destination holds, by the copy engine",
-             .arguments = arguments,
+             .arguments = reduce_into_arguments,
              .reads_destination = true},
     .destinations = [](std::span<const TensorView> sources,
                        const Arguments&) { return elementwise(sources); },

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
 
-void check(MoveRules& rules) {
+void check_reduce_into(MoveRules& rules) {
   const Move& move = rules.move();
   rules.check_bits();
   rules.check_shapes();
@@ -54,7 +54,7 @@ void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
   }
 }
 
-Problem problem(const Move& move) {
+Problem reduce_into_problem(const Move& move) {
   Problem problem{.body = CombineProblem{std::get<ReduceInto>(move.body).op}};
   set_operands(problem, move);
   if (!problem.nest.empty()) make_mapped(problem.nest, size_of(move.destination.view.type));
@@ -62,7 +62,7 @@ Problem problem(const Move& move) {
   return problem;
 }
 
-constexpr OperationRules reduce_into_rules{.check = check, .problem = problem};
+constexpr OperationRules reduce_into_rules{.check = check_reduce_into, .problem = reduce_into_problem};
 
 }  // namespace
 

@@ -9,18 +9,18 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array<std::string_view, 4> ops{"sum", "product", "min", "max"};
+constexpr std::array<std::string_view, 4> scan_ops{"sum", "product", "min", "max"};
 constexpr std::array<std::string_view, 2> bounds{"inclusive", "exclusive"};
 constexpr std::array<std::string_view, 2> directions{"forwards", "backwards"};
 
-constexpr std::array arguments{
+constexpr std::array scan_arguments{
     Argument{.name = "op",
              .option = "--op",
              .type = ArgumentType::choice,
              .required = true,
              .sentence = "how an element is combined with those before it",
              .example = "sum",
-             .choices = ops},
+             .choices = scan_ops},
     Argument{.name = "axis",
              .option = "--axis",
              .type = ArgumentType::axis,
@@ -52,7 +52,7 @@ constexpr std::array arguments{
 const OperationEntry scan_entry{
     .info = {.name = "scan",
              .summary = "computes cumulative sums, products, minima or maxima along a dimension",
-             .arguments = arguments,
+             .arguments = scan_arguments,
              .most_sources = max_inputs},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {

@@ -18,7 +18,7 @@ std::uint32_t axis_of(const Move& move) {
   return dimension_of(std::get<Scan>(move.body).axis, move.destination.view.rank).value();
 }
 
-void check(MoveRules& rules) {
+void check_scan(MoveRules& rules) {
   const auto& scan = std::get<Scan>(rules.move().body);
   const std::string subject = fmt::format("scan to {}", rules.destination());
   if (!rules.check_source_count(1)) return;
@@ -56,7 +56,7 @@ TensorView without(TensorView view, std::uint32_t d) {
 }
 
 /// The nest of the kept dimensions, and the scanned one as its last, walked in the scan's direction.
-Problem problem(const Move& move) {
+Problem scan_problem(const Move& move) {
   const auto& scan = std::get<Scan>(move.body);
   Problem problem{.body =
                       ScanProblem{scan.op, scan.exclusive, scan.expression.empty() ? "x" : scan.expression}};
@@ -88,7 +88,7 @@ Problem problem(const Move& move) {
 }
 
 /// A thread reads the elements that it writes, all of them before it writes the first.
-constexpr OperationRules scan_rules{.in_place = true, .check = check, .problem = problem};
+constexpr OperationRules scan_rules{.in_place = true, .check = check_scan, .problem = scan_problem};
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{
+constexpr std::array slice_arguments{
     Argument{.name = "slices",
              .option = "--slice",
              .type = ArgumentType::slices,
@@ -19,7 +19,7 @@ constexpr std::array arguments{
 const OperationEntry slice_entry{
     .info = {.name = "slice",
              .summary = "copies a part of the source",
-             .arguments = arguments,
+             .arguments = slice_arguments,
              .moves_bits = true,
              .is_view = true},
     .destinations =

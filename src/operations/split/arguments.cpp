@@ -12,20 +12,20 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::array arguments{Argument{.name = "axis",
-                                        .option = "--axis",
-                                        .type = ArgumentType::axis,
-                                        .required = true,
-                                        .sentence = "the dimension along which the source is cut",
-                                        .example = "0"},
-                               Argument{.name = "parts",
-                                        .option = "--parts",
-                                        .type = ArgumentType::extents,
-                                        .required = true,
-                                        .sentence = "the outputs' extents along that dimension",
-                                        .example = "10,20,30"}};
+constexpr std::array split_arguments{Argument{.name = "axis",
+                                              .option = "--axis",
+                                              .type = ArgumentType::axis,
+                                              .required = true,
+                                              .sentence = "the dimension along which the source is cut",
+                                              .example = "0"},
+                                     Argument{.name = "parts",
+                                              .option = "--parts",
+                                              .type = ArgumentType::extents,
+                                              .required = true,
+                                              .sentence = "the outputs' extents along that dimension",
+                                              .example = "10,20,30"}};
 
-std::vector<TensorView> destinations(std::span<const TensorView> sources, const Arguments& given) {
+std::vector<TensorView> split_destinations(std::span<const TensorView> sources, const Arguments& given) {
   const auto whole = extents(sources.front(), "the source");
   const std::uint32_t axis =
       resolve_axes({given.axis("axis")}, static_cast<std::uint32_t>(whole.size()), "axis").front();
@@ -52,9 +52,9 @@ std::vector<TensorView> destinations(std::span<const TensorView> sources, const 
 const OperationEntry split_entry{
     .info = {.name = "split",
              .summary = "cuts the source along a dimension",
-             .arguments = arguments,
+             .arguments = split_arguments,
              .moves_bits = true},
-    .destinations = destinations,
+    .destinations = split_destinations,
     .make = [](std::span<const Tensor> to, std::span<const Tensor> from, const Arguments& given) {
       return operation::split(to, from.front(), given.axis("axis"));
     }};

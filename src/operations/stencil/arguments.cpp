@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> boundaries{"zero", "constant", "clamp", "wrap", "reflect"};
 
-constexpr std::array arguments{
+constexpr std::array stencil_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
@@ -42,7 +42,7 @@ constexpr std::array arguments{
 const OperationEntry stencil_entry{
     .info = {.name = "stencil",
              .summary = "computes an expression of each element's neighbours",
-             .arguments = arguments,
+             .arguments = stencil_arguments,
              .most_sources = max_inputs},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {

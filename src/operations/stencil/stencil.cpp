@@ -14,7 +14,7 @@
 TMAJIT_BEGIN
 namespace {
 
-void check(MoveRules& rules) {
+void check_stencil(MoveRules& rules) {
   const Move& move = rules.move();
   const auto& stencil = std::get<Stencil>(move.body);
   const std::string subject = fmt::format("expression of {}", rules.destination());
@@ -53,7 +53,7 @@ void check(MoveRules& rules) {
             dims.empty() ? "fewer offsets" : "no list, for the last dimensions");
 }
 
-Problem problem(const Move& move) {
+Problem stencil_problem(const Move& move) {
   const auto& stencil = std::get<Stencil>(move.body);
   StencilProblem body{.expression = stencil.expression, .reads = reads_of(stencil.expression)};
   static_cast<void>(
@@ -65,7 +65,7 @@ Problem problem(const Move& move) {
 }
 
 // An element of a source is a neighbour of several elements of the destination: not in place.
-constexpr OperationRules stencil_rules{.check = check, .problem = problem};
+constexpr OperationRules stencil_rules{.check = check_stencil, .problem = stencil_problem};
 
 }  // namespace
 

@@ -36,7 +36,7 @@ constexpr Argument choice(Names name, Names option, Names fallback, Names senten
           .choices = choices};
 }
 
-constexpr std::array arguments{
+constexpr std::array tiles_arguments{
     choice("family", "--family", "copy", "the family of kernels", "map", families),
     Argument{.name = "expression",
              .option = "--expr",
@@ -95,7 +95,7 @@ const OperationEntry tiles_entry{
     .info = {.name = "tiles",
              .summary =
                  "copies, combines or computes by a kernel whose tile you choose, on tensors as they are",
-             .arguments = arguments,
+             .arguments = tiles_arguments,
              .most_sources = max_inputs,
              .needs_mapped_rows = true},
     .destinations =

@@ -29,12 +29,12 @@ std::vector<TensorView> views_of(std::span<const Tensor> tensors) {
   return views;
 }
 
-void check(const Move& move, Violations& violations) {
+void check_tiles(const Move& move, Violations& violations) {
   const std::vector<Tensor> tensors = tensors_of(move);
   check_tiles(spec_of(std::get<Tiles>(move.body), views_of(tensors)), tensors, violations);
 }
 
-Problem problem(const Move& move) {
+Problem tiles_problem(const Move& move) {
   const auto& tiles = std::get<Tiles>(move.body);
   const std::vector<Tensor> tensors = tensors_of(move);
   std::vector<TensorView> views = views_of(tensors);
@@ -53,8 +53,9 @@ Problem problem(const Move& move) {
   return problem;
 }
 
-// A source may be the destination where each element is computed: check() has refused it for other families.
-constexpr OperationRules tiles_rules{.in_place = true, .check_alone = check, .problem = problem};
+// A source may be the destination where each element is computed: check_tiles() has refused it for other
+// families.
+constexpr OperationRules tiles_rules{.in_place = true, .check_alone = check_tiles, .problem = tiles_problem};
 
 /// The memory of a dense tensor as one long row.
 Tensor flattened(const Tensor& tensor) {
@@ -99,7 +100,7 @@ Operation operation_of(const TileRequest& request) {
 
 std::vector<Violation> validate(const TileRequest& request) {
   Violations violations;
-  check(operation_of(request).moves.front(), violations);
+  check_tiles(operation_of(request).moves.front(), violations);
   return violations.take();
 }
 
