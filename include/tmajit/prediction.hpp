@@ -14,11 +14,11 @@ struct PredictedTraffic {
 /// What the cost model makes of a kernel: how long a launch takes, and what that comes from. All 0 for a tile
 /// of the caller's choice.
 struct Prediction {
-  double us = 0;          ///< microseconds of a launch
-  double memory_us = 0;   ///< of them the memory's, were it all that counts
-  double issue_us = 0;    ///< the threads' instructions, likewise
-  double sm_us = 0;       ///< moving an SM's share of the bytes, likewise
-  double latency_us = 0;  ///< waiting for memory and each other, likewise
+  double us = 0;            ///< microseconds of a launch
+  double memory_us = 0;     ///< of them the memory's, were it all that counts
+  double issue_us = 0;      ///< the threads' instructions, were they all
+  double sm_us = 0;         ///< an SM's share of the bytes, were it all
+  double latency_us = 0;    ///< waits for memory and each other, were they all
   PredictedTraffic read{};  ///< by tiles
   PredictedTraffic written{};
   PredictedTraffic read_kept{};  ///< by as many tiles at a time as the L2 cache keeps the bytes of

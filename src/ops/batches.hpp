@@ -35,7 +35,7 @@ inline constexpr DevicePtr unplaced_table = 256;
 class Batches {
  public:
   static constexpr std::size_t most_of_stream = 8;
-  /// Of all streams; freeing one waits for the device.
+  /// The most tables of all streams together; freeing one waits for the device.
   static constexpr std::size_t most = 64;
 
   /// Enqueues the batch if its table is on the stream; false, and nothing is enqueued, if not.

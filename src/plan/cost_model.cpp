@@ -43,7 +43,7 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
 }
 
-/// What takes longest, and some of what happens meanwhile: the cube root of the sum of cubes.
+/// The longest of the times, and some of the others: the cube root of the sum of cubes.
 double together(std::initializer_list<double> times) {
   double sum = 0;
   for (const double us : times) sum += us * us * us;
@@ -56,7 +56,7 @@ void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
   sum.runs += traffic.runs;
 }
 
-/// What tiles read and write, each by itself, and together with those that CTAs take before and after it, as
+/// Counts the bytes and pieces that tiles read and write, each by itself and together with those that CTAs take before and after it, as
 /// far as the L2 cache keeps their bytes.
 void add_traffic(Prediction& prediction, const Footprint& footprint, const Problem& problem,
                  const CanonicalNest& nest, const Costs& cost) {

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t sector = 32;  // bytes
 constexpr double far = std::numeric_limits<double>::infinity();
 
-/// What a box has of an operand's memory without a gap of a sector.
+/// Elements of a box that lie side by side in the memory of an operand, with gaps of less than a sector.
 struct Piece {
   double elements = 1;          ///< bytes of elements
   double span = 1;              ///< bytes from its first to its last

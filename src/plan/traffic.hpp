@@ -12,10 +12,10 @@ TMAJIT_BEGIN
 /// Elements of a box in each dimension of a nest: of a tile, or of several, the last of which may be a part.
 using ElementBox = std::array<double, max_view_rank>;
 
-/// What so many tiles hold together that CTAs take one after the other; at least one tile.
+/// The box of so many tiles that CTAs take one after the other, at least one.
 [[nodiscard]] ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, double tiles);
 
-/// What an operand's memory has of all boxes of a nest. Where pieces begin anywhere, they meet sectors as
+/// The pieces of an operand's memory that all boxes of a nest make. Where pieces begin anywhere, they meet sectors as
 /// many bytes longer as their alignment leaves open; `store_bytes`: all begin at multiples of so
 /// many, whatever the box.
 [[nodiscard]] PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem,

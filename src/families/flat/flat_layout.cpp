@@ -81,9 +81,10 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     const PerDimension order = farthest_first(nest_, s + 1, nest_.rank);
     const std::uint32_t nearest = across_of(order, source.element_bytes);
     if (nearest == none) continue;
-    // Short rows that are runs of the source meet few lines, but parts of sectors alone.
-    const bool is_row = order[nest_.rank - 1] + 1 == nest_.rank;
-    if (source.lines <= std::max(is_row ? 0 : 1.5 * dense, most)) continue;
+    // Short rows that are runs of the source meet few lines, but parts of sectors alone; loads of narrow
+    // elements a few bytes apart meet few lines as well, but take a word each.
+    const bool loads_parts = order[nest_.rank - 1] + 1 == nest_.rank || source.element_bytes < 4;
+    if (source.lines <= std::max(loads_parts ? 0 : 1.5 * dense, most)) continue;
     most = source.lines;
     lead_ = s;
     across_ = nearest;

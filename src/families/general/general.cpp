@@ -174,7 +174,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       if (source.access == Access::run && std::abs(source.stride) > 1) {
         const double bytes =
             static_cast<double>(std::abs(source.stride)) * facts.chunk * size_of(source.element_type());
-        const double loads = std::ceil(bytes / image_unit_bytes);
+        const double loads = std::ceil(bytes / std::clamp(source.alignment, 4U, 16U));
         footprint.lines +=
             chunks * loads * std::min<double>(warp_lanes, warp_lanes * bytes / memory_line_bytes);
       }

@@ -21,7 +21,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// What a planner may choose from, the usual one first.
+/// The tilings that a planner chooses from, the usual one first.
 constexpr RaggedTiling tilings[] = {
     {},
     {.tile_bytes = 4 * 1024, .stages = 4, .ctas_per_sm = 8},

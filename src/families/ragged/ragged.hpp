@@ -20,7 +20,7 @@ struct RaggedBatch {
 /// Throws what plan_ragged() throws.
 [[nodiscard]] RaggedBatch ragged_batch(std::span<const Tensor> destinations, std::span<const Tensor> sources,
                                        DevicePtr table, const Chip& chip);
-/// What the kernel of such a candidate reads (RaggedPlan::table).
+/// The table that the kernel of such a candidate reads (RaggedPlan::table).
 [[nodiscard]] const std::vector<std::byte>& ragged_table(const Candidate& candidate);
 
 TMAJIT_END

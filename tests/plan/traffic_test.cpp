@@ -1,0 +1,97 @@
+/// The bytes, sectors and pieces that the cost model counts by a tile, and by tiles that follow each other.
+#include "plan/traffic.hpp"
+
+#include "plan/moves.hpp"
+#include "reference/random.hpp"
+
+#include <iostream>
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+using namespace tmajit;
+using Catch::Approx;
+using tests::permutation;
+
+namespace {
+
+constexpr auto f32 = ElementType::f32;
+
+}  // namespace
+
+TEST_CASE("tiles that CTAs take one after the other make longer pieces, of the side whose order they take") {
+  const Problem problem = make_problem(permutation(f32, {4096, 4096}, {1, 0}));
+  Footprint footprint{.box = {64, 64}};
+  const auto runs = [&](double tiles, std::uint32_t operand) {
+    return traffic_of(box_of_tiles(footprint, problem.nest, tiles), problem, problem.nest, operand).runs;
+  };
+  constexpr double bytes = 4096.0 * 4096 * 4;
+  CHECK(runs(1, 0) == Approx(bytes / 256));
+  CHECK(runs(1, 1) == Approx(bytes / 256));
+  // 64 tiles side by side are 64 whole rows of the destination, and 64 elements of each row of the source.
+  CHECK(runs(64, 0) == Approx(bytes / (64 * 4096 * 4)));
+  CHECK(runs(64, 1) == Approx(bytes / 256));
+  footprint.order = {1, 0};
+  CHECK(runs(64, 0) == Approx(bytes / 256));
+  CHECK(runs(64, 1) == Approx(bytes / (64 * 4096 * 4)));
+  CHECK(runs(1e9, 0) == Approx(1));
+}
+
+TEST_CASE("pieces that begin anywhere meet parts of sectors, and those that lie near share them") {
+  const Problem odd = make_problem(permutation(f32, {1000, 33}, {1, 0}));
+  const auto of_box = [&](const ElementBox& box, std::uint32_t operand, std::uint32_t store_bytes = 0) {
+    return traffic_of(box, odd, odd.nest, operand, store_bytes);
+  };
+  // The destination's rows of 4000 bytes begin at sectors; the source's, of 132 bytes, at words.
+  const PredictedTraffic written = of_box({8, 8}, 0);
+  CHECK(written.runs == Approx(33 * 125));
+  CHECK(written.beside == Approx(0));
+  const PredictedTraffic read = of_box({8, 8}, 1);
+  CHECK(read.bytes == Approx(132'000));
+  CHECK(read.runs == Approx(132'000.0 / 32));
+  CHECK(read.beside == Approx(read.runs * 28));
+  CHECK(of_box({8, 8}, 1, 16).beside == Approx(read.runs * 16));
+  // Elements 132 bytes apart take a sector each, but no more than there is.
+  CHECK(of_box({1, 1000}, 1).beside == Approx(33'000 * (32.0 - 4)));
+  // All 33 columns: one piece.
+  CHECK(of_box({33, 1000}, 1).runs == Approx(1));
+  CHECK(of_box({33, 1000}, 1).beside == Approx(0));
+}
+
+TEST_CASE("more tiles together are never more pieces, and never more bytes beside than sectors have") {
+  const std::uint64_t seed = reference::seed(20261127);
+  std::cout << "TMAJIT_SEED=" << seed << '\n';
+  reference::Random random(seed);
+  for (int n = 0; n < 2000; ++n) {
+    const std::size_t rank = reference::between(random, 1, 5);
+    tests::Shape shape;
+    std::vector<std::uint32_t> axes(rank);
+    for (std::size_t d = 0; d < rank; ++d) {
+      shape.push_back(reference::between(random, 1, 40));
+      axes[d] = static_cast<std::uint32_t>(d);
+    }
+    std::shuffle(axes.begin(), axes.end(), random);
+    const ElementType type = reference::one_of(random, std::array{ElementType::u8, ElementType::bf16, f32});
+    const Problem problem = make_problem(permutation(type, shape, axes));
+    if (problem.nest.empty()) continue;
+    Footprint footprint;
+    for (std::uint32_t d = 0; d < problem.nest.rank; ++d)
+      footprint.box[d] = static_cast<std::uint32_t>(reference::between(random, 1, 40));
+    std::shuffle(footprint.order.begin(), footprint.order.begin() + problem.nest.rank, random);
+    for (std::uint32_t operand = 0; operand < 2; ++operand) {
+      double fewest = 1e300;
+      for (const double tiles : {1.0, 2.0, 3.5, 10.0, 1e12}) {
+        const PredictedTraffic traffic =
+            traffic_of(box_of_tiles(footprint, problem.nest, tiles), problem, problem.nest, operand);
+        INFO("TMAJIT_SEED=" << seed << ", case " << n << ", operand " << operand << ", " << tiles
+                            << " tiles");
+        CHECK(traffic.runs <= fewest * (1 + 1e-9));
+        CHECK(traffic.runs >= 1 - 1e-9);
+        CHECK(traffic.beside >= 0);
+        CHECK(traffic.beside <= traffic.bytes / static_cast<double>(problem.element_bytes(operand)) * 32);
+        fewest = traffic.runs;
+      }
+      CHECK(fewest == Approx(1));
+    }
+  }
+}
