@@ -56,8 +56,8 @@ void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
   sum.runs += traffic.runs;
 }
 
-/// Counts the bytes and pieces that tiles read and write, each by itself and together with those that CTAs take before and after it, as
-/// far as the L2 cache keeps their bytes.
+/// Counts the bytes and pieces that tiles read and write, each by itself and together with those that CTAs
+/// take before and after it, as far as the L2 cache keeps their bytes.
 void add_traffic(Prediction& prediction, const Footprint& footprint, const Problem& problem,
                  const CanonicalNest& nest, const Costs& cost) {
   std::uint64_t bytes = problem.bytes_written();

@@ -15,8 +15,8 @@ using ElementBox = std::array<double, max_view_rank>;
 /// The box of so many tiles that CTAs take one after the other, at least one.
 [[nodiscard]] ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, double tiles);
 
-/// The pieces of an operand's memory that all boxes of a nest make. Where pieces begin anywhere, they meet sectors as
-/// many bytes longer as their alignment leaves open; `store_bytes`: all begin at multiples of so
+/// The pieces of an operand's memory that all boxes of a nest make. Where pieces begin anywhere, they meet
+/// sectors as many bytes longer as their alignment leaves open; `store_bytes`: all begin at multiples of so
 /// many, whatever the box.
 [[nodiscard]] PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem,
                                           const CanonicalNest& nest, std::uint32_t operand,
