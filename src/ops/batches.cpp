@@ -80,24 +80,34 @@ std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table, 
   return most_us < moves_us ? batch : std::nullopt;
 }
 
-bool Batches::launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) {
+template <class F>
+bool Batches::launch_first(const Runtime& runtime, Stream stream, const F& is_wanted) {
   const std::lock_guard lock(mutex_);
   if (tables_.empty() || runtime.device()->streams().is_captured(stream)) return false;
-  const auto known = std::ranges::find_if(tables_, [&](const Table& table) {
-    if (table.stream != stream || table.addresses.size() != addresses.size()) return false;
-    for (std::size_t i = 0; i < addresses.size(); ++i) {
-      if (table.addresses[i] != addresses[i]) return false;
-    }
-    return true;
-  });
+  const auto known = std::ranges::find_if(
+      tables_, [&](const Table& table) { return table.stream == stream && is_wanted(table); });
   if (known == tables_.end()) return false;
   tables_.splice(tables_.begin(), tables_, known);
   known->launch(stream);
   return true;
 }
 
+bool Batches::launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) {
+  return launch_first(runtime, stream, [&](const Table& table) {
+    if (table.addresses.size() != addresses.size()) return false;
+    for (std::size_t i = 0; i < addresses.size(); ++i) {
+      if (table.addresses[i] != addresses[i]) return false;
+    }
+    return true;
+  });
+}
+
+bool Batches::launch_as_planned(const Runtime& runtime, Stream stream) {
+  return launch_first(runtime, stream, [](const Table& table) { return table.as_planned; });
+}
+
 void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddresses& addresses,
-                     Stream stream) {
+                     bool as_planned, Stream stream) {
   const std::shared_ptr<Device>& device = runtime.device();
   PreparedLaunch prepared = runtime.kernel(plan.kernel).prepare(plan.kernel);
   if (const DevicePtr kept = of_capture(*device, plan.table, stream); kept != 0) {
@@ -107,6 +117,7 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
   const std::lock_guard lock(mutex_);
   Table& table = table_for(runtime, stream, plan.table.size(), std::move(prepared));
   table.addresses.clear();  // should anything fail
+  table.as_planned = false;
   table.bytes = std::move(plan.table);
   const DevicePtr at = table.memory.address();
   table.launch.rebind({at, at});
@@ -117,6 +128,7 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
   }
   table.launch(stream);
   table.addresses = list_of(addresses);
+  table.as_planned = as_planned;
 }
 
 Batches::Table& Batches::table_for(const Runtime& runtime, Stream stream, std::size_t bytes,
@@ -132,7 +144,7 @@ Batches::Table& Batches::table_for(const Runtime& runtime, Stream stream, std::s
   }
   if (tables_.size() >= most) tables_.pop_back();
   // Twice as much: at other addresses the same batch may have a dimension more.
-  tables_.push_front({stream, Buffer(runtime.device(), 2 * bytes), {}, {}, std::move(launch)});
+  tables_.push_front({stream, Buffer(runtime.device(), 2 * bytes), {}, {}, std::move(launch), false});
   return tables_.front();
 }
 

@@ -40,8 +40,12 @@ class Batches {
 
   /// Enqueues the batch if its table is on the stream; false, and nothing is enqueued, if not.
   [[nodiscard]] bool launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream);
+  /// The same of the batch at the addresses that the plan was made for, without looking at them.
+  [[nodiscard]] bool launch_as_planned(const Runtime& runtime, Stream stream);
   /// Enqueues the table of a batch of tensors at `addresses`, planned for `unplaced_table`, and its launch.
-  void launch(const Runtime& runtime, RaggedPlan plan, const TensorAddresses& addresses, Stream stream);
+  /// `as_planned`: these are the addresses that the plan was made for.
+  void launch(const Runtime& runtime, RaggedPlan plan, const TensorAddresses& addresses, bool as_planned,
+              Stream stream);
 
  private:
   struct Table {
@@ -50,7 +54,12 @@ class Batches {
     std::vector<std::byte> bytes;      ///< that the stream copies
     std::vector<DevicePtr> addresses;  ///< of the tensors
     PreparedLaunch launch;
+    bool as_planned = false;  ///< these are the addresses that the plan was made for
   };
+  /// Enqueues the first of the stream's batches that `is_wanted`; false, and nothing is enqueued, if there is
+  /// none.
+  template <class F>
+  bool launch_first(const Runtime& runtime, Stream stream, const F& is_wanted);
   /// The stream's least recently used table, or a new one, for `bytes`; it becomes the most recently used.
   Table& table_for(const Runtime& runtime, Stream stream, std::size_t bytes, PreparedLaunch launch);
 

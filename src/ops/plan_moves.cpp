@@ -68,6 +68,17 @@ const PlanState& current(const PlanState& plan) noexcept {
 
 namespace {
 
+/// Whether an operation's tensors lie at these addresses.
+bool are_own(const TensorAddresses& addresses, const Operation& operation) {
+  std::size_t next = 0;
+  for (const auto* const tensors : {&operation.destinations, &operation.sources}) {
+    for (const Tensor& tensor : *tensors) {
+      if (addresses[next++] != tensor.address) return false;
+    }
+  }
+  return true;
+}
+
 /// The launches for addresses that may overlap, are aligned or interleave as none before, or of a plan whose
 /// choice is being improved.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const PlanState& plan,
@@ -81,7 +92,8 @@ namespace {
   if (known != nullptr) return (*known)(addresses, stream);
   if (!runtime.device() && !plan.kernels.empty()) require_device(*Inside::state(plan.kernels.front()));
   if (auto batch = as_batch(moved, unplaced_table, plan_options(runtime, plan.family)))
-    return plan.batches.launch(runtime, std::move(*batch), addresses, stream);
+    return plan.batches.launch(runtime, std::move(*batch), addresses, are_own(addresses, plan.operation),
+                               stream);
   const auto made = make_steps(runtime, std::move(moved), plan.family);
   auto launches = PlacedLaunches::make(made->operation, plan.reaches, made->plans, made->kernels);
   if (plan.is_batch || plan.launches.full()) return (*launches)(addresses, stream);
@@ -113,6 +125,7 @@ void Plan::operator()(Stream stream) const {
   const PlacedLaunches* const launches = state_->as_planned.load(std::memory_order_acquire);
   if (launches != nullptr) return launches->as_planned(stream);
   const Operation& operation = state_->operation;
+  if (operation.moves.size() > 1 && state_->batches.launch_as_planned(runtime_, stream)) return;
   launch(runtime_, *state_, {addresses_of(operation.destinations), addresses_of(operation.sources)}, stream);
 }
 

@@ -10,6 +10,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr double clearly = 0.97;    // of the usual candidate's time
+constexpr double far_less = 0.6;    // of the time of kernels that many problems share: worth one of its own
 constexpr double clearly_us = 0.1;  // less than the usual candidate's: launches differ by as much
 
 /// How often 1 is doubled to be so much; 0 of what is less.
@@ -127,13 +128,19 @@ Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem, 
   const std::size_t usual = usual_of(candidates);
   Chosen best{.candidate = usual, .predicted = predict(candidates[usual], problem, chip)};
   double least = std::min(clearly * best.predicted.us, best.predicted.us - clearly_us);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (i == usual || !candidates[i].common) continue;
-    const Prediction predicted = predict(candidates[i], problem, chip);
-    if (!(predicted.us < least)) continue;
-    least = predicted.us;
-    best = {.candidate = i, .predicted = predicted};
-  }
+  const auto try_those = [&](bool common) {
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (i == usual || candidates[i].common != common) continue;
+      const Prediction predicted = predict(candidates[i], problem, chip);
+      if (!(predicted.us < least)) continue;
+      least = predicted.us;
+      best = {.candidate = i, .predicted = predicted};
+    }
+  };
+  try_those(true);
+  // A kernel that few problems share is worth compiling where the others are far slower.
+  least = far_less * best.predicted.us;
+  try_those(false);
   return best;
 }
 
