@@ -58,7 +58,7 @@ class Fit(unittest.TestCase):
 
     def test_finds_the_constants_behind_measurements(self):
         true = constants()
-        for name, times in (("of_peak", 0.8), ("latency_us", 1.6), ("line", 1.5), ("written_run", 2.5)):
+        for name, times in (("of_peak", 0.8), ("latency_us", 1.6), ("line", 1.5), ("written_run_kept", 2.5)):
             true[name] *= times
         found, output, kept = self.run_fit(self.document(true), "--write")
         for name in ("of_peak", "line"):
