@@ -19,10 +19,10 @@ struct Costs {
   double read_beside = 0.1166;    ///< bytes that each byte counts which a tile reads beside its pieces
   double read_run = 16.85;        ///< bytes that each piece counts which a tile reads
   double written_beside = 2.074;  ///< bytes that each byte counts which lies beside the pieces a tile writes
-  double read_beside_kept = 0.4129;     ///< the same of all tiles together whose bytes the cache keeps
-  double read_run_kept = 15.87;         ///< bytes that each piece counts which such tiles read together
-  double written_beside_kept = 0.8699;  ///< the same where they write
-  double written_run_kept = 32;         ///< bytes that each piece counts which they write together
+  double read_beside_kept = 0.4129;     ///< read_beside, for a group of tiles that the L2 cache holds
+  double read_run_kept = 15.87;         ///< read_run, for such a group
+  double written_beside_kept = 0.8699;  ///< written_beside, for such a group
+  double written_run_kept = 32;         ///< bytes that each piece counts which such a group writes
   double crowding = 0.02322;     ///< memory time added by each doubling beyond crowded_bytes, as a fraction
   double crowded_bytes = 65536;  ///< bytes in flight of an SM beyond which DRAM turns pages too often
   double instructions_per_us = 220e3;  ///< instructions of threads that an SM issues in a microsecond

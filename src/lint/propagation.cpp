@@ -201,7 +201,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
     const bool is_loop = loop && flow_.retreats(from, block);
     if (loop) in_step = in_step && left.value && !values_.varies(*left.value);
     if (!is_loop) ++ways_in;
-    // Joining what is exact with itself changes nothing.
+    // An exact value merged with itself is unchanged.
     if (!is_loop && !first && left == merged && (!left.value || left.value->exact())) continue;
     Content content = left;
     if (is_loop) {

@@ -68,7 +68,7 @@ class Propagation {
   void find_slots();
   void solve();
   bool pass();
-  /// Keeps what a block leaves to its successors, which are stale if that has changed.
+  /// Stores the state at the end of a block, and marks its successors as stale if the state has changed.
   void leave(std::uint32_t block);
   /// The slots at the entry of a block, from what its predecessors leave.
   void enter(std::uint32_t block);
@@ -114,8 +114,8 @@ class Propagation {
   bool changed_ = false;
   bool steps_changed_ = false;    ///< whether a loop's counter is in step, so that all loops are merged again
   bool symbols_changed_ = false;  ///< in the last pass, which may change what any instruction computes
-  bool settle_ = false;           ///< what still differs is taken as unknown, so that the passes end
-  bool knows_loops_ = false;      ///< has followed them often enough to say what they bring back
+  bool settle_ = false;           ///< differing values become unknown, so that the passes end
+  bool knows_loops_ = false;      ///< loops were followed often enough to know their values at the back edge
   std::uint32_t place_ = 0;
   std::int32_t home_ = 0;
 };

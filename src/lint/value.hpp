@@ -175,7 +175,7 @@ class Values {
     inherit(symbols_[id], a);
     changes_ += id < settled_ && symbols_[id] != before ? 1 : 0;
   }
-  /// Says that values are computed from all symbols that there are by now.
+  /// Values computed from now on use all present symbols.
   void settle() noexcept { settled_ = static_cast<SymbolId>(symbols_.size()); }
   /// How often a symbol has changed from which values were computed.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }

@@ -105,7 +105,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
   if (copy.reduces) {
     if (!written) {
       warp.report(lane, "shared.uninitialised",
-                  "an asynchronous reduction onto shared memory that nobody has written",
+                  "an asynchronous reduction onto uninitialised shared memory",
                   "a write before the reduction");
     }
   } else {

@@ -170,7 +170,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   }
   if (!written)
     warp.report(lane, "shared.uninitialised",
-                "a wgmma.mma_async reads shared memory that nobody has written");
+                "a wgmma.mma_async reads uninitialised shared memory");
   if ((any & loading) != 0) {
     in_flight.bytes = 1;
     const Engine::InFlight load = cta.engine.whom_it_meets(in_flight, loading);

@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// What a device whose streams can be captured offers beside Device.
+/// The part of a device that allocates memory for captured streams.
 class GraphMemory {
  public:
   /// Memory with these bytes, for launches of a stream that is captured: it lives as long as the graph or

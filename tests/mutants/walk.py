@@ -15,6 +15,7 @@ import fnmatch
 import os
 import pathlib
 import sys
+import tempfile
 
 import kernels
 import table
@@ -130,7 +131,7 @@ def _documented(document: pathlib.Path, write: bool) -> list[str]:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jitc", type=pathlib.Path, help="the program that is tested; without it only the table itself is")
-    parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("."), help="folder for PTX and launch files")
+    parser.add_argument("--work", type=pathlib.Path, help="keep PTX and launch files in this folder [a temporary one]")
     parser.add_argument("--site", type=pathlib.Path, help="folder of unpacked wheels, for kernels of foreign headers")
     parser.add_argument("--nvcc", type=pathlib.Path, help="for the groups that need it")
     parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's headers")
@@ -142,36 +143,44 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
+    """Walks the kernels that the options select, with their files in `work`; returns a line for each difference from the table."""
+    wrong = []
+    tools = Tools(options.jitc.resolve(), work)
+    walks = []
+    for kernel in kernels.kernels(options):
+        if options.only and not any(fnmatch.fnmatch(kernel.name, each) for each in options.only):
+            continue
+        bench = Bench(kernel, tools) if kernel.program is None else ProgramBench(kernel, tools, kernel.program)
+        try:
+            bench.base()
+        except (CannotMake, kernels.foreign_error()) as error:
+            wrong.append(f"{kernel.name}: {error}")
+            continue
+        walks.append((kernel.name, None, bench))
+        walks += [(kernel.name, row, bench) for row in table.rows() if row.kernel == kernel.name]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        if options.figures:
+            wrong += _figures(walks, pool)
+            walks = []
+        for (name, row, _), found in zip(walks, pool.map(lambda each: _walked(each[1], each[0], each[2]), walks)):
+            place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
+            wrong += [f"{place}: {each}" for each in found]
+    walked = [row for _, row, _ in walks if row]
+    right = sum(row.correct for row in walked)
+    if not options.figures:
+        print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
+    return wrong
+
+
 def main() -> int:
     options = _options()
     wrong = _counts()
     if options.document:
         wrong += _documented(options.document, options.write)
     if options.jitc:
-        tools = Tools(options.jitc.resolve(), options.work)
-        walks = []
-        for kernel in kernels.kernels(options):
-            if options.only and not any(fnmatch.fnmatch(kernel.name, each) for each in options.only):
-                continue
-            bench = Bench(kernel, tools) if kernel.program is None else ProgramBench(kernel, tools, kernel.program)
-            try:
-                bench.base()
-            except (CannotMake, kernels.foreign_error()) as error:
-                wrong.append(f"{kernel.name}: {error}")
-                continue
-            walks.append((kernel.name, None, bench))
-            walks += [(kernel.name, row, bench) for row in table.rows() if row.kernel == kernel.name]
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            if options.figures:
-                wrong += _figures(walks, pool)
-                walks = []
-            for (name, row, _), found in zip(walks, pool.map(lambda each: _walked(each[1], each[0], each[2]), walks)):
-                place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
-                wrong += [f"{place}: {each}" for each in found]
-        walked = [row for _, row, _ in walks if row]
-        right = sum(row.correct for row in walked)
-        if not options.figures:
-            print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
+        with tempfile.TemporaryDirectory() as temporary:
+            wrong += _walk(options, options.work or pathlib.Path(temporary))
     for each in wrong:
         print(each, file=sys.stderr)
     return 1 if wrong else 0

@@ -1,4 +1,5 @@
-/// Operations of many copies as one batch: what they leave, how many launches they are, where the tables lie.
+/// Operations of many copies as one batch: their results, their number of launches, the places of their
+/// tables.
 #include "lib/null_device.hpp"
 #include "ops/own_memory.hpp"
 #include "plan/candidates.hpp"
@@ -97,7 +98,7 @@ struct Joined {
   }
 };
 
-/// Keeps in mind what the host would have waited for.
+/// A null device that counts the calls for which the host waits.
 class WaitingDevice : public tools::NullDevice {
  public:
   struct Copy {
@@ -273,7 +274,7 @@ TEST_CASE("batches: new addresses on many streams make the host wait for nothing
   CHECK(device->waits == 0);
   REQUIRE(device->copies.size() == 40);
   for (std::size_t n = 0; n < 40; ++n) CHECK(device->copies[n].stream == stream(1 + n % 4));
-  // What a stream has met lately has a table there.
+  // The stream still has the table of its last batches.
   launch(36, stream(1));
   CHECK(device->copies.size() == 40);
   launch(36, stream(2));

@@ -188,7 +188,7 @@ class Reduce final : public ReduceBase {
         items = std::max<std::uint64_t>(items / step.extent, 1);
       }
     };
-    // The box is what a CTA's threads load by one instruction, and what they then find in the same sectors.
+    // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
     const std::uint64_t of_sector = std::max<std::uint64_t>(sector / walk.item_bytes, 1);
     take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, of_sector)));
     take(walk.kept_steps, share.owners);
