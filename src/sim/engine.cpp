@@ -104,8 +104,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
     check_phase(copy);
   if (copy.reduces) {
     if (!written) {
-      warp.report(lane, "shared.uninitialised",
-                  "an asynchronous reduction onto uninitialised shared memory",
+      warp.report(lane, "shared.uninitialised", "an asynchronous reduction onto uninitialised shared memory",
                   "a write before the reduction");
     }
   } else {

@@ -169,8 +169,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                     name(otherwise->swizzle)));
   }
   if (!written)
-    warp.report(lane, "shared.uninitialised",
-                "a wgmma.mma_async reads uninitialised shared memory");
+    warp.report(lane, "shared.uninitialised", "a wgmma.mma_async reads uninitialised shared memory");
   if ((any & loading) != 0) {
     in_flight.bytes = 1;
     const Engine::InFlight load = cta.engine.whom_it_meets(in_flight, loading);
