@@ -18,7 +18,6 @@ constexpr double image_unit_bytes = 16;  // that threads copy to an image at a t
 // Instructions of a thread, fitted to measurements (docs/model.md).
 constexpr double of_image_unit = 146;    // of a line of an image, or of a unit of it
 constexpr double of_image_chunk = 41.3;  // of a chunk with a source in an image
-constexpr double of_element = 8.2;       // that is loaded by itself, as in `linear`
 constexpr double of_end = 15.5;          // of an element at a row's end, for which its warp waits
 
 /// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
@@ -168,7 +167,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       const SourceFacts& source = facts.source[i];
       if (source.access == Access::elements) {
         const double loaded = chunks * facts.chunk;
-        footprint.instructions += of_element * loaded;
+        footprint.instructions += instructions_of_element * loaded;
         footprint.lines += loaded * lines_along(problem, i + 1, facts.chunk);
       }
       if (source.access == Access::run && std::abs(source.stride) > 1) {

@@ -194,12 +194,11 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     const double words = elements / facts.in_word;
     // Instructions of a thread, fitted to measurements (docs/model.md).
     constexpr double of_digit = 3.08;  // of a word's number, or of that of one of its elements, by a division
-    constexpr double of_linear_element = 8.22;  // that is loaded by itself, computed, or asked of a window
-    constexpr double of_place = 3.7;            // of an element whose word may have elements of two rows
+    constexpr double of_place = 3.7;   // of an element whose word may have elements of two rows
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
     footprint.instructions = of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
-                             of_linear_element * (elements * facts.sources + computed);
+                             instructions_of_element * (elements * facts.sources + computed);
     if (facts.wraps != 0 || facts.short_rows != 0)
       footprint.instructions += of_place * elements * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)

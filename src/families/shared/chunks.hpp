@@ -4,8 +4,10 @@
 
 TMAJIT_BEGIN
 
-/// Instructions by which a thread does a chunk, fitted to measurements (docs/model.md).
+/// Instructions by which a thread does a chunk, and an element that it loads or computes by itself, fitted to
+/// measurements (docs/model.md).
 inline constexpr double instructions_of_chunk = 134;
+inline constexpr double instructions_of_element = 8.22;
 
 /// What kernels are specialised for whose threads each do chunks of a destination's elements, next to each
 /// other in its last dimension (templates/kernels/chunks.cuh). Kernels that take tiles of any size have
