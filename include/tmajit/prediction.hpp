@@ -26,15 +26,14 @@ struct Prediction {
   double instructions = 0;  ///< of all threads together
   double lines = 0;         ///< lines of memory that warps' accesses meet one after the other
   double ctas = 0;
-  double waves = 0;        ///< CTAs over those that all SMs hold at once
-  double uneven = 1;       ///< CTAs of the SM that has most, over those that each has in the mean
-  double warps = 0;        ///< that an SM holds at once, at most as many as it has all in all
-  double rounds = 0;       ///< times that a thread waits for loads
-  double waits = 0;        ///< times that a thread waits for memory and nothing hides it
-  double last_waits = 0;   ///< those of the last CTA when all others have ended
-  double passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
-  double in_flight = 0;    ///< bytes of loads that an SM waits for at once
-  bool by_engine = false;  ///< the copy engine loads
+  double waves = 0;       ///< CTAs over those that all SMs hold at once
+  double uneven = 1;      ///< CTAs of the SM that has most, over those that each has in the mean
+  double warps = 0;       ///< that an SM holds at once, at most as many as it has all in all
+  double rounds = 0;      ///< times that a thread waits for loads
+  double waits = 0;       ///< times that a thread waits for memory and nothing hides it
+  double last_waits = 0;  ///< those of the last CTA when all others have ended
+  double passes = 0;      ///< vectors that a thread takes from shared memory, one after the other
+  double in_flight = 0;   ///< bytes of loads that an SM waits for at once
 };
 
 TMAJIT_END

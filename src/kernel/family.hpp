@@ -86,6 +86,7 @@ struct Footprint {
   std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
   std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
   bool by_engine = false;             ///< the copy engine loads, which takes longer to start
+  bool stored_by_engine = false;      ///< the copy engine stores, row by row
   std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
   std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
   std::uint32_t rounds = 1;       ///< times that a thread waits for loads

@@ -29,8 +29,7 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   const PredictedTraffic& read = prediction.read;
   const PredictedTraffic& written = prediction.written;
   const double bytes = read.bytes + written.bytes;
-  // What the copy engine moves was not seen to gain by the cache.
-  const double kept = prediction.by_engine ? 0 : kept_share(prediction, cost);
+  const double kept = kept_share(prediction, cost);
   const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
                          cost.written_beside * written.beside +
                          cost.read_beside_kept * prediction.read_kept.beside +
@@ -66,7 +65,9 @@ void add_traffic(Prediction& prediction, const Footprint& footprint, const Probl
   const auto tiles = static_cast<double>(tiles_of(footprint, nest));
   const ElementBox tile = box_of_tiles(footprint, nest, 1);
   const ElementBox kept = box_of_tiles(footprint, nest, cost.kept_bytes * tiles / static_cast<double>(bytes));
-  prediction.written = traffic_of(tile, problem, nest, 0, footprint.store_bytes);
+  prediction.written =
+      traffic_of(tile, problem, nest, 0,
+                 {.store_bytes = footprint.store_bytes, .row_by_row = footprint.stored_by_engine});
   prediction.written_kept = traffic_of(kept, problem, nest, 0);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
     add(prediction.read, traffic_of(tile, problem, nest, i));
@@ -96,8 +97,7 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
       .waits = footprint.waits,
       .last_waits = footprint.last_waits,
       .passes = static_cast<double>(footprint.passes),
-      .in_flight = static_cast<double>(std::max<std::uint64_t>(footprint.bytes_in_flight, 1)) * resident,
-      .by_engine = footprint.by_engine};
+      .in_flight = static_cast<double>(std::max<std::uint64_t>(footprint.bytes_in_flight, 1)) * resident};
 
   add_traffic(result, footprint, problem, nest, cost);
   result.memory_us = memory_us(result, chip);

@@ -21,7 +21,7 @@ struct Piece {
 };
 
 Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,
-               std::uint32_t operand) {
+               std::uint32_t operand, bool row_by_row) {
   const std::uint64_t element = problem.element_bytes(operand);
   const auto step = [&](std::uint32_t d) {
     return static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d])) * element;
@@ -39,11 +39,12 @@ Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNes
   Piece piece{.elements = static_cast<double>(element), .span = static_cast<double>(element)};
   for (std::uint32_t k = 0; k < rank; ++k) {
     const auto next = static_cast<double>(step(inside[k]));
-    if (piece.apart == far && next <= std::max<double>(piece.span, sector)) {
+    const bool alone = row_by_row && k > 0;
+    if (!alone && piece.apart == far && next <= std::max<double>(piece.span, sector)) {
       piece.span += next * (box[inside[k]] - 1);
       piece.elements *= box[inside[k]];
     } else {
-      piece.apart = std::min(piece.apart, next);
+      if (!alone) piece.apart = std::min(piece.apart, next);
       bits |= step(inside[k]);
     }
   }
@@ -70,9 +71,9 @@ ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, d
 }
 
 PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,
-                            std::uint32_t operand, std::uint32_t store_bytes) {
-  const Piece piece = piece_of(box, problem, nest, operand);
-  const std::uint32_t alignment = std::clamp(store_bytes, piece.alignment, sector);
+                            std::uint32_t operand, BoxAccess access) {
+  const Piece piece = piece_of(box, problem, nest, operand, access.row_by_row);
+  const std::uint32_t alignment = std::clamp(access.store_bytes, piece.alignment, sector);
   const double touched = std::min(piece.span + sector - alignment, std::max(piece.apart, piece.span));
   PredictedTraffic traffic;
   traffic.bytes = static_cast<double>(operand == 0 ? problem.bytes_written() : problem.bytes_read(operand));

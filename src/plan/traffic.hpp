@@ -15,11 +15,16 @@ using ElementBox = std::array<double, max_view_rank>;
 /// The box of so many tiles that CTAs take one after the other, at least one.
 [[nodiscard]] ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, double tiles);
 
+/// How the memory is asked for a box.
+struct BoxAccess {
+  std::uint32_t store_bytes = 0;  ///< all pieces begin at multiples of so many, whatever the box
+  bool row_by_row = false;        ///< as the copy engine loads: what two rows share of a sector is read twice
+};
+
 /// The pieces of an operand's memory that all boxes of a nest make. Where pieces begin anywhere, they meet
-/// sectors as many bytes longer as their alignment leaves open; `store_bytes`: all begin at multiples of so
-/// many, whatever the box.
+/// sectors as many bytes longer as their alignment leaves open.
 [[nodiscard]] PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem,
                                           const CanonicalNest& nest, std::uint32_t operand,
-                                          std::uint32_t store_bytes = 0);
+                                          BoxAccess access = {});
 
 TMAJIT_END

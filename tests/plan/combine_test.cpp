@@ -81,6 +81,16 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
             .empty());
 }
 
+TEST_CASE("reduce_into: rows of one element that lie 16 bytes or more apart are combined") {
+  const TensorView apart = TensorView::strided(ElementType::f32, {2, 1, 30, 1}, {372, 368, 12, 1});
+  for (const TensorView& view : {apart, TensorView::strided(ElementType::f32, {5, 1}, {4, 1})}) {
+    const std::vector<KernelPlan> made =
+        plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view)));
+    REQUIRE(made.size() == 1);
+    CHECK(made.front().family().name == "reduce_into");
+  }
+}
+
 TEST_CASE("reduce_into: what the engine cannot do is said") {
   const TensorView view = dense(ElementType::u32, {64, 64});
   CHECK(broken_rules([&] {

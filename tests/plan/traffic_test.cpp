@@ -39,8 +39,8 @@ TEST_CASE("tiles that CTAs take one after the other make longer pieces, of the s
 
 TEST_CASE("pieces that begin anywhere meet parts of sectors, and those that lie near share them") {
   const Problem odd = make_problem(permutation(f32, {1000, 33}, {1, 0}));
-  const auto of_box = [&](const ElementBox& box, std::uint32_t operand, std::uint32_t store_bytes = 0) {
-    return traffic_of(box, odd, odd.nest, operand, store_bytes);
+  const auto of_box = [&](const ElementBox& box, std::uint32_t operand, BoxAccess access = {}) {
+    return traffic_of(box, odd, odd.nest, operand, access);
   };
   // The destination's rows of 4000 bytes begin at sectors; the source's, of 132 bytes, at words.
   const PredictedTraffic written = of_box({8, 8}, 0);
@@ -50,12 +50,24 @@ TEST_CASE("pieces that begin anywhere meet parts of sectors, and those that lie 
   CHECK(read.bytes == Approx(132'000));
   CHECK(read.runs == Approx(132'000.0 / 32));
   CHECK(read.beside == Approx(read.runs * 28));
-  CHECK(of_box({8, 8}, 1, 16).beside == Approx(read.runs * 16));
+  CHECK(of_box({8, 8}, 1, {.store_bytes = 16}).beside == Approx(read.runs * 16));
   // Elements 132 bytes apart take a sector each, but no more than there is.
   CHECK(of_box({1, 1000}, 1).beside == Approx(33'000 * (32.0 - 4)));
   // All 33 columns: one piece.
   CHECK(of_box({33, 1000}, 1).runs == Approx(1));
   CHECK(of_box({33, 1000}, 1).beside == Approx(0));
+}
+
+TEST_CASE("rows that are stored one by one share no sector with the next") {
+  // Rows of 48 bytes, which follow each other in the destination.
+  const Problem rows = make_problem(permutation(f32, {64, 8, 12}, {1, 0, 2}));
+  const ElementBox box{8, 64, 12};
+  const PredictedTraffic together = traffic_of(box, rows, rows.nest, 0);
+  CHECK(together.runs == Approx(1));
+  CHECK(together.beside == Approx(0));
+  const PredictedTraffic apart = traffic_of(box, rows, rows.nest, 0, {.row_by_row = true});
+  CHECK(apart.runs == Approx(64 * 8));
+  CHECK(apart.beside == Approx(64 * 8 * 16));
 }
 
 TEST_CASE("more tiles together are never more pieces, and never more bytes beside than sectors have") {

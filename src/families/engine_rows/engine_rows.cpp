@@ -120,7 +120,8 @@ class EngineRows final : public EngineRowsBase {
                         .stages = tile.stages,
                         .dynamic_shared_bytes = engine_layout(tile).bytes,
                         .most_dynamic_shared_bytes = most_ring_bytes,
-                        .by_engine = true};
+                        .by_engine = true,
+                        .stored_by_engine = true};
     footprint.bytes_in_flight = map_word_bytes * tile.stages * elements_of(tile.box, tile.rank);
     footprint.box[tile.rank - 1] *= map_word_bytes;
     footprint.box[tile.rank - 1] /= problem.element_bytes(0);

@@ -79,7 +79,8 @@ Footprint TileFamily::footprint(const Candidate& candidate, const Problem& probl
                       .stages = spec.stages,
                       .dynamic_shared_bytes = launch_shared_bytes(spec),
                       .bytes_in_flight = stage_transaction_bytes(spec) * spec.stages,
-                      .by_engine = true};
+                      .by_engine = true,
+                      .stored_by_engine = true};
   if (info().computes) {
     footprint.instructions =
         instructions_of_chunk * static_cast<double>(problem.bytes_written()) / computed_chunk_bytes;

@@ -30,7 +30,7 @@ void check_reduce_into(MoveRules& rules) {
                  rules.violations());
 }
 
-/// The nest for tensor maps: it has a dimension, also of one element, and where it can be, a last one that is
+/// The nest for tensor maps: its last dimension is contiguous, of one element if need be, and where it can be
 /// no longer than a box. One box of a long row would be a short tile.
 void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
   const auto add_dimension = [&](std::uint64_t extent) {
@@ -38,13 +38,19 @@ void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
     for (std::uint32_t i = 0; i < nest.operands; ++i) nest.operand[i].strides[nest.rank] = 1;
     ++nest.rank;
   };
-  if (nest.rank == 0) add_dimension(1);
+  const auto is_contiguous = [&] {
+    for (std::uint32_t i = 0; i < nest.operands; ++i) {
+      if (nest.rank == 0 || nest.operand[i].strides[nest.rank - 1] != 1) return false;
+    }
+    return true;
+  };
+  if (!is_contiguous()) {
+    if (nest.rank < max_map_rank) add_dimension(1);
+    return;
+  }
   const std::uint32_t last = nest.rank - 1;
   const std::uint64_t row = nest.shape[last];
   if (row <= max_box || nest.rank >= max_map_rank) return;
-  for (std::uint32_t i = 0; i < nest.operands; ++i) {
-    if (nest.operand[i].strides[last] != 1) return;
-  }
   for (std::uint64_t box = max_box; box >= max_box / 4; --box) {
     if (row % box != 0 || box * element_bytes % vector_bytes != 0) continue;
     nest.shape[last] = row / box;

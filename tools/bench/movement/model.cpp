@@ -91,8 +91,7 @@ Json to_json(const tmajit::Prediction& prediction) {
           {"waits", prediction.waits},
           {"last_waits", prediction.last_waits},
           {"passes", prediction.passes},
-          {"in_flight", prediction.in_flight},
-          {"by_engine", prediction.by_engine}};
+          {"in_flight", prediction.in_flight}};
 }
 
 Json to_json(const tmajit::KernelChoice& choice) {
