@@ -38,6 +38,7 @@ class Facts:
         self.source = source
         self.programs_folder = programs
         self.readme = read(source / "README.md")
+        self.command_line = read(source / "docs/jitc.md")
 
     def jitc(self, *words: str) -> str:
         done = subprocess.run([str(self.programs_folder / "jitc"), *words], capture_output=True, text=True, check=False)
@@ -60,18 +61,18 @@ class Facts:
 
     def operations(self) -> list[str]:
         real = {one["name"] for one in json.loads(self.jitc("operations", "--json"))}
-        text = section(self.readme, "The operations are", "A planner chooses")
-        return differences("README, operations", set(names_in_ticks(text)), real)
+        text = section(self.command_line, "The operations are", "A planner chooses")
+        return differences("jitc.md, operations", set(names_in_ticks(text)), real)
 
     def commands(self) -> list[str]:
         help_text = self.jitc("--help")
         listed = section(help_text, "\nCommands:\n", "\n\n")
         real = set(re.findall(r"^  ([a-z-]+)", listed, re.MULTILINE))
-        table = section(self.readme, "| command | |", "\n\n")
+        table = section(self.command_line, "| command | |", "\n\n")
         documented = {name for row in table.splitlines()[2:] for ticked in names_in_ticks(row.split("|")[1])
                       for name in ticked.split()[:1] if re.fullmatch("[a-z][a-z-]*", name)}
         documented -= {"ls", "clear"}  # of cache
-        return differences("README, commands", documented, real)
+        return differences("jitc.md, commands", documented, real)
 
     def families(self) -> list[str]:
         listing = read(self.source / "src/families/list.cpp")
@@ -148,6 +149,31 @@ class Facts:
                 wrong.append(f"README, {case}: another contestant is faster than the best peer")
         return wrong if len(table) > 3 else ["README: the table of permutations has no rows"]
 
+    def links(self) -> list[str]:
+        """Every link from page to page leads to a file and a heading of it; docs/README.md lists every page."""
+        pages = [path for path in sorted(self.source.rglob("*.md")) if "build" not in path.relative_to(self.source).parts]
+        wrong = []
+        for page in pages:
+            text = re.sub(r"^```.*?^```", "", read(page), flags=re.MULTILINE | re.DOTALL)
+            for target in re.findall(r"\]\(([^)\s]+)\)", text):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                name, _, heading = target.partition("#")
+                file = (page.parent / name).resolve() if name else page
+                if not file.exists():
+                    wrong.append(f"{page.name}: the link {target} leads nowhere")
+                elif heading and heading not in headings(read(file)):
+                    wrong.append(f"{page.name}: {target}: there is no such heading")
+        index = read(self.source / "docs/README.md")
+        real = {path.name for path in (self.source / "docs").glob("*.md")} - {"README.md"}
+        return wrong + differences("docs/README.md", set(re.findall(r"\]\((\w+\.md)\)", index)), real)
+
+
+def headings(text: str) -> set[str]:
+    """The anchors of a page's headings, as code hosts make them."""
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -156,7 +182,8 @@ def main() -> int:
     options = parser.parse_args()
     facts = Facts(options.source, options.bin)
     wrong: list[str] = []
-    for check in (facts.nvrtc_version, facts.operations, facts.commands, facts.families, facts.environment, facts.programs, facts.speeds):
+    for check in (facts.nvrtc_version, facts.operations, facts.commands, facts.families, facts.environment, facts.programs, facts.speeds,
+                  facts.links):
         wrong += check()
     for line in wrong:
         print(line)
