@@ -26,8 +26,23 @@ struct Reader {
   std::uint32_t thread = 0;
   std::uint32_t place = 0;  ///< of its read
   bool product = false;     ///< the read is a wgmma's, so its warp is meant
+  std::optional<std::uint32_t>
+      full{};  ///< of the CTA that loads: the mbarrier of the load that overwrites it
 };
 
+/// "the mbarrier at shared address 0x400 (mbarrier.init at PTX line 12 for 2 arrivals)"
+[[nodiscard]] std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier);
+/// "thread (3, 0, 0)"
+[[nodiscard]] std::string name_of(const Cta& cta, std::uint32_t thread);
+/// `thread` has waited for the mbarrier at `offset`, and no thread waits for the one by which the stage is
+/// released: one at which the reader arrives, or any where the thread's own load completes on the first.
+[[nodiscard]] std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32_t offset,
+                                                   const Mbarrier& barrier,
+                                                   const std::optional<Reader>& reader = {});
+/// Whether the micro-operation ends a loop, by a branch to itself or what stands before it.
+[[nodiscard]] bool branches_back(const Program& program, std::uint32_t pc);
+/// Whether the thread that issued a store waits for it before its next barrier, though it has not yet.
+[[nodiscard]] bool is_about_to_wait(const Cta& cta, std::uint32_t thread);
 /// Why `thread` of `cta` goes on although a stage is in use: what is wrong with the mbarrier that it last
 /// waited for, and let it go on. `rule`: of the report that this is about. Nothing if that wait shows no
 /// mistake.

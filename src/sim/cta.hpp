@@ -156,6 +156,11 @@ class Cta {
     thread = who & 1023;
     return who >> 10 != fences_[thread];
   }
+  /// Whether `thread` fences its writes for the async proxy, and what this tag wrote came after no fewer such
+  /// fences: its writer has begun a later turn of the loop that `thread` is in.
+  [[nodiscard]] bool is_turn_ahead(std::uint32_t tag, std::uint32_t thread) const noexcept {
+    return tag != 0 && fences_[thread] != 0 && ((tag & ~by_small_copy) - 1) >> 10 >= fences_[thread];
+  }
   /// Whether the copy engine and products that the lane asks for may read a word, which `writer` has written:
   /// that one has executed fence.proxy.async since, or the lane has, after it had met the writer. Without
   /// races nobody knows whether they met.

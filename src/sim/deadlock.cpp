@@ -50,6 +50,9 @@ class Search {
       const auto found = evidence(each);
       if (found && (!best || found->rank < best->rank)) best = found;
     }
+    if (!best || best->rank > 0) {
+      if (auto found = own_loads()) return found;
+    }
     if (best) return best->cause;
     if (auto found = unawaited_loads()) return found;
     return root();
@@ -74,12 +77,7 @@ class Search {
     return fmt::format("{:#x}", wait.what() + shared_base);
   }
   static std::string name_of(const Waiting& wait, const Mbarrier& barrier) {
-    return name_of(*wait.cta, wait.what(), barrier);
-  }
-  static std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
-    return fmt::format("the mbarrier at shared address {:#x} (mbarrier.init at PTX line {} for {} arrival{})",
-                       offset + shared_base, cta.program.place[barrier.place].line, barrier.expected,
-                       barrier.expected == 1 ? "" : "s");
+    return sim::name_of(*wait.cta, wait.what(), barrier);
   }
 
   std::optional<Evidence> evidence(const Waiting& wait) {
@@ -174,6 +172,16 @@ class Search {
     }
     // In its first turn a ring's producer finds all stages free.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
+      const auto waits_for_load = [&](const Waiting& other) {
+        return other.cta == wait.cta && other.kind() == wait.kind() && other.what() == wait.what() &&
+               !loads_next(other);
+      };
+      if (std::ranges::any_of(waits_, waits_for_load)) {
+        const std::string found = fmt::format(
+            "{} waits for {}, on which its own load completes, before it loads for the first time",
+            thread_name(wait), name_of(wait, *barrier));
+        return made(4, at_wait(wait, found), first, false);
+      }
       const std::string found = fmt::format(
           "{} waits for the first phase of {} before it loads the stage for the first time, and no thread "
           "arrives there before that load has come: the first wait for a free stage takes parity 1",
@@ -184,8 +192,34 @@ class Search {
     return std::nullopt;
   }
 
+  /// The thread that loads has waited for its own load in place of the readers, which have missed a phase.
+  std::optional<DeadlockCause> own_loads() const {
+    for (const Waiting& wait : waits_) {
+      const Mbarrier* const barrier =
+          wait.kind() == Wait::Kind::mbarrier ? wait.cta->mbarrier(wait.what()) : nullptr;
+      if (barrier == nullptr || barrier->phase < 2 || !loaded(*barrier)) continue;
+      const TransactionPart& load = barrier->transactions.before().came.front();
+      if (load.by != wait.cta) continue;
+      auto cause = waits_elsewhere(*wait.cta, load.thread, wait.what(), *barrier);
+      if (!cause) continue;
+      cause->rule = "deadlock";
+      return DeadlockCause{*cause, fmt::format("shared address {} for", address_of(wait)), true};
+    }
+    return std::nullopt;
+  }
+
   /// Whether copies have brought bytes to the phase before.
   static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.before().came.empty(); }
+
+  /// Whether a thread at a barrier may wait for an mbarrier after it.
+  static bool may_wait(const Waiting& other) {
+    const Program& program = other.cta->program;
+    for (std::uint32_t pc = other.group->pc; pc < program.code.size(); ++pc) {
+      const std::string& text = program.place[program.places[pc]].text;
+      if (text.find("_wait.parity") != std::string::npos || branches_back(program, pc)) return true;
+    }
+    return false;
+  }
 
   /// A load has completed on an mbarrier for which no thread waits, and threads wait for another.
   std::optional<DeadlockCause> unawaited_loads() const {
@@ -193,7 +227,7 @@ class Search {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
       // Threads that stand at a barrier of the CTA may be those that wait for the load after it.
       const auto stands_at_barrier = [&](const Waiting& other) {
-        return other.kind() == Wait::Kind::barrier && other.cta == wait.cta;
+        return other.kind() == Wait::Kind::barrier && other.cta == wait.cta && may_wait(other);
       };
       if (std::ranges::any_of(waits_, stands_at_barrier)) continue;
       std::optional<std::uint32_t> lowest;
@@ -213,16 +247,14 @@ class Search {
           at_wait(wait, fmt::format("{} waits for {}, and no thread waits for {}, on which the load at PTX "
                                     "line {} has completed",
                                     thread_name(wait), name_of(wait, *wait.cta->mbarrier(wait.what())),
-                                    name_of(*wait.cta, *lowest, barrier),
+                                    sim::name_of(*wait.cta, *lowest, barrier),
                                     wait.cta->program.place[load.place].line)),
           fmt::format("shared address {} for", address_of(wait)), false};
     }
     return std::nullopt;
   }
 
-  static std::string thread_name(const Waiting& wait) {
-    return "thread " + text_of(wait.cta->thread_index(wait.thread()));
-  }
+  static std::string thread_name(const Waiting& wait) { return sim::name_of(*wait.cta, wait.thread()); }
 
   /// Numbers of the threads that arrive at an mbarrier, but have not in its present phase.
   static std::vector<std::uint32_t> lacking(const Waiting&, const Mbarrier& barrier) {

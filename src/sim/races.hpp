@@ -134,8 +134,8 @@ class Races {
   [[nodiscard]] bool load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target,
                           bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
-  /// Reports that a lane writes what a bulk store has not read as a missing barrier, if the lane has not met
-  /// the thread that issued the store since. False if they have met.
+  /// Reports that a lane writes what a bulk store has not read as a missing barrier, if one is missing behind
+  /// the wait for the store. False if none is.
   bool report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
                     std::uint64_t group);
   /// The report of a write by the lane to memory that a store has read before.
@@ -287,6 +287,8 @@ class Races {
   [[nodiscard]] bool met_since_issue(const Access& earlier, const Clock& known) const;
   /// About::cause of two accesses: the waits and barriers that they stand between.
   [[nodiscard]] std::string cause_of(const Conflict& conflict, const Touch& by) const;
+  /// The rank of the CTA and the offset of the mbarrier on which a load completes that made the access.
+  [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> load_of(const Access& access) const;
   /// Reports the mistake behind a conflict, if it shows; `where`: "shared memory at 0x400".
   bool report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule, const std::string& where);
   /// The report of a write after a read, as that of a read after a write which has come too late.
@@ -295,6 +297,11 @@ class Races {
                                                                         const Copy& store,
                                                                         std::uint64_t group);
   void report_unmet(const Conflict& conflict, const Touch& by, const std::string& where);
+  /// The write of the next turn that a bulk store has found, as a write that comes after the store's read.
+  [[nodiscard]] std::optional<std::pair<Conflict, Touch>> next_turn(const Conflict& conflict, const Touch& by,
+                                                                    std::uint64_t line);
+  /// Whether no barrier stands between the wait for the store that made the access, and a lane that writes.
+  [[nodiscard]] bool lacks_barrier(const Access& read, const Clock& writer) const;
   /// Whether the earlier access is the read by a copy to a peer.
   [[nodiscard]] bool is_sent(const Conflict& conflict) const;
   /// An access by a peer, or by a copy to one, of which the CTA knows nothing when it ends.

@@ -49,6 +49,14 @@ std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
   return fmt::format("segments {} and {}", segment(earlier), segment(by.access));
 }
 
+std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Access& access) const {
+  const auto is_its = [&](const auto& each) { return each.second.agent == access.agent; };
+  const auto load = std::ranges::find_if(phases_, is_its);
+  if (load == phases_.end()) return std::nullopt;
+  return std::pair(static_cast<std::uint32_t>(load->first / pitch_),
+                   static_cast<std::uint32_t>(load->first % pitch_));
+}
+
 bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule,
                          const std::string& where) {
   const Access& earlier = conflict.earlier;
@@ -72,7 +80,11 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   if (by.access.is_copy() && by.write && (!conflict.earlier_write || bulk) &&
       !(bulk && !conflict.earlier_write)) {
     std::optional<Reader> reader;
-    if (!conflict.earlier_write) reader = Reader{&other, other_thread, other_place, product};
+    if (!conflict.earlier_write) {
+      reader = Reader{&other, other_thread, other_place, product};
+      const auto load = load_of(by.access);
+      if (load && load->first == cta.rank) reader->full = load->second;
+    }
     if (const auto cause = why_went_on(cta, thread, rule, reader)) {
       sim::report(*cause, fmt::format("at {} {}", where, described()), rule, line);
       return true;
@@ -95,11 +107,10 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   }
   // A read of what a load has not delivered: the reader's own wait says why.
   if (bulk && conflict.earlier_write && !by.write) {
-    const auto load =
-        std::ranges::find_if(phases_, [&](const auto& each) { return each.second.agent == earlier.agent; });
-    if (load == phases_.end()) return false;
-    Cta& owner = cluster_.cta(load->first / pitch_);
-    if (const auto cause = why_read_early(cta, thread, owner, load->first % pitch_)) {
+    const auto load = load_of(earlier);
+    if (!load) return false;
+    Cta& owner = cluster_.cta(load->first);
+    if (const auto cause = why_read_early(cta, thread, owner, load->second)) {
       sim::report(*cause, fmt::format("at {} {}", where, described()), rule, line);
       return true;
     }
@@ -138,6 +149,35 @@ std::optional<Report> Races::swapped(const Conflict& conflict, const Touch& by) 
       expected, remedy);
 }
 
+bool Races::lacks_barrier(const Access& read, const Clock& writer) const {
+  if (!met_since_issue(read, writer)) return true;
+  const std::uint32_t thread = read.thread(0, warps_each_);
+  const Cta& cta = cluster_.cta(read.rank());
+  const bool waited = of(*cta.warps[thread / lanes]).of(thread % lanes).knows(read.agent, 0, read.time);
+  return waited || is_about_to_wait(cta, thread);
+}
+
+std::optional<std::pair<Conflict, Touch>> Races::next_turn(const Conflict& conflict, const Touch& by,
+                                                           std::uint64_t line) {
+  const Access& write = conflict.earlier;
+  if (by.memory != Memory::shared || by.write || !conflict.earlier_write || write.is_copy())
+    return std::nullopt;
+  if (((write.place | by.access.place) & Access::object) != 0 || issued_by(by.access) == nullptr ||
+      (by.access.spread & a_product) != 0)
+    return std::nullopt;
+  const std::uint64_t at = line + conflict.byte;
+  Cta& owner = cluster_.cta(static_cast<std::uint32_t>(at / pitch_));
+  const std::uint32_t tag = owner.writers()[at % pitch_ / 4];
+  if (!owner.is_turn_ahead(tag, by.access.thread(0, warps_each_))) return std::nullopt;
+  std::pair<Conflict, Touch> next{conflict, by};
+  next.first.earlier = by.access;
+  next.first.earlier_write = false;
+  next.first.lane = conflict.earlier_lane;
+  next.second.access = write;
+  next.second.write = true;
+  return next;
+}
+
 std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp, std::uint32_t lane,
                                                                const Copy& store, std::uint64_t group) {
   const auto agents = stores_.find(store.issuer->rank * warps_each_ * lanes + store.thread);
@@ -153,7 +193,7 @@ std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp,
 bool Races::report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
                          std::uint64_t group) {
   const auto both = store_against(warp, lane, store, group);
-  if (!both || met_since_issue(both->first.earlier, both->second.knowledge->of(lane))) return false;
+  if (!both || !lacks_barrier(both->first.earlier, both->second.knowledge->of(lane))) return false;
   report_unmet(both->first, both->second, fmt::format("shared memory at {:#x}", address));
   return true;
 }

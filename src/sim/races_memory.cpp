@@ -328,9 +328,7 @@ void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t gro
 
 bool Races::is_sent(const Conflict& conflict) const {
   // Copies to peers complete on the mbarriers of these; bulk stores and products are agents of their threads.
-  return conflict.earlier.is_copy() && !conflict.earlier_write &&
-         std::ranges::any_of(phases_,
-                             [&](const auto& each) { return each.second.agent == conflict.earlier.agent; });
+  return conflict.earlier.is_copy() && !conflict.earlier_write && load_of(conflict.earlier).has_value();
 }
 
 void Races::leave(Cta& cta) {

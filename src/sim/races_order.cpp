@@ -445,11 +445,12 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
     if (rank != cta.rank) owner = fmt::format(" of the CTA with rank {}", rank);
   }
   const std::string where = fmt::format("{} memory{} at {:#x}", space, owner, address);
+  if (const auto next = next_turn(conflict, by, line)) return report_unmet(next->first, next->second, where);
   if (report_cause(conflict, by, rule, where)) return;
   const bool stored = conflict.earlier.is_copy() && !conflict.earlier_write && memory == Memory::shared &&
                       (conflict.earlier.spread & a_product) == 0;
   if (stored && by.write && !by.access.is_copy() && issued_by(conflict.earlier) != nullptr &&
-      !met_since_issue(conflict.earlier, by.knowledge->of(conflict.lane)))
+      lacks_barrier(conflict.earlier, by.knowledge->of(conflict.lane)))
     return report_unmet(conflict, by, where);
   const Advice advice = advise(conflict, by);
   About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));

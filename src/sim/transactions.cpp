@@ -88,6 +88,7 @@ void Transactions::add(std::vector<TransactionPart>& parts, Cta& by, std::uint32
   if (at == parts.end()) at = parts.insert(at, {&by, thread, place, 0, 0});
   at->bytes += bytes;
   ++at->times;
+  any_ = true;
 }
 
 void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,

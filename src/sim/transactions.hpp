@@ -40,13 +40,16 @@ class Transactions {
     add(now_.came, by, thread, place, bytes);
   }
   void next_phase();
+  /// Whether any phase has expected bytes, or got some.
+  [[nodiscard]] bool any() const noexcept { return any_; }
   [[nodiscard]] const PhaseTransactions& now() const noexcept { return now_; }
   [[nodiscard]] const PhaseTransactions& before() const noexcept { return before_; }
 
  private:
-  static void add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread, std::uint32_t place,
-                  std::uint64_t bytes);
+  void add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread, std::uint32_t place,
+           std::uint64_t bytes);
 
+  bool any_ = false;
   PhaseTransactions now_;
   PhaseTransactions before_;
 };

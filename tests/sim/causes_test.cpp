@@ -144,6 +144,32 @@ TEST_CASE("a ring whose producer waits for the wrong parity at first") {
   expect_cause(ring.text(), {"deadlock"}, "the first wait for a free stage takes parity 1");
 }
 
+TEST_CASE("a producer that waits for its full barrier is named, not the stage that it overwrites") {
+  for (const std::string parity : {"0", "1"}) {
+    Ring ring;
+    ring.first_parity = parity;
+    ring.wait_empty = "WE:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [%r13], %r11;\n@!%p2 bra WE;\n";
+    INFO(parity);
+    expect_cause(ring.text(), {"deadlock", "race.shared-read-write"},
+                 "on which its own load completes, before it loads");
+    if (parity == "0") continue;
+    expect_cause(ring.text(), {"deadlock", "race.shared-read-write"},
+                 "no thread waits for the mbarrier at shared address 0x41");
+  }
+}
+
+TEST_CASE("a consumer that arrives at the full barrier is named at its arrival") {
+  Ring ring;
+  ring.after_read = "mbarrier.arrive.shared.b64 _, [%r13];\n";
+  in_all_ways(ring.text(), 96, [](const Outcome& outcome) {
+    REQUIRE_FALSE(outcome.reports.empty());
+    const Report& first = outcome.reports.front();
+    CHECK(first.rule == "mbarrier.arrivals");
+    CHECK(first.instruction == "mbarrier.arrive.shared.b64 _, [%r13];");
+    CHECK_THAT(first.found, ContainsSubstring("no thread arrives at the mbarrier at shared address 0x41"));
+  });
+}
+
 TEST_CASE("of all that wait in a deadlock the barrier that lacks arrivals leads") {
   Ring full;
   full.full_count = "2";
@@ -274,6 +300,34 @@ TEST_CASE("ten stores of one missing wait are one report, of the missing wait or
     CHECK_THAT(first.expected, ContainsSubstring("barrier"));
     // The other warp's writes come before the store or behind it: nothing orders them either way.
     CHECK(outcome.reports.size() <= 2);
+  });
+}
+
+TEST_CASE("a missing barrier behind a store's wait is named, though threads meet before the wait") {
+  // All threads write a tile in each turn, and thread 32 stores it.
+  const auto body = [](const std::string& between, const std::string& wait, const std::string& behind) {
+    return registers +
+           "shl.b32 %r10, %r1, 2;\nadd.u32 %r10, %r10, %r5;\nsetp.eq.u32 %p3, %r1, 32;\nmov.u32 %r11, 0;\n"
+           "L:\nst.shared.u32 [%r10], %r11;\nfence.proxy.async.shared::cta;\nbar.sync 1;\n@!%p3 bra S;\n"
+           "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r5], "
+           "256;\ncp.async.bulk.commit_group;\nS:\n" +
+           between + "@!%p3 bra W;\n" + wait + "W:\n" + behind +
+           "add.u64 %rd1, %rd1, 256;\nadd.u32 %r11, %r11, 1;\nsetp.lt.u32 %p4, %r11, 4;\n@%p4 bra L;\n@!%p3 "
+           "bra E;\n"
+           "cp.async.bulk.wait_group 0;\nE:\nret;";
+  };
+  const std::string wait = "cp.async.bulk.wait_group.read 0;\n";
+  const std::string meet = "bar.sync 2;\n";
+  const std::string missing = "no barrier stands between the wait for a bulk store and this write";
+  expect_silence(body("", wait, "bar.sync 3;\n"), 64);
+  expect_silence(body(meet, wait, "bar.sync 3;\n"), 64);
+  expect_cause(body(meet, wait, ""), {"race.shared-read-write"}, missing, 64);
+  // A warp that has run ahead writes the next tile before the store is issued.
+  expect_cause(body("", wait, ""), {"race.shared-read-write"}, missing, 64);
+  // The wait itself is missing: threads meet twice.
+  in_all_ways(body(meet, "", "bar.sync 3;\n"), 64, [&](const Outcome& outcome) {
+    REQUIRE_FALSE(outcome.reports.empty());
+    CHECK(outcome.reports.front().found.find(missing) == std::string::npos);
   });
 }
 
