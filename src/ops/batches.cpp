@@ -1,7 +1,6 @@
 #include "ops/batches.hpp"
 
 #include "operations/list.hpp"
-#include "plan/candidates.hpp"
 #include "spec/graph_memory.hpp"
 
 #include <tmajit/error.hpp>
@@ -13,22 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::size_t few_moves = 8;          // launches that one plan may have anyway
-constexpr double clearly = 0.97;              // of the time that the moves take one by one
 constexpr std::size_t block_bytes = 1 << 16;  // of pageable memory, which the driver takes without waiting
-
-/// Whether a batch can hold a move beside `first`.
-bool fits(const Move& move, const Move& first) {
-  if (!std::holds_alternative<Copy>(move.body) || move.sources.size() != 1) return false;
-  const TensorView& to = move.destination.view;
-  const TensorView& from = move.sources.front().view;
-  const TensorView& like = first.destination.view;
-  if (to.rank != like.rank || to.type != from.type || size_of(to.type) != size_of(like.type)) return false;
-  for (std::uint32_t d = 0; d < from.rank; ++d) {
-    if (from.shape[d] > 1 && from.strides[d] == 0) return false;  // threads would move it element by element
-  }
-  return true;
-}
 
 std::vector<DevicePtr> list_of(const TensorAddresses& addresses) {
   std::vector<DevicePtr> list(addresses.destinations.begin(), addresses.destinations.end());
@@ -46,39 +30,6 @@ DevicePtr of_capture(Device& device, std::span<const std::byte> table, Stream st
 }
 
 }  // namespace
-
-BatchTensors::BatchTensors(const Operation& operation) {
-  for (const Move& move : operation.moves) {
-    destinations.push_back(move.destination);
-    sources.push_back(move.sources.front());
-  }
-}
-
-std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table, const PlanOptions& options) {
-  const std::vector<Move>& moves = operation.moves;
-  const bool forced = options.family == "ragged";
-  if (!operation.one_launch) {
-    if (moves.size() <= (forced ? 1 : few_moves) || (!forced && !options.family.empty())) return {};
-    if (!std::ranges::all_of(moves, [&](const Move& move) { return fits(move, moves.front()); })) return {};
-    check_operation(moves);
-  }
-  const BatchTensors tensors(operation);
-  std::optional<RaggedPlan> batch;
-  try {
-    batch = plan_batch(tensors.destinations, tensors.sources, table, options);
-  } catch (const Error&) {
-    if (operation.one_launch) throw;
-    return {};  // too many dimensions, or a source that is its destination: the moves do that
-  }
-  if (operation.one_launch || forced) return batch;
-  const double most_us = batch->kernel.predicted_us() / clearly;
-  const auto launches = static_cast<double>(
-      std::ranges::count_if(moves, [](const Move& move) { return move.destination.view.elements() > 0; }));
-  if (most_us < launches * options.chip.costs.launch_us) return batch;
-  double moves_us = 0;
-  for (const KernelPlan& plan : plan_kernels(operation, options)) moves_us += plan.predicted_us();
-  return most_us < moves_us ? batch : std::nullopt;
-}
 
 template <class F>
 bool Batches::launch_first(const Runtime& runtime, Stream stream, const F& is_wanted) {

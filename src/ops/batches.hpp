@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/placed_launches.hpp"
+#include "plan/batch.hpp"
 
 #include <tmajit/move.hpp>
 #include <tmajit/ragged.hpp>
@@ -13,20 +14,8 @@
 
 TMAJIT_BEGIN
 
-/// The tensors of an operation's moves, each of which copies one source.
-struct BatchTensors {
-  explicit BatchTensors(const Operation& operation);
-  std::vector<Tensor> destinations;
-  std::vector<Tensor> sources;
-};
-
 /// Where a batch is planned before its table lies anywhere: a multiple of what tables are aligned to.
 inline constexpr DevicePtr unplaced_table = 256;
-
-/// An operation as one launch, whose table lies at `table`: a batch by definition, or more than a few copies
-/// that take longer one by one, as the cost model has it. Nothing for any other operation.
-[[nodiscard]] std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table,
-                                                 const PlanOptions& options);
 
 /// The batches that a plan has launched, each with its table in device memory. A table belongs to one stream,
 /// which writes it before the launches that read it: the host waits for nothing, and the least recently used

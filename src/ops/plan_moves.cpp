@@ -35,7 +35,7 @@ std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operatio
   const PlanOptions options = plan_options(runtime, family);
   const Clock::time_point start = Clock::now();
   const std::optional<RaggedPlan> batch = as_batch(operation, 0, options);
-  std::vector<KernelPlan> plans = batch ? std::vector{batch->kernel} : plan_kernels(operation, options);
+  std::vector<KernelPlan> plans = batch ? std::vector{batch->kernel} : plan_each(operation, options);
   const double planning_us = std::chrono::duration<double, std::micro>(Clock::now() - start).count();
 
   auto made = std::make_shared<PlanState>();

@@ -4,6 +4,7 @@
 #include "kernel/plan_state.hpp"
 #include "operations/list.hpp"
 #include "operations/tiles/tiles.hpp"
+#include "plan/batch.hpp"
 #include "plan/candidates.hpp"
 #include "plan/cost_model.hpp"
 #include "spec/chip_rules.hpp"
@@ -128,7 +129,11 @@ RaggedPlan with_table(KernelPlan plan) {
 }  // namespace
 
 std::vector<KernelPlan> plan_kernels(const Operation& operation, const PlanOptions& options) {
-  if (operation.one_launch) return {plan_batch(operation.destinations, operation.sources, 0, options).kernel};
+  if (const auto batch = as_batch(operation, 0, options)) return {batch->kernel};
+  return plan_each(operation, options);
+}
+
+std::vector<KernelPlan> plan_each(const Operation& operation, const PlanOptions& options) {
   check_operation(operation.moves);
   std::vector<KernelPlan> plans;
   for (const Move& move : operation.moves) {

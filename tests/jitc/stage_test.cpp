@@ -30,6 +30,14 @@ std::vector<std::string> command(const std::string& stage, const std::vector<std
 
 }  // namespace
 
+TEST_CASE("a concat of many parts shows the one kernel that does them all") {
+  std::string parts = "1";
+  for (int i = 1; i < 300; ++i) parts += ",1";
+  const auto shown = jitc_json({"source", "concat", "--axis", "0", "--parts", parts, "--shape", "1x64"});
+  CHECK(shown["steps"] == 1);
+  CHECK(shown["spec"]["family"] == "ragged");
+}
+
 TEST_CASE("every stage is data on standard output, the same as what -o writes") {
   const auto kernel = GENERATE(from_range(families));
   const auto* const stage = GENERATE("source", "ptx", "cubin");

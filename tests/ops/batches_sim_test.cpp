@@ -166,6 +166,10 @@ TEST_CASE("batches: concats and splits of 1 to 400 tensors equal the reference")
       const auto memory = tests::own_allocations(runtime.device())(joined.drawn, 0);
       const Plan planned = plan(runtime, joined.operation(memory->addresses()));
       if (!planned.plans().empty() && planned.plans()[0].family().name == "ragged") ++batches;
+      const std::vector<KernelPlan> shown = plan_kernels(
+          joined.operation(memory->addresses()), {.chip = runtime.chip(), .tuning = &tuning(runtime)});
+      REQUIRE(shown.size() == planned.plans().size());
+      for (std::size_t i = 0; i < shown.size(); ++i) CHECK(shown[i].key() == planned.plans()[i].key());
       for (int again = 0; again < 2; ++again) {
         memory->write(before);
         planned();

@@ -39,6 +39,18 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
   return {extents.begin(), extents.end()};
 }
 
+std::vector<std::uint64_t> parse_parts(std::string_view text, std::string_view option) {
+  std::vector<std::uint64_t> parts;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find_first_of(",x", at), text.size());
+    // A list with an empty part is refused as a whole.
+    const std::string_view part = end == at ? text : text.substr(at, end - at);
+    parts.push_back(parse_extents(part, option).front());
+    at = end + 1;
+  }
+  return parts;
+}
+
 std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option) {
   const tmajit::Dims extents = tmajit::parse_extents(text, option);
   for (const std::int64_t extent : extents) {
