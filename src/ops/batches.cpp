@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::size_t few_moves = 8;          // launches that one plan may have anyway
-constexpr double clearly = 0.97;              // of the time that the moves take one by one
+constexpr double clearly_together = 0.97;     // of the time that the moves take one by one
 constexpr std::size_t block_bytes = 1 << 16;  // of pageable memory, which the driver takes without waiting
 
 /// Whether a batch can hold a move beside `first`.
@@ -71,7 +71,7 @@ std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table, 
     return {};  // too many dimensions, or a source that is its destination: the moves do that
   }
   if (operation.one_launch || forced) return batch;
-  const double most_us = batch->kernel.predicted_us() / clearly;
+  const double most_us = batch->kernel.predicted_us() / clearly_together;
   const auto launches = static_cast<double>(
       std::ranges::count_if(moves, [](const Move& move) { return move.destination.view.elements() > 0; }));
   if (most_us < launches * options.chip.costs.launch_us) return batch;
