@@ -32,9 +32,12 @@ endfunction()
 
 # tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program whose cases ctest runs one by
 # one, labelled <name>. Those of a room named gpu take turns: they share one device and its memory. SOURCES are compiled
-# together, ALONE are not.
+# together, 16 or AT_ONCE as one; ALONE are not.
 function(tmajit_add_test name)
   cmake_parse_arguments(arg "" "AT_ONCE" "SOURCES;ALONE;USES" ${ARGN})
+  if(NOT arg_AT_ONCE)
+    set(arg_AT_ONCE 16)
+  endif()
   add_executable(test_${name} ${arg_SOURCES} ${arg_ALONE})
   target_link_libraries(test_${name} PRIVATE tmajit::options Catch2::Catch2WithMain ${arg_USES})
   target_include_directories(test_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)

@@ -16,7 +16,7 @@ struct KnownFlag {
   std::string_view meaning;  ///< when it is set
 };
 
-constexpr KnownFlag flags[] = {
+constexpr KnownFlag known_flags[] = {
     {"host", "never in a kernel: what the host reads of parameters, and the assertions of their layouts"},
     {"cache_hints", "bulk copies take a cache policy"},
     {"multicast", "bulk loads go to several CTAs of a cluster"},
@@ -85,7 +85,7 @@ constexpr KnownFlag flags[] = {
 };
 
 void require_known(std::string_view name) {
-  if (std::ranges::find(flags, name, &KnownFlag::name) != std::ranges::end(flags)) return;
+  if (std::ranges::find(known_flags, name, &KnownFlag::name) != std::ranges::end(known_flags)) return;
   throw Error(ErrorCode::internal, fmt::format("there is no flag \"{}\"", name));
 }
 
@@ -94,7 +94,7 @@ void require_known(std::string_view name) {
 Flags Flags::everything() {
   Flags all;
   all.keeps_all_ = true;
-  for (const KnownFlag& flag : flags) all.set_.emplace(flag.name);
+  for (const KnownFlag& flag : known_flags) all.set_.emplace(flag.name);
   return all;
 }
 

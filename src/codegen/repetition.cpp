@@ -15,7 +15,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view without_spaces(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   while (text.ends_with(' ')) text.remove_suffix(1);
   return text;
@@ -25,7 +25,7 @@ std::string_view trimmed(std::string_view text) {
 std::optional<std::int64_t> computed(std::string_view text) {
   std::int64_t value = 0;
   char operation = '+';
-  for (std::string_view rest = trimmed(text);; rest = trimmed(rest)) {
+  for (std::string_view rest = without_spaces(text);; rest = without_spaces(rest)) {
     if (!rest.empty() && is_name_character(rest.front()) && !is_digit(rest.front())) return std::nullopt;
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
@@ -35,7 +35,7 @@ std::optional<std::int64_t> computed(std::string_view text) {
             : operation == '-' ? value - number
             : operation == '*' ? value * number
                                : value / number;
-    rest = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
+    rest = without_spaces(rest.substr(static_cast<std::size_t>(end - rest.data())));
     if (rest.empty()) return value;
     operation = rest.front();
     if (std::string_view("+-*/").find(operation) == std::string_view::npos)
@@ -71,11 +71,11 @@ std::string list(std::string_view inside, std::string_view name, std::string_vie
   const std::size_t colon = inside.find(':');
   if (less == std::string_view::npos || colon == std::string_view::npos || colon < less)
     throw std::invalid_argument(fmt::format("\"$[{}]\" is not $[name < count: text]", inside));
-  const std::string_view index = trimmed(inside.substr(0, less));
+  const std::string_view index = without_spaces(inside.substr(0, less));
   const std::string count = with_value(inside.substr(less + 1, colon - less - 1), name, value);
-  const std::string body = with_dollar_value(trimmed(inside.substr(colon + 1)), name, value);
+  const std::string body = with_dollar_value(without_spaces(inside.substr(colon + 1)), name, value);
   const auto times = computed(count);
-  if (!times) return fmt::format("$[{} < {}: {}]", index, trimmed(count), body);
+  if (!times) return fmt::format("$[{} < {}: {}]", index, without_spaces(count), body);
   std::string out;
   for (std::int64_t i = 0; i < *times; ++i) {
     if (i > 0) out += ", ";

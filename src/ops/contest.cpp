@@ -18,7 +18,7 @@ constexpr unsigned most_threads = 16;
 constexpr std::uint32_t rounds = 3;         // what slows the chip for a while then slows no candidate alone
 constexpr double hopeless = 2;              // times the fastest: one look is enough
 constexpr float look_slack_ms = 0.01F;      // that a launch by itself may take longer than another
-constexpr double near = 1.03;               // times the fastest: more runs tell such apart
+constexpr double near_fastest = 1.03;       // times the fastest: more runs tell such apart
 constexpr std::uint32_t final_rounds = 12;  // of those
 
 /// Times of candidates, taken in turn.
@@ -58,7 +58,7 @@ class Contest {
   void keep_near() {
     double least = std::numeric_limits<double>::infinity();
     for (const std::size_t one : racing_) least = std::min(least, median_us(one));
-    std::erase_if(racing_, [&](std::size_t one) { return median_us(one) > near * least; });
+    std::erase_if(racing_, [&](std::size_t one) { return median_us(one) > near_fastest * least; });
   }
 
   [[nodiscard]] double median_us(std::size_t candidate) {

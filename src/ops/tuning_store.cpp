@@ -18,7 +18,7 @@ namespace {
 
 /// A change takes milliseconds; whoever has the lock for longer was stopped, and one of two choices that are
 /// stored at once can then be lost.
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds lock_patience{10};
 
 void require_trusted(const std::filesystem::path& folder) {
   if (const auto why = why_untrusted(folder); !why.empty()) {
@@ -56,7 +56,7 @@ bool TuningStore::remember(const TunedChoice& choice) {
   const auto folder = file_->parent_path();
   try {
     require_trusted(folder);
-    const FileLock lock(tuning_lock_path(folder), patience);  // makes the folder, too
+    const FileLock lock(tuning_lock_path(folder), lock_patience);  // makes the folder, too
     TuningTable kept;
     kept.load(*file_);
     kept.add(choice);

@@ -5,7 +5,7 @@ namespace ptx {
 namespace {
 
 using enum Opcode;
-constexpr FormRow rows[] = {
+constexpr FormRow row_table[] = {
     // PTX ISA 9.7.1 to 9.7.5.
     {add, "add", "INT|u16x2|s16x2", "d s s"},
     {add, "add", "sat s32", "d s s"},
@@ -354,7 +354,7 @@ constexpr FormRow rows[] = {
 }  // namespace
 
 llvm::ArrayRef<FormRow> form_rows() noexcept {
-  return rows;
+  return row_table;
 }
 
 }  // namespace ptx

@@ -159,7 +159,7 @@ bool inside(const TensorMapSpec& map, const Place& place) {
 }
 
 /// Whether a store writes the element: whether the 16-byte chunk that it lies in begins inside the row.
-bool stored(const TensorMapSpec& map, const Place& place) {
+bool is_stored(const TensorMapSpec& map, const Place& place) {
   constexpr std::uint64_t chunk = 16;
   const auto unit = inner_unit(map);
   const auto begin = static_cast<std::uint64_t>(place.column) * unit / chunk * chunk;
@@ -216,7 +216,7 @@ void reduce(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<con
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
   for_each_element(map, tile, rows_of(map, tile, coordinates, {}), [&](const Place& place) {
-    if (!stored(map, place)) return;
+    if (!is_stored(map, place)) return;
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
       const auto to = static_cast<std::size_t>(place.in_tensor) + part;
       if (to + size > tensor.size()) {

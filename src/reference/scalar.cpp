@@ -17,7 +17,7 @@ using tmajit::ElementType;
 namespace {
 
 template <typename T>
-T read(const std::byte* bytes) {
+T read_scalar(const std::byte* bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof(T));
   return value;
@@ -55,7 +55,7 @@ void encode_as(const Scalar& value, std::byte* bytes) {
       value);
 }
 
-float as_float(const Scalar& value) {
+float float_of(const Scalar& value) {
   return std::visit([](auto v) { return static_cast<float>(v); }, value);
 }
 
@@ -110,20 +110,20 @@ Scalar multiply(const Scalar& a, const Scalar& b) {
 
 Scalar decode(ElementType type, const std::byte* bytes) {
   switch (type) {
-    case ElementType::u8: return read<std::uint8_t>(bytes);
-    case ElementType::i8: return read<std::int8_t>(bytes);
-    case ElementType::u16: return read<std::uint16_t>(bytes);
-    case ElementType::i16: return read<std::int16_t>(bytes);
-    case ElementType::u32: return read<std::uint32_t>(bytes);
-    case ElementType::i32: return read<std::int32_t>(bytes);
-    case ElementType::u64: return read<std::uint64_t>(bytes);
-    case ElementType::i64: return read<std::int64_t>(bytes);
-    case ElementType::f64: return read<double>(bytes);
-    case ElementType::f16: return decode(f16_format, read<std::uint16_t>(bytes));
-    case ElementType::bf16: return decode(bf16_format, read<std::uint16_t>(bytes));
-    case ElementType::e4m3: return decode(e4m3_format, read<std::uint8_t>(bytes));
-    case ElementType::e5m2: return decode(e5m2_format, read<std::uint8_t>(bytes));
-    default: return read<float>(bytes);
+    case ElementType::u8: return read_scalar<std::uint8_t>(bytes);
+    case ElementType::i8: return read_scalar<std::int8_t>(bytes);
+    case ElementType::u16: return read_scalar<std::uint16_t>(bytes);
+    case ElementType::i16: return read_scalar<std::int16_t>(bytes);
+    case ElementType::u32: return read_scalar<std::uint32_t>(bytes);
+    case ElementType::i32: return read_scalar<std::int32_t>(bytes);
+    case ElementType::u64: return read_scalar<std::uint64_t>(bytes);
+    case ElementType::i64: return read_scalar<std::int64_t>(bytes);
+    case ElementType::f64: return read_scalar<double>(bytes);
+    case ElementType::f16: return decode(f16_format, read_scalar<std::uint16_t>(bytes));
+    case ElementType::bf16: return decode(bf16_format, read_scalar<std::uint16_t>(bytes));
+    case ElementType::e4m3: return decode(e4m3_format, read_scalar<std::uint8_t>(bytes));
+    case ElementType::e5m2: return decode(e5m2_format, read_scalar<std::uint8_t>(bytes));
+    default: return read_scalar<float>(bytes);
   }
 }
 
@@ -138,15 +138,15 @@ void encode(ElementType type, const Scalar& value, std::byte* bytes) {
     case ElementType::u64: return encode_as<std::uint64_t>(value, bytes);
     case ElementType::i64: return encode_as<std::int64_t>(value, bytes);
     case ElementType::f64: return encode_as<double>(value, bytes);
-    case ElementType::f16: return write(bytes, encode(f16_format, as_float(value)));
-    case ElementType::bf16: return write(bytes, encode(bf16_format, as_float(value)));
+    case ElementType::f16: return write(bytes, encode(f16_format, float_of(value)));
+    case ElementType::bf16: return write(bytes, encode(bf16_format, float_of(value)));
     case ElementType::e4m3:
-      return write(bytes, static_cast<std::uint8_t>(encode(e4m3_format, as_float(value))));
+      return write(bytes, static_cast<std::uint8_t>(encode(e4m3_format, float_of(value))));
     case ElementType::e5m2:
-      return write(bytes, static_cast<std::uint8_t>(encode(e5m2_format, as_float(value))));
+      return write(bytes, static_cast<std::uint8_t>(encode(e5m2_format, float_of(value))));
     case ElementType::tf32:
     case ElementType::tf32_ftz:
-      return write(bytes, round_to_tf32(std::bit_cast<std::uint32_t>(as_float(value))));
+      return write(bytes, round_to_tf32(std::bit_cast<std::uint32_t>(float_of(value))));
     default: return encode_as<float>(value, bytes);
   }
 }
@@ -157,7 +157,7 @@ void convert_on_load(ElementType type, std::byte* element) {
     case ElementType::tf32:
     case ElementType::tf32_ftz: {
       constexpr std::uint32_t nan = 0x7fffe000U;
-      const auto bits = read<std::uint32_t>(element);
+      const auto bits = read_scalar<std::uint32_t>(element);
       return write(element, (bits & 0x7fffffffU) > 0x7f800000U ? nan : round_to_tf32(bits));
     }
     default: return;

@@ -22,7 +22,7 @@ namespace {
   throw Error(ErrorCode::invalid_argument, what);
 }
 
-std::string shape_text(const TensorView& view) {
+std::string nest_text(const TensorView& view) {
   return view.rank == 0
              ? std::string("a single element")
              : fmt::format("{}", fmt::join(view.shape.begin(), view.shape.begin() + view.rank, "x"));
@@ -41,7 +41,7 @@ void require_same_shape(std::span<const TensorView> views) {
     if (views[i].rank != first.rank ||
         !std::equal(first.shape.begin(), first.shape.begin() + first.rank, views[i].shape.begin())) {
       refuse(fmt::format("source {} has the shape {}, the destination {}; broadcast or slice one of them",
-                         i - 1, shape_text(views[i]), shape_text(first)));
+                         i - 1, nest_text(views[i]), nest_text(first)));
     }
   }
 }

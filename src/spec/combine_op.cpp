@@ -5,7 +5,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<CombineOp, all_combine_ops.size()> names{
+constexpr EnumNames<CombineOp, all_combine_ops.size()> combine_names{
     "operation", {"add", "min", "max", "inc", "dec", "and", "or", "xor"}};
 
 std::optional<ElementType> added_as(ElementType type) noexcept {
@@ -39,12 +39,12 @@ std::optional<ElementType> compared_as(ElementType type) noexcept {
 }  // namespace
 
 std::string_view name(CombineOp op) noexcept {
-  return names.of(op);
+  return combine_names.of(op);
 }
 
 template <>
 CombineOp parse<CombineOp>(std::string_view text) {
-  return names.parse(text);
+  return combine_names.parse(text);
 }
 
 std::optional<ElementType> combined_as(CombineOp op, ElementType type) noexcept {

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<ElementType, all_element_types.size()> names{
+constexpr EnumNames<ElementType, all_element_types.size()> type_names{
     "element type",
     {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f32_ftz", "f64", "tf32",
      "tf32_ftz", "e4m3", "e5m2"}};
@@ -26,7 +26,7 @@ constexpr std::pair<std::string_view, ElementType> numpy_names[] = {
 }  // namespace
 
 std::string_view name(ElementType type) noexcept {
-  return names.of(type);
+  return type_names.of(type);
 }
 
 template <>
@@ -37,11 +37,11 @@ ElementType parse<ElementType>(std::string_view text) {
   for (const auto& [spelling, type] : numpy_names) {
     if (spelling == text) return type;
   }
-  std::vector<std::string_view> known(names.names.begin(), names.names.end());
+  std::vector<std::string_view> known(type_names.names.begin(), type_names.names.end());
   for (const auto& [spelling, type] : numpy_names) known.push_back(spelling);
   throw Error(ErrorCode::invalid_argument,
               fmt::format("no element type is called \"{}\"; legal: {}, or NumPy's names{}", text,
-                          fmt::join(names.names, ", "), suggestion(text, known)));
+                          fmt::join(type_names.names, ", "), suggestion(text, known)));
 }
 
 TMAJIT_END

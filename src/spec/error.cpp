@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<ErrorCode, 10> names{
+constexpr EnumNames<ErrorCode, 10> code_names{
     "error code",
     {"invalid_argument", "illegal_spec", "compile_failed", "unavailable", "io", "out_of_memory",
      "device_failed", "invalid_image", "unsupported", "internal"}};
@@ -34,11 +34,11 @@ std::string sentence(std::string_view subject, std::string_view found, std::stri
 }
 
 std::string_view name(ErrorCode code) noexcept {
-  return names.of(code);
+  return code_names.of(code);
 }
 template <>
 ErrorCode parse<ErrorCode>(std::string_view text) {
-  return names.parse(text);
+  return code_names.parse(text);
 }
 
 Error::Error(ErrorCode code, const std::string& message) : std::runtime_error(message), code_(code) {}

@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t most = 1ULL << 62;
-constexpr auto source = "tmajit, tensors in memory";
+constexpr std::uint64_t address_bound = 1ULL << 62;
+constexpr auto memory_source = "tmajit, tensors in memory";
 
 std::string text_of(const PlacedOperand& operand, const std::string& name, const ByteRange& bytes) {
   return fmt::format("{} ({}, bytes {:#x} to {:#x})", name, view_text(*operand.view), bytes.first,
@@ -80,13 +80,13 @@ void check_view_limits(const TensorView& view, const std::function<std::string()
     const auto step = static_cast<std::uint64_t>(stride);
     const std::uint64_t steps = std::max<std::uint64_t>(view.shape[d], 2) - 1;
     bytes = sat_add(bytes, sat_mul(sat_mul(stride < 0 ? 0 - step : step, steps), size_of(view.type)));
-    if (view.shape[d] <= most && bytes <= most) continue;
+    if (view.shape[d] <= address_bound && bytes <= address_bound) continue;
     violations.add({.rule = "view.bytes",
                     .subject = fmt::format("{}: dimension {}", name(), d),
                     .found = fmt::format("{} with stride {}", counted(view.shape[d], "element"), stride),
                     .need = "at most 2^62 elements, and 2^62 bytes from the first to the last of the tensor",
                     .legal = "a smaller shape or smaller strides",
-                    .source = source});
+                    .source = memory_source});
     return;
   }
 }
@@ -100,7 +100,7 @@ void check_placed_address(const TensorView& view, DevicePtr address, std::uint64
                     .found = "0",
                     .need = "an address of the device's memory",
                     .legal = "what DeviceMemory::allocate() returned, or any other pointer to device memory",
-                    .source = source});
+                    .source = memory_source});
     return;
   }
   violations.add({.rule = "address.alignment",
@@ -108,7 +108,7 @@ void check_placed_address(const TensorView& view, DevicePtr address, std::uint64
                   .found = fmt::format("{:#x}", address),
                   .need = fmt::format("a multiple of {}", counted(unit, "byte")),
                   .legal = fmt::format("{:#x}", nearest_aligned(address, unit)),
-                  .source = source});
+                  .source = memory_source});
 }
 
 void check_written_once(const TensorView& view, DevicePtr address, const std::function<std::string()>& name,
@@ -126,10 +126,10 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
                            ? ", which make several indices one element"
                            : ", of which it is not known whether they make several indices one element"),
        .need = "strides that give each index an element of its own, since each is written once",
-       .legal = dense.span_bytes() > most
+       .legal = dense.span_bytes() > address_bound
                     ? "a smaller shape"  // no strides would hold that many elements
                     : fmt::format("strides {}", fmt::join(std::span(dense.strides).first(dense.rank), ",")),
-       .source = source});
+       .source = memory_source});
 }
 
 void check_apart(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations) {
@@ -148,7 +148,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
                       .found = fmt::format("{:#x} for {}", operands[i].address, view_text(*operands[i].view)),
                       .need = "an address at which the whole tensor lies in the address space",
                       .legal = "the address of the element with all indices 0",
-                      .source = source});
+                      .source = memory_source});
     }
   }
   // By their first bytes, so that each needs a look only at those that begin before it ends.
@@ -177,7 +177,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
                    : fmt::format(
                          "memory of its own for the destination, or a third tensor in between{}",
                          computes ? "; in place, the source must be exactly the destination's view" : ""),
-           .source = source});
+           .source = memory_source});
     }
   }
 }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view the_tensor = "the tensor";
 
-[[noreturn]] void refuse(const std::string& what) {
+[[noreturn]] void refuse_tensor(const std::string& what) {
   throw Error(ErrorCode::invalid_argument, what);
 }
 
@@ -31,7 +31,8 @@ DevicePtr moved(const Tensor& tensor, std::uint32_t d, std::int64_t steps) {
 std::int64_t signed_extent(std::uint64_t extent, std::uint32_t d, std::string_view what) {
   constexpr auto most = std::numeric_limits<std::int64_t>::max();
   if (extent > static_cast<std::uint64_t>(most)) {
-    refuse(fmt::format("{} has {} elements in dimension {}; at most 2^63 - 1 are possible", what, extent, d));
+    refuse_tensor(
+        fmt::format("{} has {} elements in dimension {}; at most 2^63 - 1 are possible", what, extent, d));
   }
   return static_cast<std::int64_t>(extent);
 }
@@ -42,8 +43,8 @@ std::int64_t scaled(std::int64_t stride, std::int64_t step, std::uint64_t extent
   std::int64_t product = 0;
   if (!__builtin_mul_overflow(stride, step, &product)) return product;
   if (extent <= 1) return stride;
-  refuse(fmt::format("{}, dimension {}: a stride of {} elements times a step of {} is past 2^63", what, d,
-                     stride, step));
+  refuse_tensor(fmt::format("{}, dimension {}: a stride of {} elements times a step of {} is past 2^63", what,
+                            d, stride, step));
 }
 
 /// What a slice selects of a dimension: the first index and how many.
@@ -76,7 +77,7 @@ std::uint64_t count_of(std::span<const std::uint64_t> shape) {
   std::uint64_t count = 1;
   for (const std::uint64_t extent : shape) {
     if (__builtin_mul_overflow(count, extent, &count)) {
-      refuse(fmt::format("a shape of {} has more than 2^64 elements", shape_text(shape)));
+      refuse_tensor(fmt::format("a shape of {} has more than 2^64 elements", shape_text(shape)));
     }
   }
   return count;
@@ -135,7 +136,7 @@ bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<s
 
 std::span<const std::uint64_t> extents(const TensorView& view, std::string_view what) {
   if (view.rank > max_view_rank) {
-    refuse(fmt::format("{} has {} dimensions; the most is {}", what, view.rank, max_view_rank));
+    refuse_tensor(fmt::format("{} has {} dimensions; the most is {}", what, view.rank, max_view_rank));
   }
   return std::span(view.shape).first(view.rank);
 }
@@ -155,16 +156,17 @@ std::string legal_axes(std::size_t rank) {
 Tensor permuted(const Tensor& tensor, const Dims& axes, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();
   if (axes.size() != rank) {
-    refuse(fmt::format("{} {} for {}, which has {}; one axis for each is needed", axes.size(),
-                       axes.size() == 1 ? "axis" : "axes", what, counted(rank, "dimension")));
+    refuse_tensor(fmt::format("{} {} for {}, which has {}; one axis for each is needed", axes.size(),
+                              axes.size() == 1 ? "axis" : "axes", what, counted(rank, "dimension")));
   }
   std::array<bool, max_view_rank> seen{};
   Tensor result = tensor;
   for (std::size_t d = 0; d < rank; ++d) {
     const std::optional<std::uint32_t> axis = dimension_of(axes[d], rank);
     if (!axis || seen[*axis]) {
-      refuse(fmt::format("axes {} of {}: axis {} {}; each of 0 to {} is needed once", fmt::join(axes, ","),
-                         what, axes[d], axis ? "is there twice" : "does not exist", rank - 1));
+      refuse_tensor(fmt::format("axes {} of {}: axis {} {}; each of 0 to {} is needed once",
+                                fmt::join(axes, ","), what, axes[d],
+                                axis ? "is there twice" : "does not exist", rank - 1));
     }
     seen[*axis] = true;
     result.view.shape[d] = tensor.view.shape[*axis];
@@ -180,13 +182,13 @@ Tensor permuted(const Tensor& tensor, const Dims& axes) {
 Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_view what) {
   const std::size_t rank = extents(tensor.view, what).size();
   if (slices.size() > rank) {
-    refuse(fmt::format("{} for {}, which has {}; at most one slice for each is possible",
-                       counted(slices.size(), "slice"), what, counted(rank, "dimension")));
+    refuse_tensor(fmt::format("{} for {}, which has {}; at most one slice for each is possible",
+                              counted(slices.size(), "slice"), what, counted(rank, "dimension")));
   }
   Tensor result = tensor;
   for (std::uint32_t d = 0; d < slices.size(); ++d) {
     if (slices[d].step == 0) {
-      refuse(fmt::format("slice {} of {} has a step of 0; any other is possible", d, what));
+      refuse_tensor(fmt::format("slice {} of {} has a step of 0; any other is possible", d, what));
     }
     const Range range = resolve(slices[d], signed_extent(tensor.view.shape[d], d, what));
     result.view.shape[d] = range.count;
@@ -206,8 +208,8 @@ Tensor flipped(const Tensor& tensor, std::int64_t axis) {
   const std::size_t rank = extents(tensor.view, the_tensor).size();
   const std::optional<std::uint32_t> dimension = dimension_of(axis, rank);
   if (!dimension) {
-    refuse(fmt::format("axis {} of a tensor that has {}; legal: {}", axis, counted(rank, "dimension"),
-                       legal_axes(rank)));
+    refuse_tensor(fmt::format("axis {} of a tensor that has {}; legal: {}", axis, counted(rank, "dimension"),
+                              legal_axes(rank)));
   }
   std::array<Slice, max_view_rank> slices{};
   slices[*dimension].step = -1;
@@ -217,9 +219,9 @@ Tensor flipped(const Tensor& tensor, std::int64_t axis) {
 Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std::string_view what) {
   const auto from = extents(tensor.view, what);
   if (shape.size() > max_view_rank || from.size() > shape.size()) {
-    refuse(fmt::format("{} of shape {} cannot be broadcast to {}, which has {}; {} to {} are possible", what,
-                       shape_text(from), shape_text(shape), counted(shape.size(), "dimension"), from.size(),
-                       max_view_rank));
+    refuse_tensor(fmt::format("{} of shape {} cannot be broadcast to {}, which has {}; {} to {} are possible",
+                              what, shape_text(from), shape_text(shape), counted(shape.size(), "dimension"),
+                              from.size(), max_view_rank));
   }
   Tensor result({.type = tensor.view.type, .rank = static_cast<std::uint32_t>(shape.size())}, tensor.address);
   const std::size_t missing = shape.size() - from.size();
@@ -230,7 +232,7 @@ Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape, std
     if (extent == shape[d]) {
       result.view.strides[d] = tensor.view.strides[d - missing];
     } else if (extent != 1) {
-      refuse(
+      refuse_tensor(
           fmt::format("{} of shape {} cannot be broadcast to {}: dimension {} has {}, where {}{} would fit",
                       what, shape_text(from), shape_text(shape), d - missing, counted(extent, "element"),
                       shape[d] == 1 ? "" : "1 or ", shape[d]));
@@ -251,12 +253,12 @@ Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
   const auto shape = extents(dense, the_tensor);
   const std::uint64_t count = count_of(from);
   if (count != count_of(shape)) {
-    refuse(fmt::format("a tensor of shape {} cannot become {}: it has {}, not {}", shape_text(from),
-                       shape_text(shape), counted(count, "element"), count_of(shape)));
+    refuse_tensor(fmt::format("a tensor of shape {} cannot become {}: it has {}, not {}", shape_text(from),
+                              shape_text(shape), counted(count, "element"), count_of(shape)));
   }
   if (count == 0) return result;
   if (!lay_out(runs_of(tensor.view), shape, std::span(result.view.strides).first(shape.size()))) {
-    refuse(
+    refuse_tensor(
         fmt::format("{} cannot become {} where it lies: no strides describe that; copy it to a "
                     "contiguous tensor first",
                     view_text(tensor.view), shape_text(shape)));
@@ -266,10 +268,10 @@ Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
 
 Tensor reinterpreted(const Tensor& tensor, ElementType type) {
   if (!is_known(type) || size_of(type) != size_of(tensor.view.type)) {
-    refuse(fmt::format("elements of {} cannot be read as {}; a type of the same size is possible",
-                       counted(size_of(tensor.view.type), "byte"),
-                       is_known(type) ? fmt::format("{}, which has {}", name(type), size_of(type))
-                                      : fmt::format("type number {}", static_cast<unsigned>(type))));
+    refuse_tensor(fmt::format("elements of {} cannot be read as {}; a type of the same size is possible",
+                              counted(size_of(tensor.view.type), "byte"),
+                              is_known(type) ? fmt::format("{}, which has {}", name(type), size_of(type))
+                                             : fmt::format("type number {}", static_cast<unsigned>(type))));
   }
   Tensor result = tensor;
   result.view.type = type;

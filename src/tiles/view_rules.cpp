@@ -104,7 +104,7 @@ void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Viola
   }
 }
 
-void check_snapshot_output(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
+void check_snapshot_views(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
   if (views[1].rank != spec.view_rank() || views[1].rank > max_view_rank) return;
   const auto expected = output_view(spec, views[1]);
   if (views[0] == expected) return;
@@ -165,7 +165,7 @@ void check_views(const TileSpec& spec, std::span<const TensorView> views, Violat
     if (spec.traits->by_addresses) check_bulk_view(spec, i, views[i], violations);
     if (!spec.traits->by_addresses) check_tiled_view(spec, i, views[i], violations);
   }
-  if (snapshot) check_snapshot_output(spec, views, violations);
+  if (snapshot) check_snapshot_views(spec, views, violations);
   if (!snapshot) check_shapes(spec, views, violations);
 }
 

@@ -17,11 +17,11 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-Tensor dense(ElementType type, std::initializer_list<std::uint64_t> shape) {
+Tensor filled(ElementType type, std::initializer_list<std::uint64_t> shape) {
   return {TensorView::contiguous(type, std::vector(shape)), 0x10000};
 }
 
-KernelPlan only_plan(const Tensor& destination, std::string_view expression) {
+KernelPlan fill_plan(const Tensor& destination, std::string_view expression) {
   auto plans = plan_kernels(operation::map(destination, expression, {}));
   REQUIRE(plans.size() == 1);
   return plans.front();
@@ -30,7 +30,7 @@ KernelPlan only_plan(const Tensor& destination, std::string_view expression) {
 }  // namespace
 
 TEST_CASE("an expression of coordinates is a fill, which reads nothing") {
-  const KernelPlan plan = only_plan(dense(ElementType::bf16, {64, 96}), "g[0] == g[1] ? 1.0f : 0.0f");
+  const KernelPlan plan = fill_plan(filled(ElementType::bf16, {64, 96}), "g[0] == g[1] ? 1.0f : 0.0f");
   CHECK(plan.family().name == "fill");
   CHECK(plan.bytes_read() == 0);
   CHECK(plan.bytes_written() == 64 * 96 * 2);
@@ -41,23 +41,23 @@ TEST_CASE("an expression of coordinates is a fill, which reads nothing") {
 }
 
 TEST_CASE("a fill that reads no coordinates walks its destination as one row") {
-  const KernelPlan plan = only_plan(dense(ElementType::f32, {32, 64, 8}), "0.5f");
+  const KernelPlan plan = fill_plan(filled(ElementType::f32, {32, 64, 8}), "0.5f");
   CHECK(plan.shape().tile.size() == 1);
-  CHECK(plan.key() == only_plan(dense(ElementType::f32, {64, 32, 8}), "0.5f").key());
+  CHECK(plan.key() == fill_plan(filled(ElementType::f32, {64, 32, 8}), "0.5f").key());
 }
 
 TEST_CASE("fills are for no sources, and nothing else is") {
-  const Tensor to = dense(ElementType::f32, {64});
-  const std::array sources{dense(ElementType::f32, {64})};
+  const Tensor to = filled(ElementType::f32, {64});
+  const std::array sources{filled(ElementType::f32, {64})};
   CHECK_THROWS_WITH(plan_kernels(operation::map(to, "x", sources), {.family = "fill"}),
                     ContainsSubstring("kernels of the family fill cannot do this"));
   CHECK_THROWS_WITH(plan_kernels(operation::map(to, "1", {}), {.family = "general"}),
                     ContainsSubstring("kernels of the family general cannot do this"));
-  CHECK(plan_kernels(operation::map(dense(ElementType::f32, {0}), "1", {})).empty());
+  CHECK(plan_kernels(operation::map(filled(ElementType::f32, {0}), "1", {})).empty());
 }
 
 TEST_CASE("a fill's source holds what it uses") {
-  const std::string text = source(only_plan(dense(ElementType::f32, {4096}), "0.5f")).text;
+  const std::string text = source(fill_plan(filled(ElementType::f32, {4096}), "0.5f")).text;
   CHECK_THAT(text, ContainsSubstring("fill_tile(views, sides)"));
   CHECK_THAT(text, !ContainsSubstring("locate_element"));
   CHECK_THAT(text, !ContainsSubstring("load_"));

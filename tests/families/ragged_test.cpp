@@ -41,12 +41,12 @@ struct Batch {
   }
 };
 
-TensorView dense(ElementType type, const Dims& shape) {
+TensorView ragged_view(ElementType type, const Dims& shape) {
   return TensorView::contiguous(type, shape);
 }
 
 /// The rules that a batch breaks, and of what.
-std::vector<std::string> broken(const Batch& batch) {
+std::vector<std::string> broken_batch(const Batch& batch) {
   std::vector<std::string> found;
   try {
     static_cast<void>(batch.plan());
@@ -75,8 +75,8 @@ std::vector<std::uint32_t> firsts(const RaggedLayout& layout) {
 
 TEST_CASE("ragged: what lies in one piece in every tensor is one dimension of wide elements") {
   Batch batch;
-  batch.add(dense(ElementType::bf16, {100, 64}));
-  batch.add(dense(ElementType::bf16, {3, 64}));
+  batch.add(ragged_view(ElementType::bf16, {100, 64}));
+  batch.add(ragged_view(ElementType::bf16, {3, 64}));
   RaggedLayout layout = batch.layout();
   CHECK(layout.rank == 1);
   CHECK(layout.element_bytes == 8);
@@ -89,7 +89,8 @@ TEST_CASE("ragged: what lies in one piece in every tensor is one dimension of wi
   CHECK(entry<1>(layout, 1).extent[0] == 3 * 64 / 4);
 
   // Rows that one tensor has further apart keep the dimension in all of them.
-  batch.add(TensorView::strided(ElementType::bf16, {10, 64}, {72, 1}), dense(ElementType::bf16, {10, 64}));
+  batch.add(TensorView::strided(ElementType::bf16, {10, 64}, {72, 1}),
+            ragged_view(ElementType::bf16, {10, 64}));
   layout = batch.layout();
   CHECK(layout.rank == 2);
   CHECK(layout.element_bytes == 8);
@@ -111,8 +112,8 @@ TEST_CASE("ragged: the dimension that is contiguous in most comes last, and sing
 
 TEST_CASE("ragged: what no tensor map describes goes by threads, and says so alone") {
   Batch batch;
-  batch.add(dense(ElementType::f32, {100, 64}));
-  batch.add(dense(ElementType::f32, {100, 64}), dense(ElementType::f32, {100, 64}), 4);
+  batch.add(ragged_view(ElementType::f32, {100, 64}));
+  batch.add(ragged_view(ElementType::f32, {100, 64}), ragged_view(ElementType::f32, {100, 64}), 4);
   batch.add(TensorView::strided(ElementType::f32, {3, 8}, {8, 1}),
             TensorView::strided(ElementType::f32, {3, 8}, {-8, 1}));
   const RaggedLayout layout = batch.layout();
@@ -126,7 +127,7 @@ TEST_CASE("ragged: what no tensor map describes goes by threads, and says so alo
 TEST_CASE("ragged: rows that end within 16 bytes, empty tensors and empty batches") {
   Batch batch;
   batch.add(TensorView::strided(ElementType::u8, {4, 33}, {48, 1}));
-  batch.add(dense(ElementType::u8, {0, 33}));
+  batch.add(ragged_view(ElementType::u8, {0, 33}));
   RaggedLayout layout = batch.layout();
   CHECK(layout.row_tails);
   CHECK(layout.count == 1);
@@ -141,7 +142,7 @@ TEST_CASE("ragged: rows that end within 16 bytes, empty tensors and empty batche
 TEST_CASE("ragged: plans are kernels like others, and share them") {
   Batch batch;
   for (std::uint64_t n = 1; n < 500; ++n)
-    batch.add(dense(ElementType::f32, {static_cast<std::int64_t>(n), 256}));
+    batch.add(ragged_view(ElementType::f32, {static_cast<std::int64_t>(n), 256}));
   const RaggedPlan plan = batch.plan(1 << 20);
   CHECK(plan.kernel.family().name == "ragged");
   CHECK(plan.kernel.operand_address(0) == 1 << 20);
@@ -149,39 +150,39 @@ TEST_CASE("ragged: plans are kernels like others, and share them") {
   CHECK(plan.kernel.launch_shape().scratch_bytes > 0);
   CHECK_THAT(source(plan.kernel).text, ContainsSubstring("tensormap.replace.tile.global_address"));
   Batch other = batch;
-  other.add(dense(ElementType::f32, {77, 256}));
+  other.add(ragged_view(ElementType::f32, {77, 256}));
   CHECK(other.plan(1 << 20).kernel.key() == plan.kernel.key());
 }
 
 TEST_CASE("ragged: errors name the tensor of the list and the rule") {
   Batch batch;
-  batch.add(dense(ElementType::f32, {4, 8}));
-  batch.add(dense(ElementType::f32, {4, 8}), dense(ElementType::f32, {4, 9}));
-  CHECK(broken(batch) == std::vector<std::string>{"view.shape of source 1: shape"});
+  batch.add(ragged_view(ElementType::f32, {4, 8}));
+  batch.add(ragged_view(ElementType::f32, {4, 8}), ragged_view(ElementType::f32, {4, 9}));
+  CHECK(broken_batch(batch) == std::vector<std::string>{"view.shape of source 1: shape"});
   batch.sources.pop_back();
   CHECK_THROWS_MATCHES(batch.plan(), Error,
                        MessageMatches(ContainsSubstring("2 destinations and 1 source;")));
 
   batch = {};
-  batch.add(dense(ElementType::f32, {4, 8}));
-  batch.add(dense(ElementType::f32, {32}));
-  batch.add(dense(ElementType::f64, {4, 8}));
-  batch.add(dense(ElementType::f32, {4, 8}), dense(ElementType::f32, {4, 8}), 2);
+  batch.add(ragged_view(ElementType::f32, {4, 8}));
+  batch.add(ragged_view(ElementType::f32, {32}));
+  batch.add(ragged_view(ElementType::f64, {4, 8}));
+  batch.add(ragged_view(ElementType::f32, {4, 8}), ragged_view(ElementType::f32, {4, 8}), 2);
   batch.sources[3].address = 0;
-  CHECK(broken(batch) ==
+  CHECK(broken_batch(batch) ==
         std::vector<std::string>{"ragged.rank of destination 1: rank", "ragged.rank of source 1: rank",
                                  "ragged.type of destination 2: type", "ragged.type of source 2: type",
                                  "address.alignment of destination 3: address",
                                  "address.null of source 3: address"});
 
   batch = {};
-  for (int i = 0; i < 3; ++i) batch.add(dense(ElementType::f32, {4, 8}));
+  for (int i = 0; i < 3; ++i) batch.add(ragged_view(ElementType::f32, {4, 8}));
   batch.sources[2].address = batch.destinations[0].address + 16;
   CHECK_THROWS_MATCHES(batch.plan(), SpecError,
                        MessageMatches(ContainsSubstring("destination 0") && ContainsSubstring("source 2")));
   batch = {};
-  batch.add(TensorView::strided(ElementType::f32, {4, 8}, {0, 1}), dense(ElementType::f32, {4, 8}));
-  CHECK(broken(batch) == std::vector<std::string>{"view.overlap of destination 0: strides"});
+  batch.add(TensorView::strided(ElementType::f32, {4, 8}, {0, 1}), ragged_view(ElementType::f32, {4, 8}));
+  CHECK(broken_batch(batch) == std::vector<std::string>{"view.overlap of destination 0: strides"});
 
   batch = {};
   batch.add(TensorView::strided(ElementType::f32, {2, 2, 2, 2, 2, 4}, {1600, 400, 160, 40, 16, 1}));

@@ -24,16 +24,17 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-constexpr auto f32 = ElementType::f32;
+using ElementType::f32;
 
-Tensor dense(ElementType type, const std::vector<std::uint64_t>& shape, DevicePtr address = 0x10000000) {
+Tensor dense_source(ElementType type, const std::vector<std::uint64_t>& shape,
+                    DevicePtr address = 0x10000000) {
   return {TensorView::contiguous(type, shape), address};
 }
 Tensor to(ElementType type, const std::vector<std::uint64_t>& shape) {
-  return dense(type, shape, 0x7000'0000'0000);
+  return dense_source(type, shape, 0x7000'0000'0000);
 }
 
-KernelPlan only_plan(const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
+KernelPlan reduce_plan(const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
   auto plans = plan_kernels(operation::reduce(destination, what, sources));
   REQUIRE(plans.size() == 1);
   return plans.front();
@@ -49,7 +50,7 @@ reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std
 }
 
 /// Its one plan, for tensors that lie as an allocation does.
-KernelPlan only_plan(const reference::RandomCase& reduction) {
+KernelPlan reduce_plan(const reference::RandomCase& reduction) {
   auto plans = plan_kernels(
       reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
   REQUIRE(plans.size() == 1);
@@ -59,26 +60,27 @@ KernelPlan only_plan(const reference::RandomCase& reduction) {
 }  // namespace
 
 TEST_CASE("a reduction is done by its own family, and reads each byte once") {
-  const KernelPlan plan = only_plan(to(f32, {512}), {.axes = {-1}}, {dense(f32, {512, 1000})});
+  const KernelPlan plan = reduce_plan(to(f32, {512}), {.axes = {-1}}, {dense_source(f32, {512, 1000})});
   CHECK(plan.family().name == "reduce");
   CHECK(plan.bytes_read() == 512 * 1000 * 4);
   CHECK(plan.bytes_written() == 512 * 4);
   CHECK_THAT(plan.why(), ContainsSubstring("What is reduced lies side by side"));
-  const KernelPlan columns = only_plan(to(f32, {1024}), {.axes = {0}}, {dense(f32, {512, 1024})});
+  const KernelPlan columns = reduce_plan(to(f32, {1024}), {.axes = {0}}, {dense_source(f32, {512, 1024})});
   CHECK_THAT(columns.why(), ContainsSubstring("What is kept lies side by side"));
   CHECK_THROWS_WITH(
-      tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense(f32, {512, 8})}),
+      tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense_source(f32, {512, 8})}),
                            {.family = "general"}),
       ContainsSubstring("kernels of the family general cannot do this"));
   CHECK_THROWS_WITH(
-      tmajit::plan_kernels(operation::copy(to(f32, {512}), dense(f32, {512})), {.family = "reduce"}),
+      tmajit::plan_kernels(operation::copy(to(f32, {512}), dense_source(f32, {512})), {.family = "reduce"}),
       ContainsSubstring("kernels of the family reduce cannot do this"));
 }
 
 TEST_CASE("sizes are numbers of a launch: reductions of one kind share the kernels of few turns") {
   const auto key = [](std::uint64_t rows, std::uint64_t columns, std::int64_t axis) {
     const std::vector<std::uint64_t> kept{axis == 0 ? columns : rows};
-    return std::string(only_plan(to(f32, kept), {.axes = {axis}}, {dense(f32, {rows, columns})}).key());
+    return std::string(
+        reduce_plan(to(f32, kept), {.axes = {axis}}, {dense_source(f32, {rows, columns})}).key());
   };
   CHECK(key(5120, 1024, 1) == key(3000, 2048, 1));
   CHECK(key(51200, 1024, 0) == key(70000, 640, 0));
@@ -106,7 +108,7 @@ TEST_CASE("every launch of a kernel of reductions may have the same shared memor
     const Tensor result = to(place ? ElementType::i64 : ElementType::f64, {axis == 0 ? columns : rows});
     const Reduction what{.op = place ? ReductionOp::arg_max : ReductionOp::sum, .axes = {axis}};
     INFO("TMAJIT_SEED=" << seed << ": " << rows << "x" << columns << " over " << axis << ' ' << name(type));
-    const auto move = operation::reduce(result, what, {dense(type, {rows, columns})}).moves.front();
+    const auto move = operation::reduce(result, what, {dense_source(type, {rows, columns})}).moves.front();
     for (const KernelPlan& plan : plan_candidates(move, {})) {
       const std::uint32_t most = Inside::state(plan)->most_shared_bytes;
       CHECK(allowed.emplace(std::string(plan.key()), most).first->second == most);
@@ -116,14 +118,14 @@ TEST_CASE("every launch of a kernel of reductions may have the same shared memor
 }
 
 TEST_CASE("the parts of a nest that are reduced merge, and so do those that are kept") {
-  const KernelPlan plan = only_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense(f32, {8, 9, 20, 30})});
+  const KernelPlan plan = reduce_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense_source(f32, {8, 9, 20, 30})});
   CHECK(plan.shape().tile.size() == 2);
   // Places are counted over the axes in order: those that lie otherwise stay apart.
-  const Tensor turned = permuted(dense(f32, {20, 30}), {1, 0});
-  CHECK(only_plan(to(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
+  const Tensor turned = permuted(dense_source(f32, {20, 30}), {1, 0});
+  CHECK(reduce_plan(to(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
             .shape()
             .tile.size() == 1);
-  CHECK(only_plan(to(ElementType::i64, {}), {.op = ReductionOp::arg_max, .axes = {0, 1}}, {turned})
+  CHECK(reduce_plan(to(ElementType::i64, {}), {.op = ReductionOp::arg_max, .axes = {0, 1}}, {turned})
             .shape()
             .tile.size() == 2);
 }
@@ -132,13 +134,14 @@ TEST_CASE("a reduction without axes is of all, and sums of nothing are 0") {
   const auto planned = [](const Tensor& destination, const Reduction& what, const Tensor& source) {
     return plan_kernels(operation::reduce(destination, what, {source}));
   };
-  CHECK(planned(to(f32, {}), {}, dense(f32, {4, 5})).front().family().does("reduce"));
+  CHECK(planned(to(f32, {}), {}, dense_source(f32, {4, 5})).front().family().does("reduce"));
   for (const ReductionOp op : {ReductionOp::sum, ReductionOp::any, ReductionOp::all}) {
-    const std::vector<KernelPlan> plans = planned(to(f32, {4}), {.op = op, .axes = {1}}, dense(f32, {4, 0}));
+    const std::vector<KernelPlan> plans =
+        planned(to(f32, {4}), {.op = op, .axes = {1}}, dense_source(f32, {4, 0}));
     REQUIRE(plans.size() == 1);
     CHECK(plans.front().expression() == (op == ReductionOp::all ? "1" : "0"));
   }
-  CHECK(planned(to(f32, {0}), {.axes = {1}}, dense(f32, {0, 5})).empty());
+  CHECK(planned(to(f32, {0}), {.axes = {1}}, dense_source(f32, {0, 5})).empty());
 }
 
 TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
@@ -150,30 +153,31 @@ TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
     }
     return std::string();
   };
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {2}}, {dense(f32, {4, 5})}), ContainsSubstring("axis 2"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1, -1}}, {dense(f32, {4, 5})}),
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {2}}, {dense_source(f32, {4, 5})}), ContainsSubstring("axis 2"));
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1, -1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("axis -1 twice"));
-  CHECK_THAT(wrong(to(f32, {5}), {.axes = {1}}, {dense(f32, {4, 5})}),
+  CHECK_THAT(wrong(to(f32, {5}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("dimensions of 4x5"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .keep_dims = true}, {dense(f32, {4, 5})}),
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .keep_dims = true}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("needs 4x1, the dimensions of 4x5 with 1 for those that are reduced"));
-  CHECK_THAT(wrong(to(f32, {4, 1}), {.axes = {1}}, {dense(f32, {4, 5})}), ContainsSubstring("keep_dims"));
-  CHECK_THAT(wrong(to(f32, {4}), {.op = ReductionOp::max, .axes = {1}}, {dense(f32, {4, 0})}),
+  CHECK_THAT(wrong(to(f32, {4, 1}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
+             ContainsSubstring("keep_dims"));
+  CHECK_THAT(wrong(to(f32, {4}), {.op = ReductionOp::max, .axes = {1}}, {dense_source(f32, {4, 0})}),
              ContainsSubstring("no elements along the axes"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .expression = "x + g[0]"}, {dense(f32, {4, 5})}),
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}, .expression = "x + g[0]"}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("no coordinates"));
-  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {dense(f32, {4, 5}), dense(f32, {4, 5})}),
+  CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {dense_source(f32, {4, 5}), dense_source(f32, {4, 5})}),
              ContainsSubstring("such as \"x0 * x1\""));
   CHECK_THAT(wrong(to(f32, {4}), {.axes = {1}}, {}), ContainsSubstring("without a source"));
-  CHECK_THAT(wrong(dense(f32, {4}), {.axes = {1}}, {dense(f32, {4, 5})}),
+  CHECK_THAT(wrong(dense_source(f32, {4}), {.axes = {1}}, {dense_source(f32, {4, 5})}),
              ContainsSubstring("the destination"));
   CHECK(parse<ReductionOp>("arg_max") == ReductionOp::arg_max);
   CHECK_THROWS_WITH(parse<ReductionOp>("argmax"), ContainsSubstring("arg_max"));
-  CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense(f32, {0, 5})})).empty());
+  CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense_source(f32, {0, 5})})).empty());
 }
 
 TEST_CASE("a mistake in what becomes of the result is the user's") {
-  const Tensor source = dense(f32, {4, 5});
+  const Tensor source = dense_source(f32, {4, 5});
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt});
   CHECK_THROWS_WITH(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .then = "x / m"}, {source})),
                     ContainsSubstring("then"));
@@ -187,8 +191,8 @@ TEST_CASE("one call reduces, and finds its plan again") {
   const Buffer memory(runtime.device(), 4096);
   const std::vector<float> values{3, 4, 6, 8};
   runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
-  const Tensor source = dense(f32, {2, 2}, memory.address());
-  const Tensor result = dense(f32, {2}, memory.address() + 256);
+  const Tensor source = dense_source(f32, {2, 2}, memory.address());
+  const Tensor result = dense_source(f32, {2}, memory.address() + 256);
   for (int run = 0; run < 2; ++run) {
     reduce(runtime, result, {.axes = {1}, .expression = "x * x", .then = "sqrt(x)"}, {source});
     std::vector<float> norms(2);
@@ -200,9 +204,9 @@ TEST_CASE("one call reduces, and finds its plan again") {
 }
 
 TEST_CASE("reduced dimensions that are kept change neither the kernel nor what it leaves") {
-  const Tensor source = dense(f32, {4, 5, 6});
+  const Tensor source = dense_source(f32, {4, 5, 6});
   const auto key = [&](const Tensor& destination, bool keep_dims) {
-    return std::string(only_plan(destination, {.axes = {0, 2}, .keep_dims = keep_dims}, {source}).key());
+    return std::string(reduce_plan(destination, {.axes = {0, 2}, .keep_dims = keep_dims}, {source}).key());
   };
   CHECK(key(to(f32, {1, 5, 1}), true) == key(to(f32, {5}), false));
 
@@ -210,8 +214,8 @@ TEST_CASE("reduced dimensions that are kept change neither the kernel nor what i
   const Buffer memory(runtime.device(), 4096);
   const std::vector<float> values{3, 4, 6, 8};
   runtime.device()->memory().copy_in(memory.address(), std::as_bytes(std::span(values)), nullptr);
-  const Tensor from = dense(f32, {2, 2}, memory.address());
-  const Tensor column = dense(f32, {2, 1}, memory.address() + 256);
+  const Tensor from = dense_source(f32, {2, 2}, memory.address());
+  const Tensor column = dense_source(f32, {2, 1}, memory.address() + 256);
   reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {from});
   std::vector<float> sums(2);
   runtime.device()->streams().synchronize(nullptr);
@@ -221,7 +225,7 @@ TEST_CASE("reduced dimensions that are kept change neither the kernel nor what i
   // A call that differs in nothing else is not taken for the one before.
   CHECK_THROWS_AS(reduce(runtime, column, {.axes = {1}}, {from}), SpecError);
   // Sums of nothing keep their dimensions, too.
-  reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {dense(f32, {2, 0}, memory.address())});
+  reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {dense_source(f32, {2, 0}, memory.address())});
 }
 
 TEST_CASE("CTAs that share what comes together, by rows and by columns, leave the same as one would") {
@@ -231,7 +235,7 @@ TEST_CASE("CTAs that share what comes together, by rows and by columns, leave th
                          ReductionOp op) {
     const auto reduction = shared_reduction(type, rows, columns, axis, op);
     INFO(reduction.text());
-    const KernelPlan plan = only_plan(reduction);
+    const KernelPlan plan = reduce_plan(reduction);
     CHECK(plan.family().does("reduce"));
     CHECK(plan.launch_shape().scratch_bytes > 0);
     CHECK(tests::run_candidates(runtime, reduction, 7) == "");
@@ -297,7 +301,7 @@ TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {
     const auto reduction = shared_reduction(type, rows, columns, 0, ReductionOp::sum);
     INFO(reduction.text());
-    const KernelChoice choice = only_plan(reduction).choice();
+    const KernelChoice choice = reduce_plan(reduction).choice();
     const ReductionTeamShape team{.columns = true,
                                   .owners = choice.number("owners"),
                                   .phases = choice.number("phases"),

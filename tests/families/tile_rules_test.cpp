@@ -18,7 +18,7 @@ TileSpec copy_kernel() {
   return copy_spec(view, view, {.box = box, .stages = 4, .ctas_per_sm = 1});
 }
 
-TileSpec map_kernel() {
+TileSpec map_of_rows() {
   const std::array inputs{dense(ElementType::f32, {1024, 1024}), dense(ElementType::f16, {1024, 1024})};
   const std::array box{32U, 64U};
   return map_spec(inputs[0], "x0 + x1", inputs, {.box = box, .stages = 4, .ctas_per_sm = 1});
@@ -52,7 +52,7 @@ void legal(TileSpec spec, const Change& change) {
 }  // namespace
 
 TEST_CASE("the legal kernels are legal") {
-  for (const auto& spec : {copy_kernel(), map_kernel(), bulk_kernel(), snapshot_kernel()}) {
+  for (const auto& spec : {copy_kernel(), map_of_rows(), bulk_kernel(), snapshot_kernel()}) {
     CHECK(rules(broken(spec)) == Rules{});
   }
 }
@@ -64,16 +64,16 @@ TEST_CASE("counts have their ranges") {
   CHECK(only(copy_kernel(), "stages.range", [](auto& s) { s.stages = 33, s.tile[0] = 8; }).legal ==
         "stages = 32");
   CHECK(only(copy_kernel(), "warps.range", [](auto& s) { s.warps = 2; }).need == "1 for a copy kernel");
-  CHECK(only(map_kernel(), "warps.range", [](auto& s) { s.warps = 17; }).legal == "warps = 16");
-  only(map_kernel(), "warps.range", [](auto& s) { s.warps = 0; });
-  only(map_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 1; });
-  only(map_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 9; });
+  CHECK(only(map_of_rows(), "warps.range", [](auto& s) { s.warps = 17; }).legal == "warps = 16");
+  only(map_of_rows(), "warps.range", [](auto& s) { s.warps = 0; });
+  only(map_of_rows(), "output-stages.range", [](auto& s) { s.output_stages = 1; });
+  only(map_of_rows(), "output-stages.range", [](auto& s) { s.output_stages = 9; });
   only(copy_kernel(), "output-stages.range", [](auto& s) { s.output_stages = 2; });
   only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 0; });
   only(copy_kernel(), "ctas-per-sm.range", [](auto& s) { s.ctas_per_sm = 17, s.tile[0] = 4; });
   only(copy_kernel(), "inputs.range", [](auto& s) { s.inputs = 2; });
-  only(map_kernel(), "inputs.range", [](auto& s) { s.inputs = 9; });
-  only(map_kernel(), "inputs.range", [](auto& s) { s.inputs = 0; });
+  only(map_of_rows(), "inputs.range", [](auto& s) { s.inputs = 9; });
+  only(map_of_rows(), "inputs.range", [](auto& s) { s.inputs = 0; });
   only(copy_kernel(), "rank.range", [](auto& s) { s.rank = 0; });
   only(copy_kernel(), "rank.range", [](auto& s) { s.rank = 6; });
   CHECK(only(bulk_kernel(), "rank.range", [](auto& s) { s.rank = 2; }).need == "1 for a bulk kernel");
@@ -90,40 +90,41 @@ TEST_CASE("what is not used is zero") {
 
 TEST_CASE("expressions: one printable line where something is computed, none elsewhere") {
   const auto set = [](TileSpec& s, std::string_view text) { s.expression = text; };
-  only(map_kernel(), "expression.empty", [&](auto& s) { set(s, ""); });
-  only(map_kernel(), "expression.empty", [&](auto& s) { set(s, "   "); });
-  const auto control = only(map_kernel(), "expression.characters", [&](auto& s) { set(s, "x0 +\n x1"); });
+  only(map_of_rows(), "expression.empty", [&](auto& s) { set(s, ""); });
+  only(map_of_rows(), "expression.empty", [&](auto& s) { set(s, "   "); });
+  const auto control = only(map_of_rows(), "expression.characters", [&](auto& s) { set(s, "x0 +\n x1"); });
   CHECK(control.found == "character 0x0a at 4");
-  only(map_kernel(), "expression.characters", [&](auto& s) { set(s, "x0\x7f"); });
-  only(map_kernel(), "expression.coordinate", [&](auto& s) { set(s, "x0 + g[7]"); });
-  only(map_kernel(), "expression.coordinate", [&](auto& s) { set(s, "x0 + t[-1]"); });
-  legal(map_kernel(), [&](auto& s) { set(s, "x0 /* ä */"); });
+  only(map_of_rows(), "expression.characters", [&](auto& s) { set(s, "x0\x7f"); });
+  only(map_of_rows(), "expression.coordinate", [&](auto& s) { set(s, "x0 + g[7]"); });
+  only(map_of_rows(), "expression.coordinate", [&](auto& s) { set(s, "x0 + t[-1]"); });
+  legal(map_of_rows(), [&](auto& s) { set(s, "x0 /* ä */"); });
   only(copy_kernel(), "expression.none", [&](auto& s) { set(s, "x"); });
-  only(map_kernel(), "expression.characters", [&](auto& s) { set(s, std::string_view("x0\0x1", 5)); });
-  legal(map_kernel(), [](auto& s) { s.expression = std::string(max_expression, 'x'); });
-  only(map_kernel(), "expression.length",
+  only(map_of_rows(), "expression.characters", [&](auto& s) { set(s, std::string_view("x0\0x1", 5)); });
+  legal(map_of_rows(), [](auto& s) { s.expression = std::string(max_expression, 'x'); });
+  only(map_of_rows(), "expression.length",
        [](auto& s) { s.expression = std::string(max_expression + 1, 'x'); });
 }
 
 TEST_CASE("tiles meet each operand's rules, named by operand") {
   CHECK(only(copy_kernel(), "box.range", [](auto& s) { s.operands[1].element_strides[0] = 5; }).subject ==
         "input: box[0]");
-  const auto odd = only(map_kernel(), "box.inner-bytes", [](auto& s) { s.tile[1] = 60; });
+  const auto odd = only(map_of_rows(), "box.inner-bytes", [](auto& s) { s.tile[1] = 60; });
   CHECK(odd.subject == "input 1: box[1]");
   CHECK(odd.found == "120 bytes (60 × f16)");
   CHECK(odd.legal == "box[1] = 64");
-  const auto wide = only(map_kernel(), "box.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
+  const auto wide =
+      only(map_of_rows(), "box.swizzle", [](auto& s) { s.operands[1].swizzle = Swizzle::b128; });
   CHECK(wide.subject == "input 0: box[1]");
-  legal(map_kernel(), [](auto& s) { s.operands[2].swizzle = Swizzle::b128; });
-  CHECK(only(map_kernel(), "box.swizzle", [](auto& s) { s.output().swizzle = Swizzle::b64; }).subject ==
+  legal(map_of_rows(), [](auto& s) { s.operands[2].swizzle = Swizzle::b128; });
+  CHECK(only(map_of_rows(), "box.swizzle", [](auto& s) { s.output().swizzle = Swizzle::b64; }).subject ==
         "output: box[1]");
-  CHECK(only(map_kernel(), "type.known", [](auto& s) {
+  CHECK(only(map_of_rows(), "type.known", [](auto& s) {
           s.output().type = static_cast<ElementType>(99);
         }).subject == "output: type");
-  only(map_kernel(), "element-strides.innermost", [](auto& s) { s.operands[2].element_strides[1] = 2; });
-  only(map_kernel(), "element-strides.range",
+  only(map_of_rows(), "element-strides.innermost", [](auto& s) { s.operands[2].element_strides[1] = 2; });
+  only(map_of_rows(), "element-strides.range",
        [](auto& s) { s.operands[2].element_strides[0] = 9, s.tile[0] = 16; });
-  only(map_kernel(), "element-strides.output", [](auto& s) { s.output().element_strides[0] = 2; });
+  only(map_of_rows(), "element-strides.output", [](auto& s) { s.output().element_strides[0] = 2; });
 }
 
 TEST_CASE("bulk chunks are whole 16 bytes and not swizzled") {
@@ -164,7 +165,7 @@ TEST_CASE("shared memory: at most 227 KiB a CTA, with what would fit") {
   const auto stages = only(copy_kernel(), "shared.cta", [](auto& s) { s.stages = 29; });
   CHECK(stages.legal == "stages = 28");
   CHECK(stages.found == "239056 bytes a CTA, 6608 too many");
-  const auto tile = only(map_kernel(), "shared.cta", [](auto& s) { s.tile = {256, 128}; });
+  const auto tile = only(map_of_rows(), "shared.cta", [](auto& s) { s.tile = {256, 128}; });
   CHECK(tile.legal == "a tile of 64x128 with stages = 2");
 }
 
@@ -173,9 +174,9 @@ TEST_CASE("shared memory and threads: as many CTAs as share an SM") {
   CHECK(shared.legal == "ctas_per_sm = 1, or stages = 13");
   legal(copy_kernel(), [](auto& s) { s.stages = 13, s.ctas_per_sm = 2; });
   const auto threads =
-      only(map_kernel(), "threads.sm", [](auto& s) { s.tile[0] = 2, s.warps = 16, s.ctas_per_sm = 4; });
+      only(map_of_rows(), "threads.sm", [](auto& s) { s.tile[0] = 2, s.warps = 16, s.ctas_per_sm = 4; });
   CHECK(threads.legal == "ctas_per_sm = 3");
-  legal(map_kernel(), [](auto& s) { s.tile[0] = 2, s.warps = 15, s.ctas_per_sm = 4; });
+  legal(map_of_rows(), [](auto& s) { s.tile[0] = 2, s.warps = 15, s.ctas_per_sm = 4; });
 }
 
 TEST_CASE("a stage's bytes fit the transaction count") {
@@ -188,7 +189,7 @@ TEST_CASE("a stage's bytes fit the transaction count") {
 
 TEST_CASE("suggestions for shared memory are legal themselves") {
   const auto stages = GENERATE(2, 5, 32);
-  auto spec = map_kernel();
+  auto spec = map_of_rows();
   spec.tile = {256, 256};
   spec.stages = static_cast<std::uint8_t>(stages);
   const auto legal_text = find(broken(spec), "shared.cta").legal;

@@ -1,4 +1,6 @@
 // plan_tiles() and what stands around it, through the public interface.
+#include "families/tiles.hpp"
+
 #include "spec/rules.hpp"
 
 #include <tmajit/tiles.hpp>
@@ -23,10 +25,6 @@ namespace {
 constexpr DevicePtr in_at = 0x7f00'0000'0000;
 constexpr DevicePtr out_at = 0x7f80'0000'0000;
 
-TensorView dense(ElementType type, const Dims& shape) {
-  return TensorView::contiguous(type, shape);
-}
-
 /// A kernel of any family of tiles, over tensors that lie somewhere.
 TileRequest request_of(const FamilyInfo& family) {
   const auto view = family.flat ? dense(ElementType::f32, {4096}) : dense(ElementType::f32, {64, 64});
@@ -36,7 +34,7 @@ TileRequest request_of(const FamilyInfo& family) {
   return request;
 }
 
-std::vector<FamilyInfo> tile_families() {
+std::vector<FamilyInfo> tile_family_infos() {
   std::vector<FamilyInfo> found;
   for (const FamilyInfo& family : families()) {
     if (family.does("tiles")) found.push_back(family);
@@ -67,7 +65,7 @@ TEST_CASE("families are found by their names, each once") {
 }
 
 TEST_CASE("every family of tiles makes a plan that describes its kernel and its launch") {
-  for (const FamilyInfo& family : tile_families()) {
+  for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);
     CHECK(broken(request) == Rules{});
@@ -109,7 +107,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
 }
 
 TEST_CASE("what makes another kernel is in the key; where and how large tensors are is not") {
-  for (const FamilyInfo& family : tile_families()) {
+  for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);
     const KernelPlan plan = plan_tiles(request);
@@ -221,7 +219,7 @@ TEST_CASE("a request that no kernel can be made sense of is an error, not a list
 }
 
 TEST_CASE("interleaved layouts are refused: kernels count elements, the copy engine slices") {
-  for (const FamilyInfo& family : tile_families()) {
+  for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     TileRequest request = request_of(family);
     request.tiles.interleave = Interleave::b16;
@@ -237,7 +235,7 @@ TEST_CASE("unknown types are named once for each operand") {
 }
 
 TEST_CASE("addresses of tensor maps are multiples of 16 bytes, bulk's of an element, images' of 16") {
-  for (const FamilyInfo& family : tile_families()) {
+  for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     TileRequest request = request_of(family);
     request.sources[0].address = in_at + 4;
@@ -271,7 +269,7 @@ TEST_CASE("memory: what is written is apart from what is read, to the byte") {
 }
 
 TEST_CASE("in place: the same elements, and a family that computes element by element") {
-  for (const FamilyInfo& family : tile_families()) {
+  for (const FamilyInfo& family : tile_family_infos()) {
     if (family.writes_images) continue;
     CAPTURE(family.name);
     TileRequest request = request_of(family);

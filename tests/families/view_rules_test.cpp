@@ -12,17 +12,17 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-constexpr auto f32 = ElementType::f32;
+using ElementType::f32;
 
 /// A map over these views with a small legal tile.
-TileSpec map_kernel() {
+TileSpec map_of_views() {
   const auto view = dense(f32, {64, 64});
   const std::array box{8U, 16U};
   return map_spec(view, "x", {view}, {.box = box});
 }
 
 Rules broken_by(const TensorView& output, const TensorView& input) {
-  const auto violations = broken(map_kernel(), std::array{output, input});
+  const auto violations = broken(map_of_views(), std::array{output, input});
   CHECK(complete(violations));
   return rules(violations);
 }
@@ -44,8 +44,8 @@ TEST_CASE("views that agree are legal, padded ones too") {
 
 TEST_CASE("one view an operand, of its type and rank") {
   const auto view = dense(f32, {64, 64});
-  CHECK(rules(broken(map_kernel(), std::array{view})) == Rules{"view.count"});
-  CHECK(rules(broken(map_kernel(), std::span<const TensorView>{})) == Rules{"view.count"});
+  CHECK(rules(broken(map_of_views(), std::array{view})) == Rules{"view.count"});
+  CHECK(rules(broken(map_of_views(), std::span<const TensorView>{})) == Rules{"view.count"});
   CHECK(broken_by(view, dense(ElementType::i32, {64, 64})) == Rules{"view.type"});
   CHECK(broken_by(dense(f32, {64}), view) == Rules{"view.rank"});
   auto absurd = view;
@@ -55,7 +55,7 @@ TEST_CASE("one view an operand, of its type and rank") {
 
 TEST_CASE("shapes agree") {
   const auto view = dense(f32, {64, 64});
-  const auto violations = broken(map_kernel(), std::array{dense(f32, {60, 64}), view});
+  const auto violations = broken(map_of_views(), std::array{dense(f32, {60, 64}), view});
   CHECK(rules(violations) == Rules{"view.shape"});
   CHECK(violations[0].found == "[60, 64]");
   CHECK(violations[0].legal == "[64, 64]");
@@ -84,7 +84,7 @@ TEST_CASE("an input may overlap itself, an output may not") {
   CHECK(broken_by(broadcast, view) == Rules{"view.overlap"});
   const auto windows = changed([](auto& v) { v.strides[0] = 4; });
   CHECK(broken_by(view, windows) == Rules{});
-  const auto violations = broken(map_kernel(), std::array{windows, view});
+  const auto violations = broken(map_of_views(), std::array{windows, view});
   CHECK(rules(violations) == Rules{"view.overlap"});
   CHECK(violations[0].subject == "output: strides");
   CHECK(violations[0].legal == "strides 64,1");
@@ -166,7 +166,7 @@ TEST_CASE("a snapshot writes to what output_view() says") {
 }
 
 TEST_CASE("views are not looked at while the spec has no operands to compare them with") {
-  auto spec = map_kernel();
+  auto spec = map_of_views();
   spec.inputs = 200;
   const auto view = dense(f32, {64, 64});
   CHECK(rules(broken(spec, std::array{view, view})) == Rules{"inputs.range"});

@@ -13,8 +13,8 @@ using Catch::Matchers::ContainsSubstring;
 namespace {
 
 /// The launch of examples/, and the same kernel without its proxy fence.
-struct Example : Folder {
-  Example() {
+struct ServiceExample : Folder {
+  ServiceExample() {
     for (const auto* name : {"scale.ptx", "scale.json"})
       write_file(*this / name, read_file(std::filesystem::path(JITC_EXAMPLE_LAUNCH) / name));
     auto text = read_file(*this / "scale.ptx");
@@ -37,7 +37,7 @@ const std::string two_kernels =
 }  // namespace
 
 TEST_CASE("reports of a run are printed as SARIF") {
-  const Example example;
+  const ServiceExample example;
   const auto clean = example.run("scale.ptx", "sarif");
   CHECK(clean.status == 0);
   CHECK(nlohmann::json::parse(clean.out).at("runs").at(0).at("results").empty());
@@ -58,7 +58,7 @@ TEST_CASE("reports of a run are printed as SARIF") {
 }
 
 TEST_CASE("reports of a run are printed as JUnit's XML") {
-  const Example example;
+  const ServiceExample example;
   CHECK_THAT(example.run("scale.ptx", "junit").out,
              ContainsSubstring("<testsuite name=\"jitc run\" tests=\"1\" failures=\"0\"") &&
                  ContainsSubstring("name=\"scale\"></testcase>"));
@@ -190,7 +190,7 @@ TEST_CASE("lint looks at the kernel that --entry names, and notes stand in every
 }
 
 TEST_CASE("one exit code a meaning") {
-  const Example example;
+  const ServiceExample example;
   const std::string missing = example / "none/x.ptx";
   const std::vector<std::pair<std::vector<std::string>, int>> cases{
       {{"lint", example / "scale.ptx"}, 0},

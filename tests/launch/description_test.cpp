@@ -42,7 +42,7 @@ constexpr auto whole = R"({
 })";
 
 /// The message that `text` is refused with.
-std::string refusal(const std::string& text) {
+std::string description_refusal(const std::string& text) {
   try {
     (void)parse_launch(text);
   } catch (const Error& error) {
@@ -121,7 +121,7 @@ TEST_CASE("launches that come first share the buffers") {
   CHECK_FALSE(launch.before[1].overlaps);
   CHECK(parse_launch(launch_json(launch)) == launch);
   const auto wrong = [](const std::string& before) {
-    return refusal(R"({"grid": 1, "block": 32, "before": [)" + before + "]}");
+    return description_refusal(R"({"grid": 1, "block": 32, "before": [)" + before + "]}");
   };
   CHECK_THAT(wrong(R"({"block": 1})"), ContainsSubstring("$.before[0]: \"grid\" is missing"));
   CHECK_THAT(wrong(R"({"grid": 1, "block": 2048})"), ContainsSubstring("$.before[0].block"));
@@ -139,12 +139,12 @@ TEST_CASE("what a launch description leaves out") {
 }
 
 TEST_CASE("a text that is no JSON is refused with line and column") {
-  CHECK_THAT(refusal(""), StartsWith("not JSON: parse error at line 1, column 1"));
-  CHECK_THAT(refusal("{\n  \"grid\": 1,\n  block: 2\n}"), ContainsSubstring("line 3, column 3"));
-  CHECK_THAT(refusal("{\"grid\": \"\xff\"}"), StartsWith("not JSON: "));
-  CHECK_THAT(refusal(R"({"grid": 1, "block": 1, "grid": 2})"),
+  CHECK_THAT(description_refusal(""), StartsWith("not JSON: parse error at line 1, column 1"));
+  CHECK_THAT(description_refusal("{\n  \"grid\": 1,\n  block: 2\n}"), ContainsSubstring("line 3, column 3"));
+  CHECK_THAT(description_refusal("{\"grid\": \"\xff\"}"), StartsWith("not JSON: "));
+  CHECK_THAT(description_refusal(R"({"grid": 1, "block": 1, "grid": 2})"),
              ContainsSubstring("the key \"grid\" stands twice"));
-  CHECK_THAT(refusal(std::string(100'000, '[')), StartsWith("not JSON: "));
+  CHECK_THAT(description_refusal(std::string(100'000, '[')), StartsWith("not JSON: "));
 }
 
 TEST_CASE("every mistake in a launch description is named with its path") {
@@ -246,7 +246,8 @@ TEST_CASE("every mistake in a launch description is named with its path") {
   };
   for (const auto& mistake : mistakes) {
     INFO(mistake.text);
-    CHECK_THAT(refusal(mistake.text), StartsWith(mistake.path) && ContainsSubstring(mistake.says));
+    CHECK_THAT(description_refusal(mistake.text),
+               StartsWith(mistake.path) && ContainsSubstring(mistake.says));
   }
 }
 

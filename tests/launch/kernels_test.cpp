@@ -19,7 +19,7 @@ constexpr auto two_kernels = R"(.version 8.0
 .visible .entry second() { ret; }
 )";
 
-std::string refusal(const std::string& json) {
+std::string kernels_refusal(const std::string& json) {
   try {
     (void)match_kernel(parse_launch(json), kernels_of(two_kernels, "two.ptx"));
   } catch (const Error& error) {
@@ -68,22 +68,22 @@ TEST_CASE("a launch fits the kernel's parameters one by one") {
   const std::string out = R"({"buffer": "b"})";
   const std::string map = R"({"tensor_map": {"buffer": "b", "box": [4]}})";
   const std::string pair = R"({"type": "f32", "value": [1, 2]})";
-  CHECK(refusal(launch(out + "," + map + "," + pair)) == "accepted");
-  CHECK(refusal(launch("", "second")) == "accepted");
+  CHECK(kernels_refusal(launch(out + "," + map + "," + pair)) == "accepted");
+  CHECK(kernels_refusal(launch("", "second")) == "accepted");
   CHECK_THAT(
-      refusal(launch(out)),
+      kernels_refusal(launch(out)),
       StartsWith("$.parameters: 1 parameter, but kernel \"first\" takes 3; missing is number 1, \".param "
                  ".align 64 .b8 map[128]\", 128 bytes"));
-  CHECK_THAT(refusal(launch(out, "second")),
+  CHECK_THAT(kernels_refusal(launch(out, "second")),
              StartsWith("$.parameters: 1 parameter, but kernel \"second\" takes 0"));
   CHECK_THAT(
-      refusal(launch(out + "," + out + "," + pair)),
+      kernels_refusal(launch(out + "," + out + "," + pair)),
       StartsWith("$.parameters[1]: an address has 8 bytes") && ContainsSubstring("map[128]\", 128 bytes"));
-  CHECK_THAT(refusal(launch(R"({"type": "u32", "value": 0})")),
+  CHECK_THAT(kernels_refusal(launch(R"({"type": "u32", "value": 0})")),
              StartsWith("$.parameters[0]: u32 has 4 bytes") && ContainsSubstring(".param .u64 out"));
-  CHECK_THAT(refusal(launch("", "third")),
+  CHECK_THAT(kernels_refusal(launch("", "third")),
              StartsWith("$.entry: \"third\" is no kernel of the PTX; it has first, second"));
-  CHECK_THAT(refusal(R"({"grid": 1, "block": 1})"),
+  CHECK_THAT(kernels_refusal(R"({"grid": 1, "block": 1})"),
              ContainsSubstring("the PTX has 2 kernels: first, second"));
 }
 

@@ -6,11 +6,11 @@ namespace tests {
 namespace {
 
 const std::string header = ".version 9.0\n.target sm_90a\n.address_size 64\n";
-const std::string fence = "fence.proxy.async.shared::cta;\n";
-const std::string barrier = "bar.sync 0;\n";
+const std::string fence_all = "fence.proxy.async.shared::cta;\n";
+const std::string all_meet = "bar.sync 0;\n";
 /// The tile is stored, correctly.
 const std::string end =
-    fence + barrier +
+    fence_all + all_meet +
     "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r1];\n"
     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nret;\n";
 
@@ -27,7 +27,7 @@ std::string kernel(const std::string& body, int registers, const std::string& na
 std::string ask(int i) {
   return fmt::format("ld.global.u32 %r{0}, [%rd1+{1}];\nsetp.ne.u32 %p{0}, %r{0}, 0;\n", i, i * 4);
 }
-std::string store(int i) {
+std::string store_part(int i) {
   return fmt::format("st.shared.u32 [%r1+{}], %r0;\n", i * 4 % 4096);
 }
 
@@ -41,7 +41,7 @@ std::string straight_code(int lines) {
         i + 1);
     body +=
         fmt::format("ld.global.f32 %f{0}, [%rd{1}];\nfma.rn.f32 %f{1}, %f{0}, %f{0}, %f{0};\n", i, i + 1) +
-        store(i);
+        store_part(i);
   }
   return header + kernel(body + end, lines + 20);
 }
@@ -50,7 +50,7 @@ std::string guarded_stores(int predicates) {
   std::string body;
   for (int i = 1; i <= predicates; ++i) body += ask(i + 9);
   for (int turn = 0; turn < 2; ++turn) {
-    for (int i = 1; i <= predicates; ++i) body += fmt::format("@%p{} ", i + 9) + store(i);
+    for (int i = 1; i <= predicates; ++i) body += fmt::format("@%p{} ", i + 9) + store_part(i);
   }
   return header + kernel(body + end, predicates + 20);
 }
@@ -58,10 +58,10 @@ std::string guarded_stores(int predicates) {
 std::string branches(int count) {
   std::string body;
   for (int i = 10; i < count + 10; ++i)
-    body += ask(i) + fmt::format("@%p{0} bra L{0};\n", i) + store(i) +
+    body += ask(i) + fmt::format("@%p{0} bra L{0};\n", i) + store_part(i) +
             fmt::format("add.s32 %r3, %r3, 1;\nL{}:\n", i);
   for (int i = 10; i < count + 10; ++i)
-    body += fmt::format("@%p{0} bra M{0};\n", i) + store(i) + fmt::format("M{}:\n", i);
+    body += fmt::format("@%p{0} bra M{0};\n", i) + store_part(i) + fmt::format("M{}:\n", i);
   return header + kernel(body + end, count + 20);
 }
 
@@ -69,7 +69,7 @@ std::string nested_loops(int depth) {
   std::string begins;
   std::string ends;
   for (int i = 10; i < depth + 10; ++i) {
-    begins += fmt::format("mov.u32 %r{0}, 0;\nL{0}:\nadd.s32 %r4, %r4, %r{0};\n", i) + store(i);
+    begins += fmt::format("mov.u32 %r{0}, 0;\nL{0}:\nadd.s32 %r4, %r4, %r{0};\n", i) + store_part(i);
     ends =
         fmt::format("add.s32 %r{0}, %r{0}, 1;\nsetp.lt.s32 %p{0}, %r{0}, %r2;\n@%p{0} bra L{0};\n", i) + ends;
   }
@@ -79,22 +79,22 @@ std::string nested_loops(int depth) {
 std::string early_exits(int count) {
   std::string body;
   for (int i = 10; i < count + 10; ++i)
-    body += ask(i) + fmt::format("@%p{} exit;\n", i) + store(i) + barrier + fence + barrier;
+    body += ask(i) + fmt::format("@%p{} exit;\n", i) + store_part(i) + all_meet + fence_all + all_meet;
   return header + kernel(body + end, count + 20);
 }
 
 std::string many_kernels(int count) {
   std::string text = header;
   for (int i = 0; i < count; ++i)
-    text += kernel(ask(10) + "@%p10 " + store(i) + end, 20, fmt::format("k{}", i));
+    text += kernel(ask(10) + "@%p10 " + store_part(i) + end, 20, fmt::format("k{}", i));
   return text;
 }
 
 std::string guarded_fences(int predicates) {
-  std::string body = store(0);
+  std::string body = store_part(0);
   for (int i = 10; i < predicates + 10; ++i) body += ask(i);
   for (int turn = 0; turn < 2; ++turn) {
-    for (int i = 10; i < predicates + 10; ++i) body += fmt::format("@%p{} ", i) + fence;
+    for (int i = 10; i < predicates + 10; ++i) body += fmt::format("@%p{} ", i) + fence_all;
   }
   return header + kernel(body + end, predicates + 20);
 }

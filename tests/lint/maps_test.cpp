@@ -13,7 +13,7 @@ namespace {
 const std::string declarations =
     ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %rd<16>;\n.shared .align 1024 .b8 tile[8192];\n"
     ".shared .align 8 .b64 full;\n";
-const std::string parameters =
+const std::string map_parameters =
     ".param .align 64 .b8 first[128], .param .align 64 .b8 pair[256], .param .u64 out";
 
 /// A load of 1024 bytes through the map at %rd2, whose address `address` makes.
@@ -25,7 +25,7 @@ LintResult load_through(const std::string& address, std::vector<MapFacts> maps) 
                            "[tile], [%rd2, {0, 0}], "
                            "[full];\n"
                            "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [full], 0;\n@!%p1 bra W;\nret;";
-  return lint_ptx(entry(body, parameters), {.maps = std::move(maps)});
+  return lint_ptx(entry(body, map_parameters), {.maps = std::move(maps)});
 }
 
 MapFacts box_of(const std::string& parameter, std::uint64_t bytes, std::uint64_t offset = 0) {
@@ -68,7 +68,7 @@ TEST_CASE("what a parameter holds is one number, by addresses of 32 bits and of 
       "mov.u64 %rd1, 0;\n@%p1 bra DONE;\ncp.async.bulk.global.shared::cta.bulk_group [%rd1], [tile], "
       "64;\nDONE:\n"
       "@%p2 cp.async.bulk.commit_group;\n@%p2 cp.async.bulk.wait_group 0;\nret;";
-  const LintResult result = lint_ptx(entry(body, parameters));
+  const LintResult result = lint_ptx(entry(body, map_parameters));
   INFO(result.report);
   for (const std::string& rule : rules(result)) CHECK(rule != "exit.store-unread");
 }

@@ -72,21 +72,21 @@ struct Mutant {
 };
 
 const char* const tensor_load = "cp.async.bulk.tensor.2d.shared::cluster";
-const char* const tensor_store = "cp.async.bulk.tensor.2d.global";
+const char* const tensor_store_name = "cp.async.bulk.tensor.2d.global";
 const char* const bulk_load = "cp.async.bulk.shared::cluster";
-const char* const bulk_store = "cp.async.bulk.global";
+const char* const bulk_store_name = "cp.async.bulk.global";
 const char* const expect_tx = "mbarrier.arrive.expect_tx";
-const char* const init = "mbarrier.init";
+const char* const init_name = "mbarrier.init";
 const char* const try_wait = "mbarrier.try_wait";
 const char* const init_fence = "fence.mbarrier_init";
 const char* const proxy_fence = "fence.proxy.async";
-const char* const commit = "cp.async.bulk.commit_group";
+const char* const commit_name = "cp.async.bulk.commit_group";
 
 std::vector<Mutant> mutants() {
   const Edit no_last_wait = drop_last("cp.async.bulk.wait_group");
   const auto only_leader_fences = [](const std::string& text) {
     // The fence moves from all threads to the one that stores.
-    return before(tensor_store, "fence.proxy.async.shared::cta;")(drop(proxy_fence)(text));
+    return before(tensor_store_name, "fence.proxy.async.shared::cta;")(drop(proxy_fence)(text));
   };
   const auto one_dimension_more = [](const std::string& text) {
     return swap(tensor_load, ".2d", ".3d")(swap(tensor_load, "{%r", "{%r1, %r")(text));
@@ -117,7 +117,7 @@ std::vector<Mutant> mutants() {
        "mbarrier.uninitialised"},
       {"the pipeline exits too early", Base::pipeline, drop_last("cp.async.bulk.wait_group"),
        "exit.store-unread"},
-      {"the pipeline never commits a group", Base::pipeline, drop(commit), "exit.store-unread"},
+      {"the pipeline never commits a group", Base::pipeline, drop(commit_name), "exit.store-unread"},
       {"the pipeline loads one input", Base::pipeline, drop(tensor_load, 1), "mbarrier.expected-bytes"},
 
       {"copy does not fence its init", Base::copy, drop(init_fence), "mbarrier.init-not-fenced"},
@@ -129,12 +129,13 @@ std::vector<Mutant> mutants() {
       {"transpose does not meet after the init", Base::transpose, drop("bar.sync", 0),
        "mbarrier.uninitialised"},
       {"copy does not meet after the init", Base::copy, drop("bar.warp.sync"), "mbarrier.uninitialised"},
-      {"gemm initialises nothing", Base::gemm, drop(init), "mbarrier.uninitialised"},
-      {"transpose initialises another barrier", Base::transpose, adjust(init, 0, "8"),
+      {"gemm initialises nothing", Base::gemm, drop(init_name), "mbarrier.uninitialised"},
+      {"transpose initialises another barrier", Base::transpose, adjust(init_name, 0, "8"),
        "mbarrier.uninitialised"},
-      {"copy initialises for no arrival", Base::copy, adjust(init, 1, "-1"), "mbarrier.count"},
-      {"gemm initialises for too many arrivals", Base::gemm, adjust(init, 1, "1048575"), "mbarrier.count"},
-      {"copy's barriers are off by 4 bytes", Base::copy, adjust(init, 0, "4"), "mbarrier.address"},
+      {"copy initialises for no arrival", Base::copy, adjust(init_name, 1, "-1"), "mbarrier.count"},
+      {"gemm initialises for too many arrivals", Base::gemm, adjust(init_name, 1, "1048575"),
+       "mbarrier.count"},
+      {"copy's barriers are off by 4 bytes", Base::copy, adjust(init_name, 0, "4"), "mbarrier.address"},
       {"map waits at an address off by 4", Base::map, adjust(try_wait, 0, "4"), "mbarrier.address"},
       {"gemm waits for another barrier", Base::gemm, adjust(try_wait, 0, "8"), "mbarrier.never-waited"},
       {"transpose waits for nothing", Base::transpose,
@@ -154,10 +155,10 @@ std::vector<Mutant> mutants() {
        "mbarrier.bytes-overflow"},
       {"transpose loads nothing", Base::transpose, drop(tensor_load), "mbarrier.expected-bytes"},
 
-      {"copy never commits a group", Base::copy, drop(commit), "exit.store-unread"},
-      {"map never commits a group", Base::map, drop(commit), "exit.store-unread"},
-      {"bulk never commits a group", Base::bulk, drop(commit), "exit.store-unread"},
-      {"moves never commit a group", Base::moves, drop(commit), "exit.store-unread"},
+      {"copy never commits a group", Base::copy, drop(commit_name), "exit.store-unread"},
+      {"map never commits a group", Base::map, drop(commit_name), "exit.store-unread"},
+      {"bulk never commits a group", Base::bulk, drop(commit_name), "exit.store-unread"},
+      {"moves never commit a group", Base::moves, drop(commit_name), "exit.store-unread"},
       {"copy exits too early", Base::copy, no_last_wait, "exit.store-unread"},
       {"map exits too early", Base::map, no_last_wait, "exit.store-unread"},
       {"bulk exits too early", Base::bulk, no_last_wait, "exit.store-unread"},
@@ -168,15 +169,16 @@ std::vector<Mutant> mutants() {
 
       {"copy loads to an address off by 64", Base::copy, adjust(tensor_load, 0, "64"),
        "copy.shared-alignment"},
-      {"copy stores from an address off by 16", Base::copy, adjust(tensor_store, 2, "16"),
+      {"copy stores from an address off by 16", Base::copy, adjust(tensor_store_name, 2, "16"),
        "copy.shared-alignment"},
       {"swizzled copy loads off the period", Base::swizzled, adjust(tensor_load, 0, "128"),
        "copy.swizzle-base"},
       {"gemm loads off the period", Base::gemm, adjust(tensor_load, 0, "512"), "copy.swizzle-base"},
       {"bulk loads to an address off by 8", Base::bulk, adjust(bulk_load, 0, "8"), "copy.shared-alignment"},
-      {"snapshot stores 8 bytes more", Base::snapshot, adjust(bulk_store, 1, "8"), "copy.global-alignment"},
-      {"snapshot stores nothing", Base::snapshot, adjust(bulk_store, 1, "-2048"), "copy.empty"},
-      {"snapshot stores more than there is", Base::snapshot, adjust(bulk_store, 1, "262144"),
+      {"snapshot stores 8 bytes more", Base::snapshot, adjust(bulk_store_name, 1, "8"),
+       "copy.global-alignment"},
+      {"snapshot stores nothing", Base::snapshot, adjust(bulk_store_name, 1, "-2048"), "copy.empty"},
+      {"snapshot stores more than there is", Base::snapshot, adjust(bulk_store_name, 1, "262144"),
        "shared.out-of-bounds"},
       {"copy loads at an odd column", Base::copy, adjust(tensor_load, 1, "1"), "copy.inner-coordinate"},
       {"copy uses the instruction of another rank", Base::copy, one_dimension_more, "tensormap.rank"},

@@ -13,15 +13,15 @@ using Rules = std::vector<std::string>;
 namespace {
 
 /// %r0: tid; %r1 to %r3: tile, full, and 0; %r4: warp; %r5: lane; %rd0: the map, %rd1: out.
-const std::string registers =
+const std::string thread_registers =
     ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %rd<16>;\n"
     ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 full[64];\n"
     "mov.u32 %r0, %tid.x;\nmov.u32 %r1, tile;\nmov.u32 %r2, full;\nmov.u32 %r3, 0;\nshr.u32 %r4, %r0, 5;\n"
     "and.b32 %r5, %r0, 31;\nmov.u64 %rd0, map;\nld.param.u64 %rd1, [out];\n";
-const std::string parameters = ".param .align 64 .b8 map[128], .param .u64 out";
+const std::string thread_parameters = ".param .align 64 .b8 map[128], .param .u64 out";
 
-Rules rules_of(const std::string& body, const std::string& directives = {}) {
-  std::string text = entry(registers + body + "ret;", parameters);
+Rules thread_rules(const std::string& body, const std::string& directives = {}) {
+  std::string text = entry(thread_registers + body + "ret;", thread_parameters);
   if (!directives.empty()) text.insert(text.find("{\n"), directives + "\n");
   const LintResult result = lint_ptx(text);
   INFO(text << result.report);
@@ -51,14 +51,14 @@ std::string guarded(const std::string& instruction, bool by_branch) {
   return by_branch ? "@!%p1 bra SKIP;\n" + instruction + "SKIP:\n" : "@%p1 " + instruction;
 }
 
-const std::string init = "mbarrier.init.shared::cta.b64 [%r2], 1;\n";
-const std::string load =
+const std::string init_barrier = "mbarrier.init.shared::cta.b64 [%r2], 1;\n";
+const std::string load_tile =
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 256, [%r2];\n";
-const std::string bulk_store = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n";
-const std::string tensor_store =
+const std::string store_bulk = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 256;\n";
+const std::string store_tile =
     "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r1];\n";
-const std::string drain = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
-const std::string fence = "fence.proxy.async.shared::cta;\n";
+const std::string drain_all = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+const std::string fence_store = "fence.proxy.async.shared::cta;\n";
 
 /// The mbarrier, made by thread 0 and met.
 const std::string made =
@@ -72,60 +72,65 @@ const std::string waited =
 TEST_CASE("an mbarrier is initialised by one thread") {
   const bool by_branch = GENERATE(false, true);
   SECTION("several lanes") {
-    CHECK(rules_of(whole_warp() + guarded(init, by_branch)) == Rules{"mbarrier.initialised-twice"});
+    CHECK(thread_rules(whole_warp() + guarded(init_barrier, by_branch)) ==
+          Rules{"mbarrier.initialised-twice"});
   }
   SECTION("one lane, or who knows") {
-    CHECK(rules_of(one_lane() + guarded(init, by_branch)).empty());
+    CHECK(thread_rules(one_lane() + guarded(init_barrier, by_branch)).empty());
   }
   SECTION("each lane has its own") {
-    CHECK(rules_of(whole_warp() + "shl.b32 %r7, %r0, 3;\nadd.u32 %r2, %r2, %r7;\n" + guarded(init, by_branch))
+    CHECK(thread_rules(whole_warp() + "shl.b32 %r7, %r0, 3;\nadd.u32 %r2, %r2, %r7;\n" +
+                       guarded(init_barrier, by_branch))
               .empty());
   }
 }
 
 TEST_CASE("without a condition all threads do it, as many as the kernel says that there are") {
-  CHECK(rules_of(init).empty());
-  CHECK(rules_of(init, ".maxntid 1, 1, 1").empty());
-  CHECK(rules_of(init, ".maxntid 128, 1, 1") == Rules{"mbarrier.initialised-twice"});
-  CHECK(rules_of(init, ".reqntid 32") == Rules{"mbarrier.initialised-twice"});
-  CHECK(rules_of("setp.lt.u32 %p1, %r0, 32;\n@%p1 " + init, ".reqntid 1").empty());
+  CHECK(thread_rules(init_barrier).empty());
+  CHECK(thread_rules(init_barrier, ".maxntid 1, 1, 1").empty());
+  CHECK(thread_rules(init_barrier, ".maxntid 128, 1, 1") == Rules{"mbarrier.initialised-twice"});
+  CHECK(thread_rules(init_barrier, ".reqntid 32") == Rules{"mbarrier.initialised-twice"});
+  CHECK(thread_rules("setp.lt.u32 %p1, %r0, 32;\n@%p1 " + init_barrier, ".reqntid 1").empty());
   // Some have left before.
-  CHECK(rules_of("setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\n" + init, ".reqntid 128").empty());
-  CHECK(rules_of("setp.ge.u32 %p1, %r0, 32;\n@%p1 ret;\n" + init, ".reqntid 128") ==
+  CHECK(thread_rules("setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\n" + init_barrier, ".reqntid 128").empty());
+  CHECK(thread_rules("setp.ge.u32 %p1, %r0, 32;\n@%p1 ret;\n" + init_barrier, ".reqntid 128") ==
         Rules{"mbarrier.initialised-twice"});
   // By several ways.
-  CHECK(rules_of("ld.global.u32 %r6, [%rd1];\nsetp.eq.u32 %p1, %r6, 0;\nsetp.eq.u32 %p2, %r0, 0;\n"
-                 "@%p1 bra A;\n@%p2 bra B;\nbra C;\nA:\n@!%p2 bra C;\nB:\n" +
-                     init + "C:\n",
-                 ".reqntid 128")
+  CHECK(thread_rules("ld.global.u32 %r6, [%rd1];\nsetp.eq.u32 %p1, %r6, 0;\nsetp.eq.u32 %p2, %r0, 0;\n"
+                     "@%p1 bra A;\n@%p2 bra B;\nbra C;\nA:\n@!%p2 bra C;\nB:\n" +
+                         init_barrier + "C:\n",
+                     ".reqntid 128")
             .empty());
-  CHECK(rules_of("mov.u32 %r6, 0;\nL:\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 4;\n@%p1 bra L;\n" + init,
-                 ".reqntid 128") == Rules{"mbarrier.initialised-twice"});
+  CHECK(thread_rules("mov.u32 %r6, 0;\nL:\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p1, %r6, 4;\n@%p1 bra L;\n" +
+                         init_barrier,
+                     ".reqntid 128") == Rules{"mbarrier.initialised-twice"});
 }
 
 TEST_CASE("one thread asks for a bulk copy") {
   const bool by_branch = GENERATE(false, true);
-  const std::string store = GENERATE(bulk_store, tensor_store);
+  const std::string store = GENERATE(store_bulk, store_tile);
   SECTION("several lanes store") {
-    CHECK(rules_of(whole_warp() + guarded(store, by_branch) + drain) == Rules{"race.global-write-write"});
+    CHECK(thread_rules(whole_warp() + guarded(store, by_branch) + drain_all) ==
+          Rules{"race.global-write-write"});
   }
   SECTION("several lanes load") {
-    CHECK(rules_of(made + whole_warp() + guarded(load, by_branch) + waited) == Rules{"load.overlap"});
+    CHECK(thread_rules(made + whole_warp() + guarded(load_tile, by_branch) + waited) ==
+          Rules{"load.overlap"});
   }
   SECTION("one lane") {
     const std::string one = one_lane();
-    CHECK(rules_of(one + guarded(store, by_branch) + drain).empty());
-    CHECK(rules_of(made + one + guarded(load, by_branch) + waited).empty());
+    CHECK(thread_rules(one + guarded(store, by_branch) + drain_all).empty());
+    CHECK(thread_rules(made + one + guarded(load_tile, by_branch) + waited).empty());
   }
   SECTION("each lane has its own") {
     const std::string own =
         "shl.b32 %r7, %r0, 8;\ncvt.u64.u32 %rd2, %r7;\nadd.u64 %rd1, %rd1, %rd2;\nmov.u32 %r3, %r0;\n";
-    CHECK(rules_of(own + whole_warp() + guarded(store, by_branch) + drain).empty());
+    CHECK(thread_rules(own + whole_warp() + guarded(store, by_branch) + drain_all).empty());
   }
   SECTION("a reduction adds as often as it is asked for") {
     const std::string sum =
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 256;\n";
-    CHECK(rules_of(whole_warp() + guarded(sum, by_branch) + drain).empty());
+    CHECK(thread_rules(whole_warp() + guarded(sum, by_branch) + drain_all).empty());
   }
 }
 
@@ -152,17 +157,17 @@ TEST_CASE("behind a loop of try_wait come all lanes that began it") {
   const std::string wait = wait_loop();
   const std::string other_init = "mbarrier.init.shared::cta.b64 [%r2+16], 1;\n";
   const auto rules_behind = [&](const std::string& who, const std::string& what) {
-    return rules_of(made_both + who + wait + what + "END:\n", ".maxntid 128, 1, 1");
+    return thread_rules(made_both + who + wait + what + "END:\n", ".maxntid 128, 1, 1");
   };
   const std::string all = GENERATE(as<std::string>{}, "", "setp.ne.u32 %p3, %r4, 0;\n@%p3 bra END;\n");
-  CHECK(rules_behind(all, bulk_store + drain) == Rules{"race.global-write-write"});
-  CHECK(rules_behind(all, tensor_store + drain) == Rules{"race.global-write-write"});
-  CHECK(rules_behind(all, load + waited) == Rules{"load.overlap"});
+  CHECK(rules_behind(all, store_bulk + drain_all) == Rules{"race.global-write-write"});
+  CHECK(rules_behind(all, store_tile + drain_all) == Rules{"race.global-write-write"});
+  CHECK(rules_behind(all, load_tile + waited) == Rules{"load.overlap"});
   CHECK(rules_behind(all, other_init) == Rules{"mbarrier.initialised-twice"});
   const std::string one = GENERATE(as<std::string>{}, "setp.ne.u32 %p3, %r0, 0;\n@%p3 bra END;\n",
                                    "elect.sync _|%p3, -1;\n@!%p3 bra END;\n");
-  CHECK(rules_behind(one, bulk_store + drain).empty());
-  CHECK(rules_behind(one, load + waited).empty());
+  CHECK(rules_behind(one, store_bulk + drain_all).empty());
+  CHECK(rules_behind(one, load_tile + waited).empty());
   CHECK(rules_behind(one, other_init).empty());
 }
 
@@ -171,18 +176,18 @@ TEST_CASE("lanes that leave a loop each in a turn of its own need not do the sam
   const std::string row =
       "shl.b32 %r10, %r9, 8;\nadd.u32 %r11, %r1, %r10;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r9}], [%r11];\n" +
-      drain;
+      drain_all;
   const std::string turn = GENERATE(
       as<std::string>{}, "L:\nadd.u32 %r9, %r9, 1;\nsetp.ne.u32 %p1, %r9, %r5;\n@%p1 bra L;\n",
       "L:\nsetp.eq.u32 %p1, %r9, %r5;\n@%p1 bra D;\nadd.u32 %r9, %r9, 1;\nbra L;\nD:\n",
       "L:\nld.global.u32 %r8, [%rd1];\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra D;\nadd.u32 %r9, %r9, 1;\nbra "
       "L;\nD:\n");
-  CHECK(rules_of("mov.u32 %r9, 0;\n" + turn + row, ".maxntid 128, 1, 1").empty());
+  CHECK(thread_rules("mov.u32 %r9, 0;\n" + turn + row, ".maxntid 128, 1, 1").empty());
   const std::string lock = GENERATE(
       as<std::string>{},
       "L:\natom.global.cas.b32 %r8, [%rd1], 0, 1;\nsetp.ne.u32 %p1, %r8, 0;\n@%p1 bra L;\n",
       "L:\natom.global.cas.b32 %r8, [%rd1], 0, 1;\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra D;\nbra L;\nD:\n");
-  CHECK(rules_of(lock + bulk_store + drain, ".maxntid 128, 1, 1").empty());
+  CHECK(thread_rules(lock + store_bulk + drain_all, ".maxntid 128, 1, 1").empty());
 }
 
 TEST_CASE("a loop is all threads' where its counter is") {
@@ -191,19 +196,19 @@ TEST_CASE("a loop is all threads' where its counter is") {
     return first + "shl.b32 %r10, %r4, 10;\nadd.u32 %r10, %r1, %r10;\n" + lanes +
            "L:\nsetp.lt.u32 %p5, %r8, 7;\n@!%p5 bra END;\n@!%p1 bra NEXT;\n"
            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r4, %r8}], [%r10];\n" +
-           drain + "NEXT:\n" + step + "bra L;\nEND:\n";
+           drain_all + "NEXT:\n" + step + "bra L;\nEND:\n";
   };
   const std::string zero = "mov.u32 %r8, 0;\n";
   const std::string next = "add.u32 %r8, %r8, 1;\n";
   const std::string all = "setp.lt.u32 %p1, %r0, 64;\n";
-  CHECK(rules_of(loop(zero, next, all)) == Rules{"race.global-write-write"});
-  CHECK(rules_of(loop("mov.u32 %r8, %ctaid.x;\n", "mov.u32 %r9, %nctaid.x;\nadd.u32 %r8, %r8, %r9;\n",
-                      all)) == Rules{"race.global-write-write"});
+  CHECK(thread_rules(loop(zero, next, all)) == Rules{"race.global-write-write"});
+  CHECK(thread_rules(loop("mov.u32 %r8, %ctaid.x;\n", "mov.u32 %r9, %nctaid.x;\nadd.u32 %r8, %r8, %r9;\n",
+                          all)) == Rules{"race.global-write-write"});
   // One lane of each warp; a counter that begins, or goes on, apart in each lane.
-  CHECK(rules_of(loop(zero, next, "setp.eq.u32 %p1, %r5, 0;\n")).empty());
-  CHECK(rules_of(loop("mov.u32 %r8, %r5;\n", next, all)).empty());
-  CHECK(rules_of(loop(zero, "add.u32 %r8, %r8, %r5;\nadd.u32 %r8, %r8, 1;\n", all)).empty());
-  CHECK(rules_of(loop(zero, "ld.global.u32 %r9, [%rd1];\nadd.u32 %r8, %r8, %r9;\n", all)).empty());
+  CHECK(thread_rules(loop(zero, next, "setp.eq.u32 %p1, %r5, 0;\n")).empty());
+  CHECK(thread_rules(loop("mov.u32 %r8, %r5;\n", next, all)).empty());
+  CHECK(thread_rules(loop(zero, "add.u32 %r8, %r8, %r5;\nadd.u32 %r8, %r8, 1;\n", all)).empty());
+  CHECK(thread_rules(loop(zero, "ld.global.u32 %r9, [%rd1];\nadd.u32 %r8, %r8, %r9;\n", all)).empty());
 }
 
 TEST_CASE("groups of threads that each have a tile meet before one of them stores it") {
@@ -214,15 +219,15 @@ TEST_CASE("groups of threads that each have a tile meet before one of them store
            "shl.b32 %r9, %r12, 2;\nadd.u32 %r9, %r10, %r9;\nsetp.eq.u32 %p1, %r12, 0;\nmov.u32 %r8, 0;\n"
            "setp.ge.u32 %p2, %r0, 256;\n@%p2 bra END;\n"
            "L:\nst.shared.u32 [%r9], %r8;\n" +
-           fence + meet +
+           fence_store + meet +
            "@!%p1 bra NEXT;\n"
            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r11, %r8}], [%r10];\n" +
-           drain +
+           drain_all +
            "NEXT:\nadd.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\nadd.u32 %r8, %r8, 1;\n"
            "setp.lt.u32 %p5, %r8, 7;\n@%p5 bra L;\nEND:\n";
   };
-  CHECK(rules_of(turns("")) == Rules{"store.missing-barrier"});
-  CHECK(rules_of(turns("add.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\n")).empty());
+  CHECK(thread_rules(turns("")) == Rules{"store.missing-barrier"});
+  CHECK(thread_rules(turns("add.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\n")).empty());
 }
 
 TEST_CASE("several threads store what others have written, and have not met them") {
@@ -232,17 +237,18 @@ TEST_CASE("several threads store what others have written, and have not met them
       "shl.b32 %r10, %r4, 7;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
       "add.u64 %rd2, %rd1, %rd2;\nsetp.eq.u32 %p1, %r5, 0;\n";
   const std::string store =
-      "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r10], 128;\n" + drain + "END:\n";
-  CHECK(rules_of(writes + fence + own_tile + store) == Rules{"store.missing-barrier"});
+      "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r10], 128;\n" + drain_all +
+      "END:\n";
+  CHECK(thread_rules(writes + fence_store + own_tile + store) == Rules{"store.missing-barrier"});
   const std::string meet =
       GENERATE(as<std::string>{}, "bar.warp.sync -1;\n", "bar.sync 0;\n", "barrier.sync 1, 128;\n");
-  CHECK(rules_of(writes + fence + meet + own_tile + store).empty());
+  CHECK(thread_rules(writes + fence_store + meet + own_tile + store).empty());
   // The first of four threads, each a row of 512 bytes that all have written.
   const std::string rows =
       "shl.b32 %r10, %r0, 9;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
       "add.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 4;\n";
-  CHECK(rules_of(writes + fence + rows + store) == Rules{"store.missing-barrier"});
-  CHECK(rules_of(writes + fence + meet + rows + store).empty());
+  CHECK(thread_rules(writes + fence_store + rows + store) == Rules{"store.missing-barrier"});
+  CHECK(thread_rules(writes + fence_store + meet + rows + store).empty());
 }
 
 TEST_CASE("threads that store what they have written need not meet") {
@@ -254,20 +260,20 @@ TEST_CASE("threads that store what they have written need not meet") {
   const std::string store =
       "cvt.u64.u32 %rd2, %r9;\nadd.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 100;\n"
       "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r9], 64;\n" +
-      drain + "END:\n";
-  CHECK(rules_of(writes + fence + store).empty());
+      drain_all + "END:\n";
+  CHECK(thread_rules(writes + fence_store + store).empty());
   // The address by the warp and the lane is the same.
   const std::string again =
       "shl.b32 %r10, %r4, 11;\nshl.b32 %r11, %r5, 6;\nadd.u32 %r9, %r10, %r11;\nadd.u32 %r9, %r1, %r9;\n";
-  CHECK(rules_of(writes + fence + again + store).empty());
+  CHECK(thread_rules(writes + fence_store + again + store).empty());
 }
 
 TEST_CASE("writes can be handed over by an mbarrier") {
   const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
   const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [%r2];\n";
-  const std::string store = "@!%p7 bra END;\n" + bulk_store + drain + "END:\n";
-  CHECK(rules_of(made + writes + fence + arrive + waited + store).empty());
-  CHECK(rules_of(made + writes + fence + store) == Rules{"store.missing-barrier"});
+  const std::string store = "@!%p7 bra END;\n" + store_bulk + drain_all + "END:\n";
+  CHECK(thread_rules(made + writes + fence_store + arrive + waited + store).empty());
+  CHECK(thread_rules(made + writes + fence_store + store) == Rules{"store.missing-barrier"});
 }
 
 TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses it") {
@@ -283,23 +289,24 @@ TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses
   const std::string use =
       "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r3, %r3}], [%r1];\n" +
-      drain + "END:\n";
+      drain_all + "END:\n";
   const std::string meet = GENERATE(as<std::string>{}, "", "bar.sync 0;\n", "bar.warp.sync -1;\n");
-  CHECK(rules_of(change + meet + use) == Rules{"tensormap.not-acquired"});
-  CHECK(rules_of(change + meet + acquire("%rd1") + use).empty());
-  CHECK(rules_of(change + acquire("%rd1") + meet + use).empty());
+  CHECK(thread_rules(change + meet + use) == Rules{"tensormap.not-acquired"});
+  CHECK(thread_rules(change + meet + acquire("%rd1") + use).empty());
+  CHECK(thread_rules(change + acquire("%rd1") + meet + use).empty());
   // Another map, another address, a map of which nothing is known; a use before the change.
-  CHECK(rules_of(change + meet + acquire("%rd1+128") + use) ==
+  CHECK(thread_rules(change + meet + acquire("%rd1+128") + use) ==
         (meet.empty() ? Rules{"tensormap.not-acquired"} : Rules{}));
-  CHECK(rules_of("add.u64 %rd3, %rd1, 128;\n" + change + meet +
-                 "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n"
-                 "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd3, {%r3, %r3}], [%r1];\n" +
-                 drain + "END:\n")
-            .empty());
-  CHECK(rules_of("ld.global.u64 %rd3, [%rd1+256];\n" + change + acquire("%rd3") + use).empty());
-  CHECK(rules_of(use + change).empty());
+  CHECK(
+      thread_rules("add.u64 %rd3, %rd1, 128;\n" + change + meet +
+                   "setp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n"
+                   "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd3, {%r3, %r3}], [%r1];\n" +
+                   drain_all + "END:\n")
+          .empty());
+  CHECK(thread_rules("ld.global.u64 %rd3, [%rd1+256];\n" + change + acquire("%rd3") + use).empty());
+  CHECK(thread_rules(use + change).empty());
   // By one thread of the CTA for all.
-  CHECK(rules_of("setp.lt.u32 %p2, %r0, 32;\n@!%p2 bra MET;\n" + change + acquire("%rd1") +
-                 "MET:\nbar.sync 0;\n" + use)
+  CHECK(thread_rules("setp.lt.u32 %p2, %r0, 32;\n@!%p2 bra MET;\n" + change + acquire("%rd1") +
+                     "MET:\nbar.sync 0;\n" + use)
             .empty());
 }

@@ -23,15 +23,15 @@ LintResult result_of(const std::string& body) {
                 body,
             ".param .u64 p"));
 }
-Rules rules_of(const std::string& body) {
+Rules warpgroup_rules(const std::string& body) {
   return rules(result_of(body));
 }
 
-const std::string fence = "wgmma.fence.sync.aligned;\n";
+const std::string fence_wgmma = "wgmma.fence.sync.aligned;\n";
 const std::string product =
     "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%d0, %d1, %d2, %d3}, %rd1, %rd2, %p1, 1, 1, 0, "
     "0;\n";
-const std::string commit = "wgmma.commit_group.sync.aligned;\n";
+const std::string commit_wgmma = "wgmma.commit_group.sync.aligned;\n";
 const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
 const std::string use = "add.u32 %r1, %d0, %d1;\n";
 const std::string set = "xor.b32 %d2, %d2, 1;\n";
@@ -39,29 +39,34 @@ const std::string set = "xor.b32 %d2, %d2, 1;\n";
 }  // namespace
 
 TEST_CASE("registers of products, block by block") {
-  CHECK(rules_of(set + fence + product + product + commit + wait + use + "ret;").empty());
-  CHECK(rules_of(set + fence + product + commit + product + commit + "wgmma.wait_group.sync.aligned 1;\n" +
-                 wait + use + "ret;")
+  CHECK(warpgroup_rules(set + fence_wgmma + product + product + commit_wgmma + wait + use + "ret;").empty());
+  CHECK(warpgroup_rules(set + fence_wgmma + product + commit_wgmma + product + commit_wgmma +
+                        "wgmma.wait_group.sync.aligned 1;\n" + wait + use + "ret;")
             .empty());
-  CHECK(rules_of(product + commit + wait + "ret;") == Rules{"wgmma.missing-fence"});
-  CHECK(rules_of(fence + set + product + commit + wait + "ret;") == Rules{"wgmma.missing-fence"});
-  CHECK(rules_of(fence + product + commit + wait + use + product + commit + wait + "ret;") ==
+  CHECK(warpgroup_rules(product + commit_wgmma + wait + "ret;") == Rules{"wgmma.missing-fence"});
+  CHECK(warpgroup_rules(fence_wgmma + set + product + commit_wgmma + wait + "ret;") ==
         Rules{"wgmma.missing-fence"});
-  CHECK(rules_of(fence + product + commit + use + wait + "ret;") == Rules{"wgmma.register-in-flight"});
-  CHECK(rules_of(fence + product + wait + use + "ret;") == Rules{"wgmma.register-in-flight"});
-  CHECK(rules_of(fence + product + commit + "wgmma.wait_group.sync.aligned 1;\n" + use + "ret;") ==
+  CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + wait + use + product + commit_wgmma + wait +
+                        "ret;") == Rules{"wgmma.missing-fence"});
+  CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + use + wait + "ret;") ==
         Rules{"wgmma.register-in-flight"});
-  CHECK(rules_of(fence + product + commit + set + wait + "ret;") == Rules{"wgmma.register-in-flight"});
+  CHECK(warpgroup_rules(fence_wgmma + product + wait + use + "ret;") == Rules{"wgmma.register-in-flight"});
+  CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "wgmma.wait_group.sync.aligned 1;\n" + use +
+                        "ret;") == Rules{"wgmma.register-in-flight"});
+  CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + set + wait + "ret;") ==
+        Rules{"wgmma.register-in-flight"});
   // Compilers set accumulators where they like.
-  CHECK(rules_of(fence + "mov.b32 %d2, 0;\n" + product + commit + wait + "ret;").empty());
-  CHECK(rules_of(fence + "mov.b32 %d2, 0;\nsetp.ne.b32 %p1, %d2, 0;\n" + product + commit + wait + "ret;")
+  CHECK(warpgroup_rules(fence_wgmma + "mov.b32 %d2, 0;\n" + product + commit_wgmma + wait + "ret;").empty());
+  CHECK(warpgroup_rules(fence_wgmma + "mov.b32 %d2, 0;\nsetp.ne.b32 %p1, %d2, 0;\n" + product + commit_wgmma +
+                        wait + "ret;")
             .empty());
-  CHECK(rules_of(fence + product + commit + "setp.ne.b32 %p1, %d2, 0;\n" + wait + "ret;") ==
-        Rules{"wgmma.register-in-flight"});
+  CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "setp.ne.b32 %p1, %d2, 0;\n" + wait +
+                        "ret;") == Rules{"wgmma.register-in-flight"});
   // Of other registers, and of those that a condition keeps apart, nothing is said.
-  CHECK(rules_of(fence + product + commit + "mov.b32 %d4, 0;\n" + wait + "ret;").empty());
-  CHECK(rules_of(fence + "@%p2 mov.b32 %d0, 0;\n" + product + commit + wait + "ret;").empty());
-  CHECK(rules_of(set + "bra L;\nL:\n" + fence + product + commit + wait + "ret;").empty());
+  CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "mov.b32 %d4, 0;\n" + wait + "ret;").empty());
+  CHECK(warpgroup_rules(fence_wgmma + "@%p2 mov.b32 %d0, 0;\n" + product + commit_wgmma + wait + "ret;")
+            .empty());
+  CHECK(warpgroup_rules(set + "bra L;\nL:\n" + fence_wgmma + product + commit_wgmma + wait + "ret;").empty());
 }
 
 TEST_CASE("a read that stands before the wait for its product names what keeps a compiler from moving it") {
@@ -70,27 +75,28 @@ TEST_CASE("a read that stands before the wait for its product names what keeps a
     REQUIRE(rules(result) == Rules{"wgmma.register-in-flight"});
     return result.findings[0].remedy;
   };
-  const LintResult moved = result_of(fence + product + commit + use + wait + "ret;");
+  const LintResult moved = result_of(fence_wgmma + product + commit_wgmma + use + wait + "ret;");
   REQUIRE(moved.findings.size() == 1);
   CHECK_THAT(moved.findings[0].found, ContainsSubstring("the next wait stands behind it, at line"));
   CHECK_THAT(moved.findings[0].remedy, ContainsSubstring("the compiler has moved it ahead") &&
                                            ContainsSubstring("asm volatile(\"\" : \"+f\"("));
   // Where no wait follows, or none could cover the product, it is the wait that lacks.
-  CHECK_THAT(remedy(fence + product + commit + use), !ContainsSubstring("the compiler has moved"));
-  CHECK_THAT(remedy(fence + product + use + wait), !ContainsSubstring("the compiler has moved"));
+  CHECK_THAT(remedy(fence_wgmma + product + commit_wgmma + use),
+             !ContainsSubstring("the compiler has moved"));
+  CHECK_THAT(remedy(fence_wgmma + product + use + wait), !ContainsSubstring("the compiler has moved"));
 }
 
 TEST_CASE("findings of one group of products, or of one statement, are one with the lines of all") {
   // Reads of two registers before one wait.
   const std::string reads = "add.u32 %r1, %d0, 1;\nadd.u32 %r2, %d1, 1;\nadd.u32 %r3, %d3, 1;\n";
-  const LintResult one = result_of(fence + product + commit + reads + wait + "ret;");
+  const LintResult one = result_of(fence_wgmma + product + commit_wgmma + reads + wait + "ret;");
   REQUIRE(rules(one) == Rules{"wgmma.register-in-flight"});
   const std::uint32_t line = one.findings[0].ptx_line;
   CHECK(one.findings[0].also_lines == std::vector<std::uint32_t>{line + 1, line + 2});
   CHECK_THAT(one.findings[0].found, ContainsSubstring("2 more instructions (PTX lines"));
   CHECK_THAT(one.report, ContainsSubstring("2 more instructions (PTX lines"));
   // Another group is another cause.
-  const std::string again = fence + product + commit + reads + wait;
+  const std::string again = fence_wgmma + product + commit_wgmma + reads + wait;
   const LintResult two = result_of(again + again + "ret;");
   CHECK(std::ranges::count(rules(two), "wgmma.register-in-flight") == 2);
   // Two addresses of one statement, and of two.
@@ -107,7 +113,7 @@ TEST_CASE("findings of one group of products, or of one statement, are one with 
 
 TEST_CASE("literals that setmaxnreg and tensormap.replace cannot have") {
   const auto set_to = [](const std::string& count) {
-    return rules_of("setmaxnreg.dec.sync.aligned.u32 " + count + ";\nret;");
+    return warpgroup_rules("setmaxnreg.dec.sync.aligned.u32 " + count + ";\nret;");
   };
   CHECK(set_to("24").empty());
   CHECK(set_to("256").empty());
@@ -115,7 +121,7 @@ TEST_CASE("literals that setmaxnreg and tensormap.replace cannot have") {
   CHECK(set_to("100") == Rules{"setmaxnreg.value"});
   CHECK(set_to("264") == Rules{"setmaxnreg.value"});
   const auto replace = [](const std::string& field, const std::string& operands) {
-    return rules_of("tensormap.replace.tile." + field + ".global.b1024." + operands + ";\nret;");
+    return warpgroup_rules("tensormap.replace.tile." + field + ".global.b1024." + operands + ";\nret;");
   };
   CHECK(replace("rank", "b32 [%rd1], 4").empty());
   CHECK(replace("rank", "b32 [%rd1], %r1").empty());

@@ -29,7 +29,7 @@ using reference::RandomCase;
 
 namespace {
 
-Runtime simulated(std::uint64_t n) {
+Runtime simulated_batches(std::uint64_t n) {
   SimOptions options;
   options.mode = std::array{SimOptions::Mode::late, SimOptions::Mode::random, SimOptions::Mode::early}[n % 3];
   options.seed = n + 1;
@@ -155,7 +155,7 @@ TEST_CASE("batches: concats and splits of 1 to 400 tensors equal the reference")
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   std::uint64_t batches = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const Runtime runtime = simulated(n);
+    const Runtime runtime = simulated_batches(n);
     reference::Random random(seed + n);
     const std::uint64_t count = n % 3 == 0 ? 1 + random() % 12 : 13 + random() % 388;
     const Joined joined(seed + n, count, n % 2 == 0, count > 100 ? 8 : 40);
@@ -230,7 +230,7 @@ TEST_CASE("batches: every candidate moves random batches as the reference does")
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   std::size_t most = 0;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const Runtime runtime = simulated(n);
+    const Runtime runtime = simulated_batches(n);
     const auto drawn = reference::random_case("copy_ragged", seed + n, 0,
                                               {.elements = 10'000, .most_elements = 20'000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
@@ -326,7 +326,7 @@ TEST_CASE("batches: large tables are copied in blocks that the driver takes at o
 }
 
 TEST_CASE("batches: threads launch one plan on addresses of their own") {
-  const Runtime runtime = simulated(0);
+  const Runtime runtime = simulated_batches(0);
   const RandomCase drawn =
       reference::random_case("copy_ragged", 5, 0, {.elements = 2000, .most_elements = 4000, .guard = 0});
   const reference::Buffers before = random_buffers(drawn, 1);

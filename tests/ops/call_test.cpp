@@ -26,27 +26,27 @@ using namespace tmajit;
 
 namespace {
 
-constexpr DevicePtr here = 0x7f00'0000'0000;
-constexpr DevicePtr there = 0x7e00'0000'0000;
+constexpr DevicePtr called_at = 0x7f00'0000'0000;
+constexpr DevicePtr called_from = 0x7e00'0000'0000;
 
 Tensor tensor_of(const std::vector<std::uint64_t>& shape, DevicePtr address,
                  ElementType type = ElementType::f32) {
   return {TensorView::contiguous(type, shape), address};
 }
 
-struct Desk {
+struct CallDesk {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt}};
-  Desk() { device->on_launch = nullptr; }
+  CallDesk() { device->on_launch = nullptr; }
 };
 
 }  // namespace
 
 TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory") {
-  Desk desk;
+  CallDesk desk;
   const std::array<std::uint32_t, 2> axes{1, 0};
   const auto call = [&](DevicePtr by) {
-    permute(desk.runtime, tensor_of({64, 96}, here + by), tensor_of({96, 64}, there + by), axes);
+    permute(desk.runtime, tensor_of({64, 96}, called_at + by), tensor_of({96, 64}, called_from + by), axes);
   };
   call(0);
   call(1 << 20);
@@ -54,7 +54,7 @@ TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory
   const TensorView from = TensorView::contiguous(ElementType::f32, {96, 64});
   const std::size_t before = allocations();
   for (DevicePtr i = 0; i < 50; ++i) {
-    permute(desk.runtime, {to, here + 4096 * i}, {from, there + 4096 * i}, axes);
+    permute(desk.runtime, {to, called_at + 4096 * i}, {from, called_from + 4096 * i}, axes);
   }
   CHECK(allocations() == before);
   CHECK(desk.device->loads == 1);
@@ -62,14 +62,14 @@ TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory
 }
 
 TEST_CASE("calls that differ in anything but addresses are different calls") {
-  Desk desk;
+  CallDesk desk;
   std::vector<std::vector<std::byte>> seen;
   desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
     const auto* const bytes = static_cast<const std::byte*>(launch.parameters[0]);
     seen.emplace_back(bytes, bytes + 48);  // the addresses, extents and strides begin here
   };
-  const Tensor square = tensor_of({32, 32}, there);
-  const Tensor out = tensor_of({32, 32}, here);
+  const Tensor square = tensor_of({32, 32}, called_from);
+  const Tensor out = tensor_of({32, 32}, called_at);
   const std::array<std::uint32_t, 2> kept{0, 1};
   const std::array<std::uint32_t, 2> turned{1, 0};
   permute(desk.runtime, out, square, kept);
@@ -78,7 +78,7 @@ TEST_CASE("calls that differ in anything but addresses are different calls") {
   const std::array sources{square};
   map(desk.runtime, out, "x + 1", sources);
   map(desk.runtime, out, "x + 2", sources);
-  cast(desk.runtime, out, {square.view, there});
+  cast(desk.runtime, out, {square.view, called_from});
   cast(desk.runtime, out, reinterpreted(square, ElementType::i32));
   const int loads = desk.device->loads;
   CHECK(loads == 5);  // a copy, a transposition, two maps, a conversion
@@ -87,7 +87,7 @@ TEST_CASE("calls that differ in anything but addresses are different calls") {
   // Slices and paddings in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};
-  const Tensor half = tensor_of({16, 32}, here);
+  const Tensor half = tensor_of({16, 32}, called_at);
   seen.clear();
   slice(desk.runtime, half, square, first);
   slice(desk.runtime, half, square, second);
@@ -95,20 +95,20 @@ TEST_CASE("calls that differ in anything but addresses are different calls") {
   CHECK(seen[0] != seen[1]);
   const Padding above{.before = {1, 0}, .value = 0};
   const Padding below{.before = {0, 0}, .value = 0};
-  const Tensor framed = tensor_of({33, 32}, here);
+  const Tensor framed = tensor_of({33, 32}, called_at);
   pad(desk.runtime, framed, square, above);
   pad(desk.runtime, framed, square, below);
   CHECK(desk.device->launches == 11);
 }
 
 TEST_CASE("more different calls than a table holds are all right, and so are the first again") {
-  Desk desk;
+  CallDesk desk;
   std::vector<std::uint32_t> grids;
   desk.device->on_launch = [&](const FakeDevice::Launch& launch) { grids.push_back(launch.shape.grid[0]); };
   const auto all = [&] {
     grids.clear();
     for (std::uint64_t n = 1; n <= 600; ++n) {
-      copy(desk.runtime, tensor_of({n * 4096}, here), tensor_of({n * 4096}, there));
+      copy(desk.runtime, tensor_of({n * 4096}, called_at), tensor_of({n * 4096}, called_from));
     }
     return grids;
   };
@@ -119,11 +119,11 @@ TEST_CASE("more different calls than a table holds are all right, and so are the
 }
 
 TEST_CASE("10,000 shapes take no more memory than the plans that a thread keeps") {
-  Desk desk;
+  CallDesk desk;
   const auto meet = [&](std::uint64_t first, std::uint64_t end) {
     std::size_t most = 0;
     for (std::uint64_t n = first; n < end; ++n) {
-      copy(desk.runtime, tensor_of({n * 4096}, here), tensor_of({n * 4096}, there));
+      copy(desk.runtime, tensor_of({n * 4096}, called_at), tensor_of({n * 4096}, called_from));
       desk.device->encoded.clear();
       most = std::max(most, heap_bytes());
     }
@@ -161,15 +161,17 @@ TEST_CASE("keys are what was added, in few words or many, and their hashes tell 
 }
 
 TEST_CASE("a changed tuning table has another generation, by which calls are told apart") {
-  Desk desk;
+  CallDesk desk;
   const std::uint64_t before = tuning(desk.runtime).generation();
   tuning(desk.runtime).add({.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
   CHECK(tuning(desk.runtime).generation() > before);
 }
 
 TEST_CASE("threads come and go, runtimes too") {
-  std::optional<Desk> desk(std::in_place);
-  const auto call = [&] { copy(desk->runtime, tensor_of({4096}, here), tensor_of({4096}, there)); };
+  std::optional<CallDesk> desk(std::in_place);
+  const auto call = [&] {
+    copy(desk->runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
+  };
   call();
   for (int round = 0; round < 20; ++round) {
     std::vector<std::jthread> threads;
@@ -195,7 +197,7 @@ struct AtThreadEnd {
 }  // namespace
 
 TEST_CASE("a call of a thread that ends, by an object of its own, shares no table with a new thread") {
-  const Desk desk;
+  const CallDesk desk;
   PlanTable* of_new = nullptr;
   PlanTable* of_ending = nullptr;
   std::jthread([&] {
@@ -204,9 +206,9 @@ TEST_CASE("a call of a thread that ends, by an object of its own, shares no tabl
     last.run = [&] {
       std::jthread([&] { of_new = kept_of(desk.runtime).plans.of_this_thread(); }).join();
       of_ending = kept_of(desk.runtime).plans.of_this_thread();
-      copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
+      copy(desk.runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
     };
-    copy(desk.runtime, tensor_of({4096}, here), tensor_of({4096}, there));
+    copy(desk.runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
   }).join();
   CHECK(of_new != nullptr);
   CHECK(of_ending == nullptr);
@@ -214,13 +216,13 @@ TEST_CASE("a call of a thread that ends, by an object of its own, shares no tabl
 }
 
 TEST_CASE("a call that is refused leaves nothing behind") {
-  Desk desk;
-  const Tensor out = tensor_of({64}, here);
+  CallDesk desk;
+  const Tensor out = tensor_of({64}, called_at);
   CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
   CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
-  CHECK_NOTHROW(copy(desk.runtime, out, tensor_of({64}, there)));
+  CHECK_NOTHROW(copy(desk.runtime, out, tensor_of({64}, called_from)));
   CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);
   const Runtime without({.cache_directory = std::nullopt});
-  CHECK_THROWS_AS(copy(without, out, tensor_of({64}, there)), Error);
+  CHECK_THROWS_AS(copy(without, out, tensor_of({64}, called_from)), Error);
   CHECK(desk.device->launches == 1);
 }

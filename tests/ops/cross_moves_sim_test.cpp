@@ -29,7 +29,7 @@ bool is_padded(const Problem& problem, std::uint32_t d) {
          (nest.window_first[d] > 0 || nest.window_end[d] < static_cast<std::int64_t>(nest.shape[d]));
 }
 
-void count(Counts& counts, const FlatLayout& layout, const Problem& problem) {
+void count_facts(Counts& counts, const FlatLayout& layout, const Problem& problem) {
   const auto images =
       std::ranges::count_if(layout.all_sources(), [](const auto& one) { return one.along > 0; });
   if (layout.joined) ++counts["joined rows"];
@@ -42,7 +42,7 @@ void count(Counts& counts, const FlatLayout& layout, const Problem& problem) {
   }
 }
 
-void count(Counts& counts, const LinearFacts& facts) {
+void count_facts(Counts& counts, const LinearFacts& facts) {
   ++counts["linear"];
   ++counts[facts.short_rows != 0 ? "rows shorter than words"
            : facts.wraps != 0    ? "words that reach beyond rows"
@@ -60,7 +60,7 @@ void run_linear(tests::EveryCandidate& move, std::uint64_t number, Counts& count
   const Candidate& candidate = *all[number % all.size()];
   INFO(candidate.family->choice(candidate).text());
   CHECK(move.run(candidate) == "");
-  count(counts, facts_of<LinearFacts>(candidate));
+  count_facts(counts, facts_of<LinearFacts>(candidate));
 }
 
 /// Runs every `flat` kernel of a move.
@@ -70,15 +70,15 @@ void run_kernels(tests::EveryCandidate& move, Counts& counts) {
     if (!tests::is_of(candidate, "flat")) continue;
     INFO(candidate.family->choice(candidate).text());
     CHECK(move.run(candidate) == "");
-    count(counts, flat_layout_of(candidate), move.problem());
+    count_facts(counts, flat_layout_of(candidate), move.problem());
     if (first) ++counts["moves"];
     first = false;
   }
 }
 
 /// Runs cases 0 … of a seed on a simulated device that takes threads in any order.
-Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
-                 tests::CrossMove (*random_move)(std::uint64_t seed, std::uint64_t most_elements)) {
+Counts run_cross_moves(std::uint64_t usual_cases, std::uint64_t usual_seed,
+                       tests::CrossMove (*random_move)(std::uint64_t seed, std::uint64_t most_elements)) {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", usual_cases);
   const std::uint64_t seed = reference::seed(usual_seed);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
@@ -108,7 +108,7 @@ Counts run_cases(std::uint64_t usual_cases, std::uint64_t usual_seed,
 }  // namespace
 
 TEST_CASE("padded sources that run along other dimensions arrive whole, and surrounded by the padding") {
-  Counts counts = run_cases(30, 20261123, tests::random_cross_pad);
+  Counts counts = run_cross_moves(30, 20261123, tests::random_cross_pad);
   for (const char* kind :
        {"padded along x", "padded along y", "rows that begin anywhere", "joined rows", "linear",
         "rows shorter than words", "words that reach beyond rows", "rows of whole words"}) {
@@ -118,11 +118,11 @@ TEST_CASE("padded sources that run along other dimensions arrive whole, and surr
 }
 
 TEST_CASE("elements that come from across dimensions are converted, from any type to any") {
-  run_cases(27, 20261124, tests::random_cross_cast);
+  run_cross_moves(27, 20261124, tests::random_cross_cast);
 }
 
 TEST_CASE("maps of one to three sources compute from images and along rows") {
-  Counts counts = run_cases(27, 20261125, tests::random_cross_map);
+  Counts counts = run_cross_moves(27, 20261125, tests::random_cross_map);
   CHECK(counts["with sources along the rows"] > 0);
   CHECK(counts["several images"] > 0);
   CHECK(counts["linear, several sources"] > 0);

@@ -34,7 +34,7 @@ constexpr ElementType type_of() {
   return ElementType::u64;
 }
 
-Runtime& runtime() {
+Runtime& edge_runtime() {
   static Runtime instance(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   return instance;
@@ -49,14 +49,14 @@ struct Held {
 
   Held(const Shape& shape, std::vector<T> from)
       : values(std::move(from)),
-        buffer(runtime().device(), sizeof(T) * values.size()),
+        buffer(edge_runtime().device(), sizeof(T) * values.size()),
         tensor{TensorView::contiguous(type_of<T>(), shape), buffer.address()} {
-    runtime().device()->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
+    edge_runtime().device()->memory().copy_in(buffer.address(), std::as_bytes(std::span(values)), nullptr);
   }
   const std::vector<T>& read() {
-    runtime().device()->streams().synchronize(nullptr);
-    runtime().device()->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(),
-                                          nullptr);
+    edge_runtime().device()->streams().synchronize(nullptr);
+    edge_runtime().device()->memory().copy_out(std::as_writable_bytes(std::span(values)), buffer.address(),
+                                               nullptr);
     return values;
   }
 };
@@ -93,7 +93,7 @@ void check_cast() {
   const std::vector<From> values = edges<From>();
   Held<From> from({values.size()}, values);
   Held<To> to({values.size()}, std::vector<To>(values.size(), To{99}));
-  cast(runtime(), to.tensor, from.tensor);
+  cast(edge_runtime(), to.tensor, from.tensor);
   to.read();
   for (std::size_t i = 0; i < values.size(); ++i) {
     INFO(values[i]);
@@ -111,7 +111,7 @@ void check_pad(std::uint64_t from, std::uint64_t to, std::int64_t before) {
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 + i / from);
   Held<T> source({rows, from}, values);
   Held<T> padded({all_rows, to}, std::vector<T>(all_rows * to));
-  pad(runtime(), padded.tensor, source.tensor, {{top, before}, 99});
+  pad(edge_runtime(), padded.tensor, source.tensor, {{top, before}, 99});
   padded.read();
   std::uint64_t wrong = 0;
   for (std::uint64_t i = 0; i < all_rows; ++i) {
@@ -150,13 +150,13 @@ TEST_CASE("expressions know INFINITY and NAN, of elements and of a reduction's r
   const float infinity = std::numeric_limits<float>::infinity();
   Held<float> from({5}, {-1, 2, 0, -3, 7});
   Held<float> to({5}, std::vector<float>(5));
-  map(runtime(), to.tensor, "x > 0 ? x : -INFINITY", {from.tensor});
+  map(edge_runtime(), to.tensor, "x > 0 ? x : -INFINITY", {from.tensor});
   CHECK(to.read() == std::vector<float>{-infinity, 2, -infinity, -infinity, 7});
-  map(runtime(), to.tensor, "x < 0 ? NAN : 1", {from.tensor});
+  map(edge_runtime(), to.tensor, "x < 0 ? NAN : 1", {from.tensor});
   CHECK(std::isnan(to.read()[0]));
   CHECK(to.values[1] == 1);
   Held<float> most(Shape{}, {0});
-  reduce(runtime(), most.tensor, {.op = ReductionOp::max, .axes = {0}, .then = "x > 5 ? INFINITY : x"},
+  reduce(edge_runtime(), most.tensor, {.op = ReductionOp::max, .axes = {0}, .then = "x > 5 ? INFINITY : x"},
          {from.tensor});
   CHECK(most.read()[0] == infinity);
 }
@@ -166,7 +166,7 @@ TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climi
   Held<float> from({3}, {-1, 2, 0});
   Held<float> to({3}, std::vector<float>(3));
   const auto mapped = [&](const char* expression) {
-    map(runtime(), to.tensor, expression, {from.tensor});
+    map(edge_runtime(), to.tensor, expression, {from.tensor});
     return to.read();
   };
   CHECK(mapped("x > 0 ? x : std::numeric_limits<float>::lowest()") ==
@@ -179,7 +179,7 @@ TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climi
   CHECK(mapped("x * float(M_PI)")[1] == 2 * static_cast<float>(3.14159265358979323846));
   Held<std::int64_t> whole({3}, std::vector<std::int64_t>(3));
   const auto counted = [&](const char* expression) {
-    map(runtime(), whole.tensor, expression, {from.tensor});
+    map(edge_runtime(), whole.tensor, expression, {from.tensor});
     return whole.read();
   };
   CHECK(counted("x > 0 ? INT_MAX : std::numeric_limits<int>::min()") ==
@@ -190,7 +190,7 @@ TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climi
   CHECK(counted("x > 0 ? LLONG_MIN : std::numeric_limits<signed char>::min()") ==
         std::vector<std::int64_t>{-128, INT64_MIN, -128});
   Held<float> least(Shape{}, {0});
-  reduce(runtime(), least.tensor,
+  reduce(edge_runtime(), least.tensor,
          {.op = ReductionOp::min, .axes = {0}, .then = "x < 0 ? std::numeric_limits<float>::max() : x"},
          {from.tensor});
   CHECK(least.read()[0] == Limits::max());

@@ -16,10 +16,10 @@ using tests::MoveOperand;
 
 namespace {
 
-constexpr auto u8 = ElementType::u8;
-constexpr auto u16 = ElementType::u16;
-constexpr auto f32 = ElementType::f32;
-constexpr auto f64 = ElementType::f64;
+using ElementType::f32;
+using ElementType::f64;
+using ElementType::u16;
+using ElementType::u8;
 
 MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
                     const std::vector<std::int64_t>& strides, std::uint64_t shift = 0) {

@@ -27,8 +27,8 @@ using tests::CapturedLog, tests::ScriptedDevice, tests::times;
 
 namespace {
 
-constexpr DevicePtr here = 0x7f00'0000'0000;
-constexpr DevicePtr there = 0x7e00'0000'0000;
+constexpr DevicePtr improved_at = 0x7f00'0000'0000;
+constexpr DevicePtr improved_from = 0x7e00'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
 long whole_us(const TunedChoice& choice) {
@@ -37,8 +37,9 @@ long whole_us(const TunedChoice& choice) {
 
 constexpr Improve three{.candidates = 3, .timed_calls = 3, .least_us = 0};
 
-struct Desk {
-  explicit Desk(ScriptedDevice::Time time, const Improve& improve = three, std::string name = "scripted")
+struct ImproveDesk {
+  explicit ImproveDesk(ScriptedDevice::Time time, const Improve& improve = three,
+                       std::string name = "scripted")
       : device(std::make_shared<ScriptedDevice>(std::move(time), std::move(name))),
         runtime({.device = device,
                  .cache_directory = std::nullopt,
@@ -46,15 +47,15 @@ struct Desk {
                  .improve = improve}) {}
 
   void call(std::uint64_t rows = 2048, Stream stream = nullptr, DevicePtr by = 0) const {
-    permute(runtime, Tensor::contiguous(ElementType::f32, {rows, 2048}, here + by),
-            Tensor::contiguous(ElementType::f32, {2048, rows}, there + by), {1, 0}, stream);
+    permute(runtime, Tensor::contiguous(ElementType::f32, {rows, 2048}, improved_at + by),
+            Tensor::contiguous(ElementType::f32, {2048, rows}, improved_from + by), {1, 0}, stream);
   }
   void calls(int count) const {
     for (int i = 0; i < count; ++i) call(2048, nullptr, static_cast<DevicePtr>(i) * 4096);
   }
   [[nodiscard]] Operation operation() const {
-    return operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, here),
-                              Tensor::contiguous(ElementType::f32, {2048, 2048}, there), {1, 0});
+    return operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_at),
+                              Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from), {1, 0});
   }
   /// The choices that were added to the runtime's table.
   [[nodiscard]] std::vector<TunedChoice> found() const {
@@ -71,7 +72,7 @@ struct Desk {
 }  // namespace
 
 TEST_CASE("the fastest of the candidates is kept, and each call launches once") {
-  const Desk desk(times({100, 50, 80}));
+  const ImproveDesk desk(times({100, 50, 80}));
   const Plan untried =
       plan(Runtime({.device = desk.device, .cache_directory = std::nullopt}), desk.operation());
   desk.device->takes = [](int number, const LaunchShape&) { return number == 2 ? 50'000 : 100'000; };
@@ -112,7 +113,7 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
 }
 
 TEST_CASE("the usual kernel stays unless another is clearly faster") {
-  const Desk desk(times({1000, 993, 995}));
+  const ImproveDesk desk(times({1000, 993, 995}));
   const KernelChoice usual = plan(desk.runtime, desk.operation()).plans()[0].choice();
   desk.calls(60);
   const std::vector<TunedChoice> found = desk.found();
@@ -126,7 +127,7 @@ TEST_CASE("the usual kernel stays unless another is clearly faster") {
 TEST_CASE("candidates that come near each other are timed until they can be told apart") {
   // Calls 3 to 8 of a kernel are disturbed, by what would make the fastest seem slower than the usual one.
   std::map<int, int> calls;
-  const Desk desk([&calls](int number, const LaunchShape&) -> std::int64_t {
+  const ImproveDesk desk([&calls](int number, const LaunchShape&) -> std::int64_t {
     const int call = ++calls[number];
     const bool is_disturbed = number == 2 && call >= 3 && call <= 6;
     return (number == 2 ? 970'000 : number == 1 ? 990'000 : 1'000'000) + (is_disturbed ? 40'000 : 0);
@@ -138,7 +139,7 @@ TEST_CASE("candidates that come near each other are timed until they can be told
 
 TEST_CASE("the launch that loads a kernel is not timed") {
   std::map<int, int> calls;
-  const Desk desk(
+  const ImproveDesk desk(
       [&calls](int number, const LaunchShape&) -> std::int64_t {
         return (number == 1 ? 50'000 : 100'000) + (++calls[number] == 1 ? 5'000'000 : 0);
       },
@@ -151,8 +152,9 @@ TEST_CASE("the launch that loads a kernel is not timed") {
 TEST_CASE("shapes of a class are compared by what they take, not by what was predicted") {
   // One shape takes three times as long as the other, whatever was predicted; kernel 1 is slower for both.
   std::int64_t unit = 0;
-  const Desk desk([&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
-                  {.candidates = 2, .timed_calls = 1, .least_us = 0});
+  const ImproveDesk desk(
+      [&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
+      {.candidates = 2, .timed_calls = 1, .least_us = 0});
   for (int n = 0; n < 20; ++n) {
     unit = n % 2 == 0 ? 300'000 : 100'000;
     desk.call(n % 2 == 0 ? 2048 : 2560);
@@ -162,45 +164,46 @@ TEST_CASE("shapes of a class are compared by what they take, not by what was pre
 }
 
 TEST_CASE("nothing is tried unless that is asked for, of short moves, by family, or of several kernels") {
-  const auto tries = [](const Improve& improve, const std::function<void(const Desk&)>& call) {
-    const Desk desk(times({100, 50}), improve);
+  const auto tries = [](const Improve& improve, const std::function<void(const ImproveDesk&)>& call) {
+    const ImproveDesk desk(times({100, 50}), improve);
     for (int i = 0; i < 5; ++i) call(desk);
     CHECK(desk.device->launched().size() >= 5);
     CHECK(desk.found().empty());
     return desk.device->timers_started > 0;
   };
-  const auto usual = [](const Desk& desk) { desk.call(); };
+  const auto usual = [](const ImproveDesk& desk) { desk.call(); };
   CHECK(tries(three, usual));
   CHECK_FALSE(tries({}, usual));
   CHECK_FALSE(tries({.candidates = 1, .least_us = 0}, usual));
   CHECK_FALSE(tries({.candidates = 3, .least_us = 1e6}, usual));
-  CHECK_FALSE(tries(three, [](const Desk& desk) { plan(desk.runtime, desk.operation(), "transpose")(); }));
-  CHECK_FALSE(tries(three, [](const Desk& desk) {
-    const Tensor part = Tensor::contiguous(ElementType::f32, {2048, 2048}, there);
+  CHECK_FALSE(
+      tries(three, [](const ImproveDesk& desk) { plan(desk.runtime, desk.operation(), "transpose")(); }));
+  CHECK_FALSE(tries(three, [](const ImproveDesk& desk) {
+    const Tensor part = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from);
     const std::array parts{part, part};
-    concat(desk.runtime, Tensor::contiguous(ElementType::f32, {4096, 2048}, here), parts, 0);
+    concat(desk.runtime, Tensor::contiguous(ElementType::f32, {4096, 2048}, improved_at), parts, 0);
   }));
 }
 
 TEST_CASE("a choice of the user's own is not tried again, a shipped one is") {
-  const Desk desk(times({100, 50}), three, "NVIDIA H200");
+  const ImproveDesk desk(times({100, 50}), three, "NVIDIA H200");
   desk.calls(60);
   const std::vector<TunedChoice> found = desk.found();
   REQUIRE(found.size() == 1);
   CHECK(TuningTable::shipped().find("NVIDIA H200", found[0].shape_class).has_value());
   CHECK(whole_us(found[0]) == 50);
 
-  const Desk other(times({100, 50}), three, "NVIDIA H200");
+  const ImproveDesk other(times({100, 50}), three, "NVIDIA H200");
   tuning(other.runtime).add(found[0]);
   other.calls(60);
   CHECK(other.device->timers_started == 0);
 }
 
 TEST_CASE("a choice that is added meanwhile stays") {
-  const Desk desk(times({100, 50}));
+  const ImproveDesk desk(times({100, 50}));
   desk.calls(12);
   CHECK(desk.found().empty());
-  const Desk other(times({100, 50}));
+  const ImproveDesk other(times({100, 50}));
   other.calls(60);
   TunedChoice own = other.found().at(0);
   own.microseconds = 7;
@@ -212,7 +215,7 @@ TEST_CASE("a choice that is added meanwhile stays") {
 }
 
 TEST_CASE("while a stream is captured its launches are the usual kernel, and nothing is made or timed") {
-  const Desk desk(times({100, 50, 80}));
+  const ImproveDesk desk(times({100, 50, 80}));
   desk.device->captured = some_stream;
   for (int i = 0; i < 30; ++i) desk.call(2048, some_stream);
   CHECK(desk.device->launched() == std::vector<int>(30, 0));
@@ -230,7 +233,7 @@ TEST_CASE("while a stream is captured its launches are the usual kernel, and not
 }
 
 TEST_CASE("no call waits for a device that is far behind") {
-  const Desk desk(times({100, 50, 80}));
+  const ImproveDesk desk(times({100, 50, 80}));
   desk.device->is_behind = true;
   desk.calls(200);
   CHECK(desk.device->launched().size() == 200);
@@ -243,7 +246,7 @@ TEST_CASE("no call waits for a device that is far behind") {
 }
 
 TEST_CASE("a candidate that is not loaded or launched is left out, and its call is the usual one's") {
-  const Desk desk(
+  const ImproveDesk desk(
       [](int number, const LaunchShape&) -> std::int64_t {
         if (number == 2) throw Error(ErrorCode::device_failed, "no launch of kernel 2");
         return number == 3 ? 70'000 : 100'000;
@@ -262,7 +265,7 @@ TEST_CASE("a candidate that is not loaded or launched is left out, and its call 
 }
 
 TEST_CASE("where no other candidate can be had, calls go on as they were") {
-  const Desk desk(times({100}));
+  const ImproveDesk desk(times({100}));
   desk.device->on_load = [](int number) {
     if (number > 0) throw Error(ErrorCode::device_failed, "full");
   };
@@ -283,7 +286,7 @@ TEST_CASE("where no other candidate can be had, calls go on as they were") {
 
 TEST_CASE("an error of the usual kernel is the caller's") {
   bool broken = true;
-  const Desk desk([&broken](int, const LaunchShape&) -> std::int64_t {
+  const ImproveDesk desk([&broken](int, const LaunchShape&) -> std::int64_t {
     if (broken) throw Error(ErrorCode::device_failed, "no launch");
     return 1000;
   });
@@ -296,7 +299,7 @@ TEST_CASE("an error of the usual kernel is the caller's") {
 }
 
 TEST_CASE("a plan that is held improves, and says what it launches") {
-  const Desk desk(times({100, 50, 80}));
+  const ImproveDesk desk(times({100, 50, 80}));
   const Plan held = plan(desk.runtime, desk.operation());
   const KernelChoice usual = held.plans()[0].choice();
   const std::span<const Kernel> kernels = held.kernels();
@@ -307,22 +310,22 @@ TEST_CASE("a plan that is held improves, and says what it launches") {
   CHECK(held.plans()[0].tuned());
   CHECK(held.explain().steps.at(0).choice == held.plans()[0].choice().text());
   CHECK(kernels[0].key() != held.kernels()[0].key());  // the first are still there
-  const std::vector<DevicePtr> to{here + 4096};
-  const std::vector<DevicePtr> from{there + 4096};
+  const std::vector<DevicePtr> to{improved_at + 4096};
+  const std::vector<DevicePtr> from{improved_from + 4096};
   const std::size_t before = allocations();
   held();
   held(to, from);
   CHECK(allocations() == before);
   CHECK(desk.device->launched().back() == 1);
   // Otherwise aligned, it is as it ever was.
-  held({here + 4}, {there + 4});
-  CHECK_THROWS_AS(held({here}, {here}), SpecError);
-  CHECK_THROWS_AS(held({here}, {}), Error);
+  held({improved_at + 4}, {improved_from + 4});
+  CHECK_THROWS_AS(held({improved_at}, {improved_at}), SpecError);
+  CHECK_THROWS_AS(held({improved_at}, {}), Error);
 }
 
 TEST_CASE("shapes of one class help each other, however large each is") {
   // A kernel takes by its grid: kernels of larger shapes take longer, and would seem slower.
-  const Desk desk([](int number, const LaunchShape& shape) {
+  const ImproveDesk desk([](int number, const LaunchShape& shape) {
     return std::int64_t{shape.grid[0]} * (number == 1 ? 80 : 100);
   });
   int calls = 0;
@@ -330,15 +333,16 @@ TEST_CASE("shapes of one class help each other, however large each is") {
   REQUIRE(desk.found().size() == 1);
   CHECK(desk.device->launched().size() == static_cast<std::size_t>(calls));
   for (const std::uint64_t rows : {2048U, 2560U, 3000U}) {
-    const Plan improved = plan(
-        desk.runtime, operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, here),
-                                         Tensor::contiguous(ElementType::f32, {2048, rows}, there), {1, 0}));
+    const Plan improved =
+        plan(desk.runtime,
+             operation::permute(Tensor::contiguous(ElementType::f32, {rows, 2048}, improved_at),
+                                Tensor::contiguous(ElementType::f32, {2048, rows}, improved_from), {1, 0}));
     CHECK(improved.plans()[0].choice() == desk.found()[0].choice);
   }
 }
 
 TEST_CASE("threads try a class together, and each of their calls launches once") {
-  const Desk desk(times({100, 50, 80}));
+  const ImproveDesk desk(times({100, 50, 80}));
   constexpr int threads = 8;
   constexpr int calls = 200;
   const Plan held = plan(desk.runtime, desk.operation());
@@ -364,8 +368,8 @@ TEST_CASE("a runtime that goes in the midst of a trial leaves nothing") {
     std::optional<Plan> held;
     {
       const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three});
-      const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, here);
-      const Tensor from = Tensor::contiguous(ElementType::f32, {2048, 2048}, there);
+      const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_at);
+      const Tensor from = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from);
       held = plan(runtime, operation::permute(to, from, {1, 0}));
       for (int i = 0; i < calls; ++i) permute(runtime, to, from, {1, 0});
     }

@@ -34,7 +34,7 @@ Tensor tensor(const Shape& shape, const Strides& strides, DevicePtr address = ba
               ElementType type = ElementType::f32) {
   return {TensorView::strided(type, shape, strides), address};
 }
-Tensor dense(const Shape& shape, DevicePtr address = base, ElementType type = ElementType::f32) {
+Tensor dense_at_base(const Shape& shape, DevicePtr address = base, ElementType type = ElementType::f32) {
   return {TensorView::contiguous(type, shape), address};
 }
 
@@ -108,7 +108,7 @@ Tensor random_tensor(Random& random) {
 }  // namespace
 
 TEST_CASE("parts of one array that share no element may be moved between") {
-  const Tensor array = dense({16, 64});
+  const Tensor array = dense_at_base({16, 64});
   const auto part = [&](const Slices& slices) { return sliced(array, slices); };
   CHECK_NOTHROW(check(part({{}, {0, 32}}), part({{}, {32, 64}})));
   CHECK_NOTHROW(check(part({{}, {{}, {}, 2}}), part({{}, {1, {}, 2}})));
@@ -121,73 +121,77 @@ TEST_CASE("parts of one array that share no element may be moved between") {
   CHECK_THROWS_AS(check(tensor({16, 9}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})), SpecError);
   // One diagonal beside another.
   CHECK_NOTHROW(check(tensor({15}, {65}), tensor({15}, {65}, base + 4)));
-  CHECK_NOTHROW(check(dense({0, 64}), array));
+  CHECK_NOTHROW(check(dense_at_base({0, 64}), array));
   CHECK_NOTHROW(check(part({{}, {0, 32}}), broadcast(part({{3, 4}, {40, 41}}), Shape{16, 32})));
 }
 
 TEST_CASE("what shares memory is refused, by name, with the bytes and what is possible") {
-  const Tensor array = dense({16, 64});
+  const Tensor array = dense_at_base({16, 64});
   CHECK_THROWS_WITH(check(sliced(array, Slices{{}, {0, 32}}), sliced(array, Slices{{}, {31, 63}})),
                     ContainsSubstring("the destination (f32 16x32 with strides 64,1, bytes 0x10000 to ") &&
                         ContainsSubstring("the source (f32 16x32 with strides 64,1, bytes 0x1007c to ") &&
                         ContainsSubstring("memory that they share") &&
                         ContainsSubstring("memory of its own for the destination"));
-  CHECK_THROWS_AS(check(array, permuted(dense({64, 16}), {1, 0})), SpecError);
+  CHECK_THROWS_AS(check(array, permuted(dense_at_base({64, 16}), {1, 0})), SpecError);
   CHECK_THROWS_AS(check(array, broadcast(sliced(array, Slices{{3, 4}, {3, 4}}), Shape{16, 64})), SpecError);
 
   const std::vector<Move> two_written{
-      {.destination = dense({4}), .sources = {dense({4}, 2 * base)}},
-      {.destination = dense({4}, base + 12), .sources = {dense({4}, 3 * base)}}};
+      {.destination = dense_at_base({4}), .sources = {dense_at_base({4}, 2 * base)}},
+      {.destination = dense_at_base({4}, base + 12), .sources = {dense_at_base({4}, 3 * base)}}};
   CHECK_THROWS_WITH(check_operation(two_written),
                     ContainsSubstring("the destination of move 0 (f32 4") &&
                         ContainsSubstring("the destination of move 1 (f32 4") &&
                         ContainsSubstring("memory of its own for each destination"));
   // A source of another move: the order of moves is not said.
-  const std::vector<Move> chain{{.destination = dense({4}), .sources = {dense({4}, 2 * base)}},
-                                {.destination = dense({4}, 3 * base), .sources = {dense({4})}}};
+  const std::vector<Move> chain{
+      {.destination = dense_at_base({4}), .sources = {dense_at_base({4}, 2 * base)}},
+      {.destination = dense_at_base({4}, 3 * base), .sources = {dense_at_base({4})}}};
   CHECK_THROWS_WITH(check_operation(chain), ContainsSubstring("the source of move 1") &&
                                                 ContainsSubstring("the destination of move 0"));
 }
 
 TEST_CASE("a destination is written once") {
-  const Tensor from = dense({4, 4}, 2 * base);
+  const Tensor from = dense_at_base({4, 4}, 2 * base);
   CHECK_THROWS_WITH(check(tensor({4, 4}, {2, 1}), from),
                     ContainsSubstring("several indices one element") && ContainsSubstring("strides 4,1"));
   CHECK_THROWS_AS(check(tensor({4, 4}, {0, 1}), from), SpecError);
   CHECK_THROWS_AS(check(tensor({4, 4}, {-3, 1}), from), SpecError);
-  CHECK_THROWS_AS(check(tensor({2, 3, 4}, {7, 2, 3}), dense({2, 3, 4}, 2 * base)), SpecError);
+  CHECK_THROWS_AS(check(tensor({2, 3, 4}, {7, 2, 3}), dense_at_base({2, 3, 4}, 2 * base)), SpecError);
   CHECK_NOTHROW(check(tensor({4, 4}, {-4, 1}, base + 48), from));
-  CHECK_NOTHROW(check(tensor({1, 4}, {0, 1}), dense({1, 4}, 2 * base)));
-  CHECK_NOTHROW(check(tensor({2, 2}, {3, 2}), dense({2, 2}, 2 * base)));  // 0, 2, 3, 5
-  CHECK_NOTHROW(check(tensor({0, 4}, {0, 1}), dense({0, 4}, 2 * base)));
+  CHECK_NOTHROW(check(tensor({1, 4}, {0, 1}), dense_at_base({1, 4}, 2 * base)));
+  CHECK_NOTHROW(check(tensor({2, 2}, {3, 2}), dense_at_base({2, 2}, 2 * base)));  // 0, 2, 3, 5
+  CHECK_NOTHROW(check(tensor({0, 4}, {0, 1}), dense_at_base({0, 4}, 2 * base)));
 }
 
 TEST_CASE("in place: the same elements at the same indices, and an expression") {
-  const Tensor t = dense({4, 4});
+  const Tensor t = dense_at_base({4, 4});
   CHECK_NOTHROW(check(t, t, "x + 1"));
   CHECK_NOTHROW(check(t, reinterpreted(t, ElementType::i32), "x"));
   CHECK_THROWS_AS(check(t, t), SpecError);
   CHECK_THROWS_WITH(check(t, permuted(t, {1, 0}), "x + 1"),
                     ContainsSubstring("must be exactly the destination's view"));
   CHECK_THROWS_AS(check(t, {TensorView::contiguous(ElementType::f16, Shape{4, 4}), base}, "x"), SpecError);
-  CHECK_THROWS_AS(check(t, dense({4, 4}, base + 4), "x"), SpecError);
+  CHECK_THROWS_AS(check(t, dense_at_base({4, 4}, base + 4), "x"), SpecError);
   // In another move it is not read by whoever writes it.
-  const std::vector<Move> moves{{.destination = t, .sources = {t}, .body = Map{"x + 1"}},
-                                {.destination = dense({4, 4}, 2 * base), .sources = {t}, .body = Map{"x"}}};
+  const std::vector<Move> moves{
+      {.destination = t, .sources = {t}, .body = Map{"x + 1"}},
+      {.destination = dense_at_base({4, 4}, 2 * base), .sources = {t}, .body = Map{"x"}}};
   CHECK_THROWS_AS(check_operation(moves), SpecError);
   CHECK_NOTHROW(check_operation(std::span(moves).first(1)));
 }
 
 TEST_CASE("tensors that no address space holds are refused") {
-  CHECK_THROWS_WITH(check(tensor({4}, {-1}, 8), dense({4})), ContainsSubstring("lies in the address space"));
-  CHECK_THROWS_AS(check(dense({4}), tensor({4}, {1}, ~0ULL - 4)), SpecError);
-  CHECK_THROWS_AS(check(dense({4}), tensor({4}, {1LL << 62})), SpecError);
-  CHECK_THROWS_AS(check(dense({4}), tensor({4}, {std::numeric_limits<std::int64_t>::min()})), SpecError);
+  CHECK_THROWS_WITH(check(tensor({4}, {-1}, 8), dense_at_base({4})),
+                    ContainsSubstring("lies in the address space"));
+  CHECK_THROWS_AS(check(dense_at_base({4}), tensor({4}, {1}, ~0ULL - 4)), SpecError);
+  CHECK_THROWS_AS(check(dense_at_base({4}), tensor({4}, {1LL << 62})), SpecError);
+  CHECK_THROWS_AS(check(dense_at_base({4}), tensor({4}, {std::numeric_limits<std::int64_t>::min()})),
+                  SpecError);
 }
 
 TEST_CASE("the same moves at other addresses") {
-  const std::vector<Move> moves{{.destination = dense({4}),
-                                 .sources = {dense({4}, 2 * base), dense({4}, 3 * base)},
+  const std::vector<Move> moves{{.destination = dense_at_base({4}),
+                                 .sources = {dense_at_base({4}, 2 * base), dense_at_base({4}, 3 * base)},
                                  .body = Map{"x0 + x1"}}};
   const auto at = [&](DevicePtr first, DevicePtr second) {
     std::vector<Move> moved = moves;
@@ -244,7 +248,7 @@ TEST_CASE("large random views are decided", "[overlap]") {
   for (int n = 0; n < 5000; ++n) {
     Shape shape(between(random, 1, 8));
     for (auto& extent : shape) extent = between(random, 2, 40);
-    Tensor array = dense(shape, base, one_of(random, all_element_types));
+    Tensor array = dense_at_base(shape, base, one_of(random, all_element_types));
     Tensor parts[2] = {array, array};
     bool disjoint = false;
     for (std::uint32_t d = 0; d < shape.size(); ++d) {
@@ -288,8 +292,8 @@ TEST_CASE("cost of the overlap check", "[.cost]") {
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() /
            repeats;
   };
-  const Tensor array = dense({64, 128, 256, 512});
-  const Tensor other = dense({64, 128, 256, 512}, 1ULL << 40);
+  const Tensor array = dense_at_base({64, 128, 256, 512});
+  const Tensor other = dense_at_base({64, 128, 256, 512}, 1ULL << 40);
   std::cout << "apart: " << nanoseconds({{array, {other}}}) << " ns\n"
             << "halves of the columns: "
             << nanoseconds({{sliced(array, Slices{{}, {}, {}, {0, 256}}),
@@ -301,8 +305,9 @@ TEST_CASE("cost of the overlap check", "[.cost]") {
             << " ns\n";
   std::vector<Move> pieces;
   for (std::int64_t i = 0; i < 32; ++i) {
-    pieces.push_back({sliced(array, Slices{{}, {}, {}, {16 * i, 16 * i + 16}}),
-                      {dense({64, 128, 256, 16}, (2ULL << 40) + (static_cast<std::uint64_t>(i) << 32))}});
+    pieces.push_back(
+        {sliced(array, Slices{{}, {}, {}, {16 * i, 16 * i + 16}}),
+         {dense_at_base({64, 128, 256, 16}, (2ULL << 40) + (static_cast<std::uint64_t>(i) << 32))}});
   }
   std::cout << "32 pieces of the columns: " << nanoseconds(pieces) << " ns\n";
 }

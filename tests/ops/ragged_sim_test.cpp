@@ -28,7 +28,7 @@ namespace {
 constexpr SimOptions::Mode modes[] = {SimOptions::Mode::late, SimOptions::Mode::random,
                                       SimOptions::Mode::early};
 
-Runtime simulated(std::uint64_t n) {
+Runtime simulated_ragged(std::uint64_t n) {
   SimOptions options;
   options.mode = modes[n % 3];
   options.seed = n + 1;
@@ -109,7 +109,7 @@ std::vector<std::string> reported(const tests::Edit& edit) {
 }  // namespace
 
 TEST_CASE("ragged: a plan of copy_ragged is one kernel") {
-  const Runtime runtime = simulated(0);
+  const Runtime runtime = simulated_ragged(0);
   const PlacedBatch placed(runtime, random_batch(1, 4000), 1);
   const Plan planned = plan(runtime, placed.operation);
   CHECK(planned.plans().size() == 1);
@@ -121,7 +121,7 @@ TEST_CASE("ragged: random batches by few CTAs equal the reference, and nothing i
   const std::uint64_t seed = tests::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    const Runtime runtime = simulated(n);
+    const Runtime runtime = simulated_ragged(n);
     PlacedBatch placed(runtime, random_batch(seed + n, 12'000), seed + n);
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << placed.drawn.text());
     try {
@@ -134,7 +134,7 @@ TEST_CASE("ragged: random batches by few CTAs equal the reference, and nothing i
 }
 
 TEST_CASE("ragged: batches of nothing, and one that is launched again") {
-  const Runtime runtime = simulated(0);
+  const Runtime runtime = simulated_ragged(0);
   copy_ragged(runtime, {}, {});
   const TensorView none = TensorView::contiguous(ElementType::f32, {0, 7});
   copy_ragged(runtime, {{none, 0}}, {{none, 0}});

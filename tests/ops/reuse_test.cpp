@@ -107,7 +107,7 @@ std::vector<DevicePtr> addresses_of(std::span<const Tensor> tensors) {
   return addresses;
 }
 
-std::optional<std::string> refusal(const Operation& operation) {
+std::optional<std::string> why_refused(const Operation& operation) {
   try {
     check_operation(operation.moves);
     return std::nullopt;
@@ -143,7 +143,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
       move.destination.address += i * far * 8;  // moves of one operation lie apart
     }
     const Operation operation = Operation::of(moves);
-    if (refusal(operation)) continue;
+    if (why_refused(operation)) continue;
     const std::vector<KernelPlan> plans = plan_kernels(operation);
     const auto reaches = reaches_of(operation);
     const auto launches = PlacedLaunches::make(operation, reaches, plans, kernels_of(plans, device));
@@ -158,12 +158,12 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     const DevicePtr elsewhere = sources.empty() ? 0 : sources[0];
     for (int tries = 0; tries < 40 && !sources.empty(); ++tries) {
       sources[0] = destinations[0] / 16 * 16 + elsewhere % 16 + 16 * reference::between(random, 0, 60);
-      if (!refusal(moved_to({destinations, sources}, operation))) break;
+      if (!why_refused(moved_to({destinations, sources}, operation))) break;
       sources[0] = elsewhere;
     }
     const TensorAddresses addresses{destinations, sources};
     const Operation moved = moved_to(addresses, operation);
-    if (refusal(moved)) continue;
+    if (why_refused(moved)) continue;
     const std::vector<KernelPlan> there = plan_kernels(moved);
     // The kernel is another one only where a source now interleaves with the destination and did not.
     bool interleaves = false;
@@ -200,7 +200,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
     reference::Random random(seed + n);
     const Operation operation = Operation::of({tests::random_move(seed + n % 300, 40)});
-    if (refusal(operation)) continue;
+    if (why_refused(operation)) continue;
     const auto launches = PlacedLaunches::make(operation, reaches_of(operation), {}, {});
     std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
     std::vector<DevicePtr> sources = addresses_of(operation.sources);
@@ -215,7 +215,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     }
     if (reference::one_in(random, 3) && !sources.empty()) sources[0] = destinations[0];
     const TensorAddresses addresses{destinations, sources};
-    const auto why = refusal(moved_to(addresses, operation));
+    const auto why = why_refused(moved_to(addresses, operation));
     legal += why ? 0 : 1;
     const Placement placement = launches->placement(addresses);
     if (placement == Placement::unsure) continue;

@@ -27,16 +27,16 @@ using Axes = std::vector<std::uint32_t>;
 using Slices = std::vector<Slice>;
 
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t most_index = std::numeric_limits<std::int64_t>::max();
 
-Tensor tensor(const Shape& shape, const Strides& strides, ElementType type = ElementType::f32) {
+Tensor strided_tensor(const Shape& shape, const Strides& strides, ElementType type = ElementType::f32) {
   return {TensorView::strided(type, shape, strides), 0x10000};
 }
-Tensor dense(const Shape& shape, ElementType type = ElementType::f32) {
+Tensor dense_tensor(const Shape& shape, ElementType type = ElementType::f32) {
   return {TensorView::contiguous(type, shape), 0x10000};
 }
 
-Tensor random_tensor(Random& random) {
+Tensor any_tensor(Random& random) {
   Shape shape(between(random, 0, 4));
   Strides strides(shape.size());
   for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -44,13 +44,13 @@ Tensor random_tensor(Random& random) {
     strides[d] = static_cast<std::int64_t>(between(random, 0, 12)) - 4;
   }
   if (one_in(random, 2)) {  // dense in some order, so that it often has other shapes
-    Tensor result = dense(shape, one_of(random, all_element_types));
+    Tensor result = dense_tensor(shape, one_of(random, all_element_types));
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (one_in(random, 4)) result = flipped(result, static_cast<std::uint32_t>(d));
     }
     return result;
   }
-  return tensor(shape, strides, one_of(random, all_element_types));
+  return strided_tensor(shape, strides, one_of(random, all_element_types));
 }
 
 /// What Python's range() over a slice's indices gives.
@@ -84,14 +84,14 @@ std::uint64_t seed() {
 }  // namespace
 
 TEST_CASE("permuted: dimension d is dimension axes[d]") {
-  const Tensor t = permuted(dense({2, 3, 5}), Axes{2, 0, 1});
+  const Tensor t = permuted(dense_tensor({2, 3, 5}), Axes{2, 0, 1});
   CHECK(t.view == TensorView::strided(ElementType::f32, Shape{5, 2, 3}, Strides{1, 15, 5}));
   CHECK(t.address == 0x10000);
-  CHECK(permuted(dense({}), Axes{}) == dense({}));
+  CHECK(permuted(dense_tensor({}), Axes{}) == dense_tensor({}));
 
   Random random(seed());
   for (int n = 0; n < 300; ++n) {
-    const Tensor from = random_tensor(random);
+    const Tensor from = any_tensor(random);
     Axes axes(from.view.rank);
     std::iota(axes.begin(), axes.end(), 0U);
     std::ranges::shuffle(axes, random);
@@ -108,7 +108,7 @@ TEST_CASE("permuted: dimension d is dimension axes[d]") {
 TEST_CASE("a negative axis counts from the end") {
   Random random(seed());
   for (int n = 0; n < 300; ++n) {
-    const Tensor from = random_tensor(random);
+    const Tensor from = any_tensor(random);
     const auto rank = static_cast<std::int64_t>(from.view.rank);
     std::vector<std::int64_t> axes(from.view.rank);
     std::iota(axes.begin(), axes.end(), 0);
@@ -119,22 +119,23 @@ TEST_CASE("a negative axis counts from the end") {
     for (std::int64_t axis = 0; axis < rank; ++axis)
       REQUIRE(flipped(from, axis - rank) == flipped(from, axis));
   }
-  CHECK_THROWS_WITH(permuted(dense({2, 3}), {1, -1}),
+  CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), {1, -1}),
                     ContainsSubstring("axes 1,-1") && ContainsSubstring("axis -1 is there twice"));
-  CHECK_THROWS_WITH(permuted(dense({2, 3}), {0, -3}), ContainsSubstring("axis -3 does not exist"));
-  CHECK_THROWS_WITH(flipped(dense({2, 3}), -3), ContainsSubstring("0 to 1, or -1 to -2 from the end"));
-  CHECK_THROWS_WITH(flipped(dense({2, 3}), INT64_MIN), ContainsSubstring("legal: 0 to 1"));
+  CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), {0, -3}), ContainsSubstring("axis -3 does not exist"));
+  CHECK_THROWS_WITH(flipped(dense_tensor({2, 3}), -3), ContainsSubstring("0 to 1, or -1 to -2 from the end"));
+  CHECK_THROWS_WITH(flipped(dense_tensor({2, 3}), INT64_MIN), ContainsSubstring("legal: 0 to 1"));
 }
 
 TEST_CASE("permuted refuses axes that are no permutation") {
-  CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0}), ContainsSubstring("1 axis") && ContainsSubstring("2"));
-  CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0, 0}), ContainsSubstring("axis 0 is there twice"));
-  CHECK_THROWS_WITH(permuted(dense({2, 3}), Axes{0, 2}),
+  CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), Axes{0}),
+                    ContainsSubstring("1 axis") && ContainsSubstring("2"));
+  CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), Axes{0, 0}), ContainsSubstring("axis 0 is there twice"));
+  CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), Axes{0, 2}),
                     ContainsSubstring("axis 2 does not exist") && ContainsSubstring("0 to 1"));
 }
 
 TEST_CASE("sliced: Python's slices") {
-  const Tensor ten = dense({10});
+  const Tensor ten = dense_tensor({10});
   const auto taken = [&](const Slice& slice) {
     std::vector<std::uint64_t> result;
     for (const std::uint64_t address : addresses(sliced(ten, Slices{slice}))) {
@@ -152,8 +153,8 @@ TEST_CASE("sliced: Python's slices") {
   CHECK(taken({5, 5, 1}).empty());
   CHECK(taken({2, 7, -1}).empty());
   CHECK(taken({{}, -11, -9}) == Indices{9, 0});
-  CHECK(taken({least, most, most}) == Indices{0});
-  CHECK(taken({most, least, least}) == Indices{9});
+  CHECK(taken({least, most_index, most_index}) == Indices{0});
+  CHECK(taken({most_index, least, least}) == Indices{9});
 
   for (const std::uint64_t extent : {0U, 1U, 2U, 5U}) {
     for (std::int64_t start = -8; start <= 8; ++start) {
@@ -162,7 +163,7 @@ TEST_CASE("sliced: Python's slices") {
           // 8 stands for a position that is left out.
           const Slice slice{start == 8 ? std::optional<std::int64_t>() : start,
                             stop == 8 ? std::optional<std::int64_t>() : stop, step};
-          const Tensor from = tensor({extent, 3}, {-5, 1});
+          const Tensor from = strided_tensor({extent, 3}, {-5, 1});
           const Tensor to = sliced(from, Slices{slice});
           const auto expected = selected(slice, static_cast<std::int64_t>(extent));
           CAPTURE(extent, start, stop, step);
@@ -180,23 +181,24 @@ TEST_CASE("sliced: Python's slices") {
 }
 
 TEST_CASE("sliced leaves an empty tensor where it was and refuses what has no meaning") {
-  CHECK(sliced(dense({10}), Slices{{4, 4}}).address == 0x10000);
-  CHECK(sliced(dense({10, 10}), Slices{{4, 5}, {3, 3}}).address == 0x10000);
-  CHECK_THROWS_WITH(sliced(dense({2}), Slices{{}, {}}), ContainsSubstring("2 slices"));
-  CHECK_THROWS_WITH(sliced(dense({2}), Slices{{0, 1, 0}}), ContainsSubstring("step of 0"));
+  CHECK(sliced(dense_tensor({10}), Slices{{4, 4}}).address == 0x10000);
+  CHECK(sliced(dense_tensor({10, 10}), Slices{{4, 5}, {3, 3}}).address == 0x10000);
+  CHECK_THROWS_WITH(sliced(dense_tensor({2}), Slices{{}, {}}), ContainsSubstring("2 slices"));
+  CHECK_THROWS_WITH(sliced(dense_tensor({2}), Slices{{0, 1, 0}}), ContainsSubstring("step of 0"));
   CHECK_THROWS_WITH(sliced(TensorView{.rank = 1, .shape = {1ULL << 63}}, Slices{{}}),
                     ContainsSubstring("2^63 - 1"));
-  CHECK_THROWS_WITH(sliced(tensor({3}, {most}), Slices{{{}, {}, 2}}), ContainsSubstring("past 2^63"));
-  CHECK(sliced(tensor({2}, {most}), Slices{{{}, {}, 2}}).view.shape[0] == 1);
+  CHECK_THROWS_WITH(sliced(strided_tensor({3}, {most_index}), Slices{{{}, {}, 2}}),
+                    ContainsSubstring("past 2^63"));
+  CHECK(sliced(strided_tensor({2}, {most_index}), Slices{{{}, {}, 2}}).view.shape[0] == 1);
 }
 
 TEST_CASE("flipped: one dimension backwards, and back again") {
-  const Tensor t = flipped(dense({2, 3}), 1);
+  const Tensor t = flipped(dense_tensor({2, 3}), 1);
   CHECK(t.view == TensorView::strided(ElementType::f32, Shape{2, 3}, Strides{3, -1}));
   CHECK(t.address == 0x10000 + 8);
   Random random(seed());
   for (int n = 0; n < 300; ++n) {
-    const Tensor from = random_tensor(random);
+    const Tensor from = any_tensor(random);
     if (from.view.rank == 0) continue;
     const auto axis = static_cast<std::uint32_t>(between(random, 0, from.view.rank - 1));
     const Tensor to = flipped(from, axis);
@@ -207,21 +209,22 @@ TEST_CASE("flipped: one dimension backwards, and back again") {
       REQUIRE(address == address_of(from, index));
     }
   }
-  CHECK_THROWS_WITH(flipped(dense({2, 3}), 2), ContainsSubstring("legal: 0 to 1"));
-  CHECK_THROWS_WITH(flipped(dense({}), 0), ContainsSubstring("none"));
-  CHECK_THROWS_WITH(flipped(tensor({2}, {least}), 0), ContainsSubstring("past 2^63"));
+  CHECK_THROWS_WITH(flipped(dense_tensor({2, 3}), 2), ContainsSubstring("legal: 0 to 1"));
+  CHECK_THROWS_WITH(flipped(dense_tensor({}), 0), ContainsSubstring("none"));
+  CHECK_THROWS_WITH(flipped(strided_tensor({2}, {least}), 0), ContainsSubstring("past 2^63"));
 }
 
 TEST_CASE("broadcast: NumPy's rules") {
-  CHECK(broadcast(dense({3, 1}), Shape{2, 3, 4}).view ==
+  CHECK(broadcast(dense_tensor({3, 1}), Shape{2, 3, 4}).view ==
         TensorView::strided(ElementType::f32, Shape{2, 3, 4}, Strides{0, 1, 0}));
-  CHECK(broadcast(dense({}), Shape{2}).view == TensorView::strided(ElementType::f32, Shape{2}, Strides{0}));
-  CHECK(broadcast(dense({1}), Shape{0}).view.elements() == 0);
-  CHECK(broadcast(dense({3}), Shape{3}) == dense({3}));
+  CHECK(broadcast(dense_tensor({}), Shape{2}).view ==
+        TensorView::strided(ElementType::f32, Shape{2}, Strides{0}));
+  CHECK(broadcast(dense_tensor({1}), Shape{0}).view.elements() == 0);
+  CHECK(broadcast(dense_tensor({3}), Shape{3}) == dense_tensor({3}));
 
   Random random(seed());
   for (int n = 0; n < 300; ++n) {
-    const Tensor from = random_tensor(random);
+    const Tensor from = any_tensor(random);
     Shape shape(from.view.rank + between(random, 0, 2));
     const std::size_t missing = shape.size() - from.view.rank;
     for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -239,27 +242,27 @@ TEST_CASE("broadcast: NumPy's rules") {
 }
 
 TEST_CASE("broadcast refuses extents that disagree") {
-  CHECK_THROWS_WITH(broadcast(dense({3, 2}), Shape{3, 4}),
+  CHECK_THROWS_WITH(broadcast(dense_tensor({3, 2}), Shape{3, 4}),
                     ContainsSubstring("3x2") && ContainsSubstring("3x4") &&
                         ContainsSubstring("dimension 1 has 2 elements, where 1 or 4 would fit"));
-  CHECK_THROWS_WITH(broadcast(dense({3}), Shape{1}), ContainsSubstring("where 1 would fit"));
-  CHECK_THROWS_WITH(broadcast(dense({3, 3}), Shape{3}), ContainsSubstring("1 dimension; 2 to 8"));
-  CHECK_THROWS_WITH(broadcast(dense({1}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
+  CHECK_THROWS_WITH(broadcast(dense_tensor({3}), Shape{1}), ContainsSubstring("where 1 would fit"));
+  CHECK_THROWS_WITH(broadcast(dense_tensor({3, 3}), Shape{3}), ContainsSubstring("1 dimension; 2 to 8"));
+  CHECK_THROWS_WITH(broadcast(dense_tensor({1}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
 }
 
 TEST_CASE("reshaped: the same elements in row-major order") {
-  CHECK(reshaped(dense({4, 6}), Shape{2, 3, 4}) == dense({2, 3, 4}));
-  CHECK(reshaped(permuted(dense({2, 3, 4}), Axes{2, 0, 1}), Shape{2, 2, 6}).view ==
+  CHECK(reshaped(dense_tensor({4, 6}), Shape{2, 3, 4}) == dense_tensor({2, 3, 4}));
+  CHECK(reshaped(permuted(dense_tensor({2, 3, 4}), Axes{2, 0, 1}), Shape{2, 2, 6}).view ==
         TensorView::strided(ElementType::f32, Shape{2, 2, 6}, Strides{2, 1, 4}));
-  CHECK(reshaped(flipped(dense({6}), 0), Shape{2, 3}).view ==
+  CHECK(reshaped(flipped(dense_tensor({6}), 0), Shape{2, 3}).view ==
         TensorView::strided(ElementType::f32, Shape{2, 3}, Strides{-3, -1}));
-  CHECK(reshaped(dense({0, 5}), Shape{7, 0}).view.elements() == 0);
-  CHECK(reshaped(dense({1, 1}), Shape{}) == dense({}));
-  CHECK_THROWS_WITH(reshaped(dense({4, 6}), Shape{5, 5}), ContainsSubstring("24 elements, not 25"));
-  CHECK_THROWS_WITH(reshaped(permuted(dense({2, 3}), Axes{1, 0}), Shape{6}),
+  CHECK(reshaped(dense_tensor({0, 5}), Shape{7, 0}).view.elements() == 0);
+  CHECK(reshaped(dense_tensor({1, 1}), Shape{}) == dense_tensor({}));
+  CHECK_THROWS_WITH(reshaped(dense_tensor({4, 6}), Shape{5, 5}), ContainsSubstring("24 elements, not 25"));
+  CHECK_THROWS_WITH(reshaped(permuted(dense_tensor({2, 3}), Axes{1, 0}), Shape{6}),
                     ContainsSubstring("copy it to a contiguous tensor"));
-  CHECK_THROWS_WITH(reshaped(dense({2}), Shape{1ULL << 40, 1ULL << 40}), ContainsSubstring("2^64"));
-  CHECK_THROWS_WITH(reshaped(dense({2}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
+  CHECK_THROWS_WITH(reshaped(dense_tensor({2}), Shape{1ULL << 40, 1ULL << 40}), ContainsSubstring("2^64"));
+  CHECK_THROWS_WITH(reshaped(dense_tensor({2}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
 }
 
 TEST_CASE("reshaped finds strides wherever there are some") {
@@ -267,7 +270,7 @@ TEST_CASE("reshaped finds strides wherever there are some") {
   int possible = 0;
   int impossible = 0;
   for (int n = 0; n < 4000; ++n) {
-    const Tensor from = random_tensor(random);
+    const Tensor from = any_tensor(random);
     const std::uint64_t count = from.view.elements();
     // A random factorization of the count.
     Shape shape;
@@ -307,13 +310,13 @@ TEST_CASE("reshaped finds strides wherever there are some") {
 }
 
 TEST_CASE("reinterpreted: a type of the same size") {
-  CHECK(reinterpreted(dense({3}), ElementType::u32).view.type == ElementType::u32);
-  CHECK_THROWS_WITH(reinterpreted(dense({3}), ElementType::u8), ContainsSubstring("4 bytes"));
-  CHECK_THROWS_AS(reinterpreted(dense({3}), static_cast<ElementType>(200)), Error);
+  CHECK(reinterpreted(dense_tensor({3}), ElementType::u32).view.type == ElementType::u32);
+  CHECK_THROWS_WITH(reinterpreted(dense_tensor({3}), ElementType::u8), ContainsSubstring("4 bytes"));
+  CHECK_THROWS_AS(reinterpreted(dense_tensor({3}), static_cast<ElementType>(200)), Error);
 }
 
 TEST_CASE("views of more dimensions than there can be are refused by all") {
-  Tensor bad = dense({2});
+  Tensor bad = dense_tensor({2});
   bad.view.rank = 9;
   const auto too_many = ContainsSubstring("9 dimensions; the most is 8");
   CHECK_THROWS_WITH(permuted(bad, Axes(9)), too_many);

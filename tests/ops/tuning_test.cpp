@@ -38,7 +38,7 @@ Runtime runtime_over(const std::filesystem::path& folder) {
   return Runtime({.device = nullptr, .cache_directory = folder, .compile = {}});
 }
 
-std::string text_of(const std::filesystem::path& file) {
+std::string file_text(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
 }
@@ -102,7 +102,7 @@ TEST_CASE("a broken file is logged, ignored and left as it is") {
   CHECK_FALSE(remember(runtime, sample(1)));
   CHECK_THAT(log.text(), ContainsSubstring("a tuned choice is not stored: "));
   CHECK(tuning(runtime).find("NVIDIA H200", class_number(1)) == sample(1));
-  CHECK(text_of(path) == broken);
+  CHECK(file_text(path) == broken);
 }
 
 TEST_CASE("a cache directory that cannot be made stores nothing and says so") {

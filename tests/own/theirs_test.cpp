@@ -80,7 +80,7 @@ class Theirs {
 };
 
 template <class T>
-std::vector<T> counted(std::size_t count, int modulo = 1 << 20) {
+std::vector<T> counted_modulo(std::size_t count, int modulo = 1 << 20) {
   std::vector<T> values(count);
   for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<T>(i % static_cast<std::size_t>(modulo));
   return values;
@@ -91,7 +91,7 @@ std::vector<T> counted(std::size_t count, int modulo = 1 << 20) {
 TEST_CASE("kernels of the programming guide on libcu++'s barriers") {
   Theirs guide("guide.cu", "add_one");
   {
-    const auto before = counted<int>(64 * 64);
+    const auto before = counted_modulo<int>(64 * 64);
     const Buffer matrix = guide.upload(before);
     guide.run("add_index", 1, 32, guide.map(ElementType::i32, matrix, {64, 64}, {32, 32}), 32, 16);
     auto after = before;
@@ -99,22 +99,22 @@ TEST_CASE("kernels of the programming guide on libcu++'s barriers") {
     CHECK(guide.download<int>(matrix) == after);
   }
   {
-    const Buffer data = guide.upload(counted<int>(1024));
+    const Buffer data = guide.upload(counted_modulo<int>(1024));
     guide.run("add_one", 1, 64, data.address(), std::uint64_t{512});
-    auto after = counted<int>(1024);
+    auto after = counted_modulo<int>(1024);
     for (std::size_t i = 512; i < 768; ++i) ++after[i];
     CHECK(guide.download<int>(data) == after);
   }
   {
-    const Buffer in = guide.upload(counted<int>(32 * 5));
+    const Buffer in = guide.upload(counted_modulo<int>(32 * 5));
     const Buffer out = guide.upload(std::vector<int>(32 * 5));
     guide.run("produce_consume", 1, 64, in.address(), out.address(), 5);
-    auto doubled = counted<int>(32 * 5);
+    auto doubled = counted_modulo<int>(32 * 5);
     for (int& value : doubled) value *= 2;
     CHECK(guide.download<int>(out) == doubled);
   }
   {
-    const Buffer in = guide.upload(counted<int>(1000));
+    const Buffer in = guide.upload(counted_modulo<int>(1000));
     const Buffer bins = guide.upload(std::vector<int>(32));
     guide.run("histogram", 4, 64, in.address(), 1000, bins.address());
     std::vector<int> expected(32);
@@ -126,15 +126,15 @@ TEST_CASE("kernels of the programming guide on libcu++'s barriers") {
 TEST_CASE("kernels on cuda::ptx") {
   Theirs ptx("ptx.cu", "scale");
   {
-    const Buffer in = ptx.upload(counted<float>(1024));
+    const Buffer in = ptx.upload(counted_modulo<float>(1024));
     const Buffer out = ptx.upload(std::vector<float>(1024));
     ptx.run("scale", 2, 64, in.address(), out.address(), 3.0F);
-    auto expected = counted<float>(1024);
+    auto expected = counted_modulo<float>(1024);
     for (float& value : expected) value *= 3;
     CHECK(ptx.download<float>(out) == expected);
   }
   {
-    const auto values = counted<float>(6 * 8 * 32, 97);
+    const auto values = counted_modulo<float>(6 * 8 * 32, 97);
     const Buffer in = ptx.upload(values);
     const Buffer sums = ptx.upload(std::vector<float>(8 * 32));
     ptx.run("sum_tiles", 2, 32, ptx.map(ElementType::f32, in, {48, 32}, {8, 32}), sums.address(), 3);
@@ -143,7 +143,7 @@ TEST_CASE("kernels on cuda::ptx") {
     CHECK(ptx.download<float>(sums) == expected);
   }
   {
-    const Buffer in = ptx.upload(counted<int>(512));
+    const Buffer in = ptx.upload(counted_modulo<int>(512));
     const Buffer out = ptx.upload(std::vector<int>(1024));
     ptx.run("multicast", 4, 256, in.address(), out.address());
     std::vector<int> expected;
@@ -153,7 +153,7 @@ TEST_CASE("kernels on cuda::ptx") {
     CHECK(ptx.download<int>(out) == expected);
   }
   {
-    const Buffer in = ptx.upload(counted<int>(4));
+    const Buffer in = ptx.upload(counted_modulo<int>(4));
     const Buffer out = ptx.upload(std::vector<int>(4));
     ptx.run("exchange", 4, 32, in.address(), out.address());
     CHECK(ptx.download<int>(out) == std::vector<int>{1, 0, 3, 2});
@@ -166,7 +166,7 @@ TEST_CASE("kernels on CuTe", "[.cute]") {
   if (folder == nullptr) SKIP("TMAJIT_CUTLASS does not name CUTLASS's include folder");
   Theirs cute("cute.cu", "transpose", {folder});
   {
-    const auto values = counted<float>(32 * 32);
+    const auto values = counted_modulo<float>(32 * 32);
     const Buffer in = cute.upload(values);
     const Buffer out = cute.upload(std::vector<float>(32 * 32));
     cute.run("transpose", 1, 64, cute.map(ElementType::f32, in, {32, 32}, {32, 32}), out.address());
@@ -175,7 +175,7 @@ TEST_CASE("kernels on CuTe", "[.cute]") {
     CHECK(cute.download<float>(out) == expected);
   }
   {
-    const auto values = counted<float>(64 * 32);
+    const auto values = counted_modulo<float>(64 * 32);
     const Buffer in = cute.upload(values);
     const Buffer out = cute.upload(std::vector<float>(64 * 32));
     cute.run("unswizzle", 2, 64, cute.map(ElementType::f32, in, {64, 32}, {32, 32}, Swizzle::b128),
@@ -183,7 +183,7 @@ TEST_CASE("kernels on CuTe", "[.cute]") {
     CHECK(cute.download<float>(out) == values);
   }
   {
-    const auto values = counted<float>(7 * 8 * 32, 97);
+    const auto values = counted_modulo<float>(7 * 8 * 32, 97);
     const Buffer in = cute.upload(values);
     const Buffer out = cute.upload(std::vector<float>(32));
     cute.run("sum_rows", 1, 64, cute.map(ElementType::f32, in, {56, 32}, {8, 32}), out.address(), 7);

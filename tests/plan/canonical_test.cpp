@@ -21,7 +21,7 @@ namespace {
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
 
-TensorView dense(const Shape& shape) {
+TensorView contiguous_view(const Shape& shape) {
   return TensorView::contiguous(ElementType::f32, shape);
 }
 TensorView strided(const Shape& shape, const Strides& strides) {
@@ -40,8 +40,9 @@ TensorView permuted(const TensorView& view, const std::vector<std::uint32_t>& ax
 
 /// A destination, dense in the shape of a permutation of `shape`, and its source.
 CanonicalNest permutation(const Shape& shape, const std::vector<std::uint32_t>& axes) {
-  const TensorView source = permuted(dense(shape), axes);
-  const TensorView destination = dense(Shape(source.shape.begin(), source.shape.begin() + source.rank));
+  const TensorView source = permuted(contiguous_view(shape), axes);
+  const TensorView destination =
+      contiguous_view(Shape(source.shape.begin(), source.shape.begin() + source.rank));
   return canonical(std::vector{destination, source});
 }
 
@@ -80,7 +81,8 @@ Accesses walk(std::uint32_t rank, const std::uint64_t* shape, std::uint32_t oper
 }  // namespace
 
 TEST_CASE("contiguous views are one dimension") {
-  const CanonicalNest nest = canonical(std::vector{dense({4, 1, 5, 6}), dense({4, 1, 5, 6})});
+  const CanonicalNest nest =
+      canonical(std::vector{contiguous_view({4, 1, 5, 6}), contiguous_view({4, 1, 5, 6})});
   CHECK(nest.text() == "120: 1 <- 1");
 }
 
@@ -92,7 +94,7 @@ TEST_CASE("permutations keep what they must") {
 }
 
 TEST_CASE("broadcast dimensions merge with each other only") {
-  const TensorView out = dense({6, 5, 4});
+  const TensorView out = contiguous_view({6, 5, 4});
   CHECK(canonical(std::vector{out, strided({6, 5, 4}, {0, 0, 1})}).text() == "30x4: 4,1 <- 0,1");
   CHECK(canonical(std::vector{out, strided({6, 5, 4}, {0, 0, 0})}).text() == "120: 1 <- 0");
 }
@@ -100,25 +102,27 @@ TEST_CASE("broadcast dimensions merge with each other only") {
 TEST_CASE("what the destination walks backwards is walked forwards") {
   const CanonicalNest both = canonical(std::vector{strided({8}, {-1}), strided({8}, {-2})});
   CHECK(both.text() == "8: 1-7 <- 2-14");
-  const CanonicalNest one = canonical(std::vector{dense({3, 8}), strided({3, 8}, {8, -1})});
+  const CanonicalNest one = canonical(std::vector{contiguous_view({3, 8}), strided({3, 8}, {8, -1})});
   CHECK(one.text() == "3x8: 8,1 <- 8,-1");
 }
 
 TEST_CASE("nothing, and one element") {
-  CHECK(canonical(std::vector{dense({3, 0, 2}), dense({3, 0, 2})}).empty());
-  const CanonicalNest one = canonical(std::vector{dense({1, 1}), dense({1, 1})});
+  CHECK(canonical(std::vector{contiguous_view({3, 0, 2}), contiguous_view({3, 0, 2})}).empty());
+  const CanonicalNest one = canonical(std::vector{contiguous_view({1, 1}), contiguous_view({1, 1})});
   CHECK(one.rank == 0);
   CHECK(one.elements() == 1);
   CHECK_FALSE(one.empty());
-  CHECK(canonical(std::vector{dense({}), dense({})}) == one);
+  CHECK(canonical(std::vector{contiguous_view({}), contiguous_view({})}) == one);
 }
 
 TEST_CASE("what has no canonical form is refused") {
-  CHECK_THAT(refusal({dense({3, 4}), dense({4, 3})}), ContainsSubstring("source 0 has the shape 4x3"));
-  CHECK_THAT(refusal({strided({3, 4}, {0, 1}), dense({3, 4})}), ContainsSubstring("stride 0 in dimension 0"));
+  CHECK_THAT(refusal({contiguous_view({3, 4}), contiguous_view({4, 3})}),
+             ContainsSubstring("source 0 has the shape 4x3"));
+  CHECK_THAT(refusal({strided({3, 4}, {0, 1}), contiguous_view({3, 4})}),
+             ContainsSubstring("stride 0 in dimension 0"));
   CHECK_THAT(refusal({}), ContainsSubstring("0 views"));
-  CHECK_THAT(refusal(std::vector<TensorView>(10, dense({2}))), ContainsSubstring("10 views"));
-  CHECK(refusal({strided({1, 4}, {0, 1}), dense({1, 4})}).empty());
+  CHECK_THAT(refusal(std::vector<TensorView>(10, contiguous_view({2}))), ContainsSubstring("10 views"));
+  CHECK(refusal({strided({1, 4}, {0, 1}), contiguous_view({1, 4})}).empty());
 }
 
 TEST_CASE(

@@ -1,4 +1,5 @@
 /// reduce_into as a plan: what goes together, what is refused and why, and which kernel does it.
+#include "plan/moves.hpp"
 #include "plan/violations.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -11,26 +12,23 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
-using tests::broken_rules, tests::refusal, tests::Rules;
+using tests::broken_rules, tests::from_address, tests::refusal, tests::Rules, tests::to_address;
 
 namespace {
 
-constexpr DevicePtr to_address = 0x7f00'0000'0000;
-constexpr DevicePtr from_address = 0x7e00'0000'0000;
-
-Tensor to(const TensorView& view) {
+Tensor to_view(const TensorView& view) {
   return {view, to_address};
 }
-Tensor from(const TensorView& view) {
+Tensor from_view(const TensorView& view) {
   return {view, from_address};
 }
-TensorView dense(ElementType type, const Dims& shape) {
+TensorView dense_view(ElementType type, const Dims& shape) {
   return TensorView::contiguous(type, shape);
 }
 
 std::string type_of_map(CombineOp op, ElementType type) {
-  const TensorView view = dense(type, {64, 64});
-  const KernelPlan made = plan_kernels(operation::reduce_into(to(view), op, from(view))).at(0);
+  const TensorView view = dense_view(type, {64, 64});
+  const KernelPlan made = plan_kernels(operation::reduce_into(to_view(view), op, from_view(view))).at(0);
   for (const Parameter& parameter : made.parameters()) {
     if (parameter.map) return std::string(name(parameter.map->type));
   }
@@ -44,8 +42,10 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
     CHECK(parse<CombineOp>(name(op)) == op);
     for (const ElementType type : all_element_types) {
       CAPTURE(name(op), name(type));
-      const TensorView view = dense(type, {64, 64});
-      const auto planned = [&] { return plan_kernels(operation::reduce_into(to(view), op, from(view))); };
+      const TensorView view = dense_view(type, {64, 64});
+      const auto planned = [&] {
+        return plan_kernels(operation::reduce_into(to_view(view), op, from_view(view)));
+      };
       if (const auto as = combined_as(op, type)) {
         CHECK(size_of(*as) == size_of(type));
         REQUIRE(planned().size() == 1);
@@ -59,8 +59,8 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
   }
   CHECK_THAT(
       refusal([] {
-        const TensorView view = dense(ElementType::f64, {8});
-        return plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view)));
+        const TensorView view = dense_view(ElementType::f64, {8});
+        return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view)));
       }),
       ContainsSubstring("add of f64") && ContainsSubstring("legal: u32, i32, u64, i64, f16, bf16, f32"));
   CHECK_THROWS_AS(parse<CombineOp>("mean"), Error);
@@ -68,16 +68,16 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
 
 TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are one") {
   const auto shape = [](const TensorView& view) {
-    return plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view))).at(0).shape();
+    return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view))).at(0).shape();
   };
-  CHECK(shape(dense(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
+  CHECK(shape(dense_view(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
   // What is long is cut into rows that a box holds.
-  CHECK(shape(dense(ElementType::f32, {4096, 4096})).tile == std::vector<std::uint32_t>{8, 256});
-  CHECK(shape(dense(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
-  CHECK(shape(dense(ElementType::f32, {1, 1})).tile.size() == 1);
+  CHECK(shape(dense_view(ElementType::f32, {4096, 4096})).tile == std::vector<std::uint32_t>{8, 256});
+  CHECK(shape(dense_view(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
+  CHECK(shape(dense_view(ElementType::f32, {1, 1})).tile.size() == 1);
   CHECK(shape(TensorView::strided(ElementType::f32, {13, 7, 37}, {400, 40, 1})).tile.size() == 3);
-  CHECK(plan_kernels(operation::reduce_into(to(dense(ElementType::f32, {0, 4})), CombineOp::add,
-                                            from(dense(ElementType::f32, {0, 4}))))
+  CHECK(plan_kernels(operation::reduce_into(to_view(dense_view(ElementType::f32, {0, 4})), CombineOp::add,
+                                            from_view(dense_view(ElementType::f32, {0, 4}))))
             .empty());
 }
 
@@ -85,20 +85,20 @@ TEST_CASE("reduce_into: rows of one element that lie 16 bytes or more apart are 
   const TensorView apart = TensorView::strided(ElementType::f32, {2, 1, 30, 1}, {372, 368, 12, 1});
   for (const TensorView& view : {apart, TensorView::strided(ElementType::f32, {5, 1}, {4, 1})}) {
     const std::vector<KernelPlan> made =
-        plan_kernels(operation::reduce_into(to(view), CombineOp::add, from(view)));
+        plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view)));
     REQUIRE(made.size() == 1);
     CHECK(made.front().family().name == "reduce_into");
   }
 }
 
 TEST_CASE("reduce_into: what the engine cannot do is said") {
-  const TensorView view = dense(ElementType::u32, {64, 64});
+  const TensorView view = dense_view(ElementType::u32, {64, 64});
   CHECK(broken_rules([&] {
-          return plan_kernels(
-              operation::reduce_into(to(view), CombineOp::add, from(dense(ElementType::i32, {64, 64}))));
+          return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add,
+                                                     from_view(dense_view(ElementType::i32, {64, 64}))));
         }) == Rules{"combine.same-type of the source: type"});
   CHECK(broken_rules([&] {
-          return plan_kernels(operation::reduce_into(to(view), CombineOp::add, to(view)));
+          return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, to_view(view)));
         }).size() == 1);
 
   // No tensor map describes rows of 63 elements one behind the other, repeated ones, or an odd address.
@@ -108,8 +108,8 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
         ContainsSubstring("the copy engine cannot combine these tensors (in elements: extents "));
   };
   const auto odd = TensorView::strided(ElementType::u32, {64, 62}, {63, 1});
-  says(to(odd), from(odd));
-  says(to(view), from(dense(ElementType::u32, {64, 1})));
-  says(to(view), {view, from_address + 4});
-  says(to(view), permuted(from(view), {1, 0}));
+  says(to_view(odd), from_view(odd));
+  says(to_view(view), from_view(dense_view(ElementType::u32, {64, 1})));
+  says(to_view(view), {view, from_address + 4});
+  says(to_view(view), permuted(from_view(view), {1, 0}));
 }

@@ -17,7 +17,7 @@ using tests::permutation;
 
 namespace {
 
-constexpr auto f32 = ElementType::f32;
+using ElementType::f32;
 
 struct Choice {
   Problem problem;
@@ -56,7 +56,7 @@ struct Known {
   std::string_view choice;
   std::string_view shape_class;
 };
-constexpr Known known[] = {
+constexpr Known known_choices[] = {
     {"dense copy", "rows 1024, 256 threads", "rows 4B rank 1 row 2^24 bytes 2^27"},
     {"rows of a wider matrix", "rows 1x512, 128 threads", "rows 4B rank 2 row 2^9 bytes 2^18"},
     {"heads beside tokens", "rows 1x16x2x64, 256 threads",
@@ -142,15 +142,15 @@ constexpr Known known[] = {
 
 TEST_CASE("known moves get the kernels that they always got") {
   const auto moves = tests::known_moves();
-  REQUIRE(moves.size() == std::size(known));
+  REQUIRE(moves.size() == std::size(known_choices));
   for (std::size_t i = 0; i < moves.size(); ++i) {
     INFO(moves[i].name);
-    REQUIRE(moves[i].name == known[i].name);
-    CHECK(tests::choice_text(chosen(moves[i].move).chosen) == known[i].choice);
-    CHECK(class_of(moves[i].move) == known[i].shape_class);
+    REQUIRE(moves[i].name == known_choices[i].name);
+    CHECK(tests::choice_text(chosen(moves[i].move).chosen) == known_choices[i].choice);
+    CHECK(class_of(moves[i].move) == known_choices[i].shape_class);
     const std::vector<KernelPlan> plans = plan_kernels(Operation::of({moves[i].move}));
     REQUIRE(plans.size() == 1);
-    CHECK(plans[0].choice().text() == known[i].choice);
+    CHECK(plans[0].choice().text() == known_choices[i].choice);
     CHECK_FALSE(plans[0].tuned());
   }
 }

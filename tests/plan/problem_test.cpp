@@ -17,16 +17,15 @@ using tests::Rules;
 
 namespace {
 
-constexpr auto u8 = ElementType::u8;
-constexpr auto f16 = ElementType::f16;
-constexpr auto f32 = ElementType::f32;
+using ElementType::f16;
+using ElementType::f32;
 constexpr std::uint32_t none = max_view_rank;  // no dimension
 
 Rules rules(const Move& move) {
   return tests::broken_rules([&] { return plan_kernels(Operation::of({move})); });
 }
 
-std::string refusal(const Move& move) {
+std::string refused_move(const Move& move) {
   return tests::refusal([&] { return plan_kernels(Operation::of({move})); });
 }
 
@@ -55,13 +54,15 @@ TEST_CASE("alignment is the largest power of two of all addresses, at most 16") 
   CHECK(of_source(strided(f32, {64, 60}, {-256, -4}, from_address)) == 16);
   CHECK(of_source(strided(f32, {64, 60}, {-256, -2}, from_address)) == 8);
   CHECK(of_source(strided(f32, {64, 60}, {0, 0}, from_address + 8)) == 8);
-  CHECK(of_source(strided(u8, {64, 60}, {256, 16}, from_address + 1)) == 1);
-  CHECK(of_source(strided(u8, {64, 60}, {1 << 20, 1 << 10}, from_address)) == 16);
+  CHECK(of_source(strided(ElementType::u8, {64, 60}, {256, 16}, from_address + 1)) == 1);
+  CHECK(of_source(strided(ElementType::u8, {64, 60}, {1 << 20, 1 << 10}, from_address)) == 16);
 }
 
 TEST_CASE("a dimension of one element has no part in the alignment") {
-  CHECK(make_problem(copy_of(strided(u8, {64, 1}, {16, 3}))).alignment(1, none) == 16);
-  CHECK(make_problem(copy_of(strided(u8, {1, 1}, {5, 3}, from_address + 2))).alignment(1, none) == 2);
+  CHECK(make_problem(copy_of(strided(ElementType::u8, {64, 1}, {16, 3}))).alignment(1, none) == 16);
+  CHECK(
+      make_problem(copy_of(strided(ElementType::u8, {1, 1}, {5, 3}, from_address + 2))).alignment(1, none) ==
+      2);
 }
 
 TEST_CASE("every element counts once, however often it is read") {
@@ -77,26 +78,27 @@ TEST_CASE("every element counts once, however often it is read") {
   CHECK(bytes(copy_of(strided(f32, {64, 100}, {1, 0}))) == Bytes{256, 25'600});
   CHECK(bytes(copy_of(strided(f32, {64, 100}, {0, 0}))) == Bytes{4, 25'600});
   CHECK(bytes({dense(f32, {64, 100}, to_address),
-               {dense(f16, {64, 100}), strided(u8, {64, 100}, {1, 0}), dense(f32, {64, 100})},
+               {dense(f16, {64, 100}), strided(ElementType::u8, {64, 100}, {1, 0}), dense(f32, {64, 100})},
                Map{"x0 + x1 + x2"}}) == Bytes{12'800 + 64 + 25'600, 25'600});
 }
 
 TEST_CASE("a padded source counts as far as the destination reaches it") {
   const auto read = [](const Shape& to, const Tensor& source, const std::vector<std::int64_t>& before) {
-    const Problem problem = make_problem({dense(u8, to, to_address), {source}, Padding{before, 0}});
-    CHECK(problem.bytes_written() == dense(u8, to).view.elements());
+    const Problem problem =
+        make_problem({dense(ElementType::u8, to, to_address), {source}, Padding{before, 0}});
+    CHECK(problem.bytes_written() == dense(ElementType::u8, to).view.elements());
     return problem.bytes_read();
   };
-  CHECK(read({14, 24}, dense(u8, {10, 20}), {2, 2}) == 200);
-  CHECK(read({14, 24}, dense(u8, {10, 20}), {-3, 2}) == 7 * 20);
-  CHECK(read({8, 24}, dense(u8, {10, 20}), {3, 10}) == 5 * 14);
-  CHECK(read({8, 8}, dense(u8, {10, 20}), {-1, -5}) == 8 * 8);
-  CHECK(read({14, 24}, dense(u8, {10, 20}), {14, 0}) == 0);
-  CHECK(read({14, 24}, dense(u8, {10, 20}), {-10, 0}) == 0);
-  CHECK(read({14, 24}, strided(u8, {10, 20}, {20, 0}), {2, 2}) == 10);
-  CHECK(read({14, 24}, strided(u8, {10, 20}, {0, 1}), {2, 10}) == 14);
-  CHECK(read({14, 24}, strided(u8, {10, 20}, {0, 0}), {2, 2}) == 1);
-  CHECK(read({14, 24}, strided(u8, {10, 20}, {0, 0}), {2, 24}) == 0);
+  CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {2, 2}) == 200);
+  CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {-3, 2}) == 7 * 20);
+  CHECK(read({8, 24}, dense(ElementType::u8, {10, 20}), {3, 10}) == 5 * 14);
+  CHECK(read({8, 8}, dense(ElementType::u8, {10, 20}), {-1, -5}) == 8 * 8);
+  CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {14, 0}) == 0);
+  CHECK(read({14, 24}, dense(ElementType::u8, {10, 20}), {-10, 0}) == 0);
+  CHECK(read({14, 24}, strided(ElementType::u8, {10, 20}, {20, 0}), {2, 2}) == 10);
+  CHECK(read({14, 24}, strided(ElementType::u8, {10, 20}, {0, 1}), {2, 10}) == 14);
+  CHECK(read({14, 24}, strided(ElementType::u8, {10, 20}, {0, 0}), {2, 2}) == 1);
+  CHECK(read({14, 24}, strided(ElementType::u8, {10, 20}, {0, 0}), {2, 24}) == 0);
 }
 
 TEST_CASE("an operand's elements lie between its lowest and highest byte") {
@@ -117,7 +119,9 @@ TEST_CASE("an operand's elements lie between its lowest and highest byte") {
 
 TEST_CASE("a source interleaves where its bytes and the destination's meet") {
   // Rows of 100 bytes in a matrix of 200 columns, 7 of them.
-  const auto columns = [](DevicePtr address) { return strided(u8, {7, 100}, {200, 1}, address); };
+  const auto columns = [](DevicePtr address) {
+    return strided(ElementType::u8, {7, 100}, {200, 1}, address);
+  };
   const auto interleaves = [&](DevicePtr from) {
     return make_problem({.destination = columns(to_address), .sources = {columns(from)}}).interleaved[1];
   };
@@ -127,8 +131,8 @@ TEST_CASE("a source interleaves where its bytes and the destination's meet") {
   CHECK_FALSE(interleaves(to_address + reach));
   CHECK(interleaves(to_address - reach + 1));
   CHECK_FALSE(interleaves(to_address - reach));
-  CHECK_FALSE(make_problem({.destination = strided(u8, {7, 0}, {200, 1}, to_address),
-                            .sources = {strided(u8, {7, 0}, {200, 1}, to_address)}})
+  CHECK_FALSE(make_problem({.destination = strided(ElementType::u8, {7, 0}, {200, 1}, to_address),
+                            .sources = {strided(ElementType::u8, {7, 0}, {200, 1}, to_address)}})
                   .interleaved[1]);
   // Each source by itself.
   const Problem map = make_problem({.destination = columns(to_address),
@@ -140,7 +144,7 @@ TEST_CASE("a source interleaves where its bytes and the destination's meet") {
 
 TEST_CASE("kernels of sources that interleave load no neighbours, and those of others do as ever") {
   // Rows of 201 bytes begin anywhere.
-  const auto rows = [](DevicePtr address) { return strided(u8, {64, 190}, {201, 1}, address); };
+  const auto rows = [](DevicePtr address) { return strided(ElementType::u8, {64, 190}, {201, 1}, address); };
   const auto source_of = [](const Move& move) {
     return facts_of<GeneralFacts>(tests::usual_candidate(move)).source[0];
   };
@@ -154,8 +158,9 @@ TEST_CASE("kernels of sources that interleave load no neighbours, and those of o
 }
 
 TEST_CASE("a span is of the whole source where a padding takes a part of it") {
-  const Tensor source = strided(u8, {10, 20}, {-32, 1});
-  const Problem problem = make_problem({dense(u8, {4, 4}, to_address), {source}, Padding{{-3, -5}, 0}});
+  const Tensor source = strided(ElementType::u8, {10, 20}, {-32, 1});
+  const Problem problem =
+      make_problem({dense(ElementType::u8, {4, 4}, to_address), {source}, Padding{{-3, -5}, 0}});
   CHECK(problem.low[1] == from_address - 9 * 32);
   CHECK(problem.high[1] == from_address + 20);
 }
@@ -197,12 +202,12 @@ TEST_CASE("an expression reads coordinates where it names g") {
 TEST_CASE("an address that its elements do not fit on is refused") {
   const Move odd{dense(f32, {8}, 0x1002), {dense(f32, {8})}};
   CHECK(rules(odd) == Rules{"address.alignment of the destination: address"});
-  CHECK_THAT(refusal(odd), ContainsSubstring("0x1002") && ContainsSubstring("a multiple of 4 bytes") &&
-                               ContainsSubstring("0x1000"));
+  CHECK_THAT(refused_move(odd), ContainsSubstring("0x1002") && ContainsSubstring("a multiple of 4 bytes") &&
+                                    ContainsSubstring("0x1000"));
   const Move second{dense(f16, {8}, to_address), {dense(f32, {8}), dense(f16, {8}, 0x2001)}, Map{"x0 + x1"}};
   CHECK(rules(second) == Rules{"address.alignment of source 1: address"});
-  CHECK_THAT(refusal(second), ContainsSubstring("0x2001") && ContainsSubstring("a multiple of 2 bytes"));
-  CHECK(rules({dense(u8, {8}, 0x1001), {dense(u8, {8}, 0x2003)}}).empty());
+  CHECK_THAT(refused_move(second), ContainsSubstring("0x2001") && ContainsSubstring("a multiple of 2 bytes"));
+  CHECK(rules({dense(ElementType::u8, {8}, 0x1001), {dense(ElementType::u8, {8}, 0x2003)}}).empty());
   CHECK(rules({dense(f32, {8}, to_address), {dense(f32, {8}, 0)}}) ==
         Rules{"address.null of the source: address"});
   // Nothing is touched.
@@ -214,35 +219,37 @@ TEST_CASE("numbers of sources that do not go together are refused") {
   const Tensor to = dense(f32, {8}, to_address);
   const Rules range{"sources.range of sources of the destination"};
   CHECK(rules({to, {}}) == range);
-  CHECK_THAT(refusal({to, {}}), ContainsSubstring("1 to 8"));
+  CHECK_THAT(refused_move({to, {}}), ContainsSubstring("1 to 8"));
   CHECK(rules({to, std::vector(9, dense(f32, {8})), Map{"x0"}}) == range);
-  CHECK_THAT(refusal({to, std::vector(9, dense(f32, {8})), Map{"x0"}}), ContainsSubstring("0 to 8"));
+  CHECK_THAT(refused_move({to, std::vector(9, dense(f32, {8})), Map{"x0"}}), ContainsSubstring("0 to 8"));
   CHECK(rules({to, {}, Map{"g[0]"}}).empty());
   CHECK(rules({to, std::vector(8, dense(f32, {8})), Map{"x7"}}).empty());
   CHECK(rules({to, std::vector(2, dense(f32, {8}))}) ==
         Rules{"sources.expression of sources of the destination"});
-  CHECK_THAT(refusal({to, std::vector(2, dense(f32, {8}))}), ContainsSubstring("2 without an expression"));
+  CHECK_THAT(refused_move({to, std::vector(2, dense(f32, {8}))}),
+             ContainsSubstring("2 without an expression"));
 }
 
 TEST_CASE("types, shapes and expressions that do not go together are refused") {
   const Tensor to = dense(f32, {8}, to_address);
   CHECK(rules({to, {dense(f16, {8})}}) == Rules{"view.type of the source: type"});
-  CHECK_THAT(refusal({to, {dense(f16, {8})}}),
+  CHECK_THAT(refused_move({to, {dense(f16, {8})}}),
              ContainsSubstring("f16, whose elements have 2 bytes") &&
                  ContainsSubstring("a type of 4 bytes") &&
                  ContainsSubstring("a cast or a map, which converts values"));
   CHECK(rules({to, {dense(ElementType::i32, {8})}}).empty());
   CHECK(rules({to, {dense(f32, {9})}}) == Rules{"view.shape of the source: shape"});
-  CHECK_THAT(refusal({to, {dense(f32, {9})}}), ContainsSubstring("dimension 0 has 9 elements instead of 8"));
+  CHECK_THAT(refused_move({to, {dense(f32, {9})}}),
+             ContainsSubstring("dimension 0 has 9 elements instead of 8"));
   CHECK(rules({strided(f32, {8, 2}, {1, 0}, to_address), {dense(f32, {8, 2})}}) ==
         Rules{"view.overlap of the destination: strides"});
-  CHECK_THAT(refusal({strided(f32, {8, 2}, {1, 0}, to_address), {dense(f32, {8, 2})}}),
+  CHECK_THAT(refused_move({strided(f32, {8, 2}, {1, 0}, to_address), {dense(f32, {8, 2})}}),
              ContainsSubstring("1,0 for a shape of 8x2") && ContainsSubstring("strides 2,1"));
   const std::string longest = "x" + std::string(max_expression - 1, ' ');
   CHECK(rules({to, {dense(f32, {8})}, Map{longest}}).empty());
   CHECK(rules({to, {dense(f32, {8})}, Map{longest + " "}}) ==
         Rules{"expression.length of expression of the destination"});
-  CHECK_THAT(refusal({to, {dense(f32, {8})}, Map{longest + " "}}),
+  CHECK_THAT(refused_move({to, {dense(f32, {8})}, Map{longest + " "}}),
              ContainsSubstring("1024 characters") && ContainsSubstring("at most 1023"));
   for (const char* text : {"x\n", "x\t+ 1", "x\x7f"}) {
     INFO(text);

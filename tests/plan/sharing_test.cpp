@@ -18,8 +18,8 @@ using namespace tmajit;
 
 namespace {
 
-constexpr DevicePtr to_address = 1ULL << 40;
-constexpr DevicePtr from_address = 1ULL << 41;
+constexpr DevicePtr shared_to = 1ULL << 40;
+constexpr DevicePtr shared_from = 1ULL << 41;
 
 /// The kernels of the operations that it is shown, and a source of each.
 class Kernels {
@@ -43,11 +43,11 @@ class Kernels {
   std::size_t met_again_ = 0;
 };
 
-Operation permutation(ElementType type, const Dims& shape, const Dims& axes) {
+Operation shared_permutation(ElementType type, const Dims& shape, const Dims& axes) {
   std::vector<std::int64_t> permuted;
   for (const std::int64_t axis : axes) permuted.push_back(shape[static_cast<std::size_t>(axis)]);
-  return operation::permute(Tensor::contiguous(type, permuted, to_address),
-                            Tensor::contiguous(type, shape, from_address), axes);
+  return operation::permute(Tensor::contiguous(type, permuted, shared_to),
+                            Tensor::contiguous(type, shape, shared_from), axes);
 }
 
 /// Up to 2^`most`, as many of each order of magnitude.
@@ -63,7 +63,7 @@ TEST_CASE("heads of any number of tokens are moved by four kernels") {
   for (const bool tuned : {true, false}) {
     Kernels kernels(tuned);
     for (std::int64_t tokens = 1; tokens <= 4096; ++tokens) {
-      kernels.meet(permutation(ElementType::bf16, {8, tokens, 16, 64}, {0, 2, 1, 3}));
+      kernels.meet(shared_permutation(ElementType::bf16, {8, tokens, 16, 64}, {0, 2, 1, 3}));
     }
     CHECK(kernels.count() <= 4);
   }
@@ -73,7 +73,8 @@ TEST_CASE("matrices of any number of rows are transposed by six kernels of a typ
   for (const ElementType type : types) {
     INFO(name(type));
     Kernels kernels;
-    for (std::int64_t rows = 1; rows <= 4096; ++rows) kernels.meet(permutation(type, {rows, 128}, {1, 0}));
+    for (std::int64_t rows = 1; rows <= 4096; ++rows)
+      kernels.meet(shared_permutation(type, {rows, 128}, {1, 0}));
     CHECK(kernels.count() <= 6);
   }
 }
@@ -88,8 +89,8 @@ TEST_CASE("matrices of any extents are mapped by three kernels of a type") {
     for (int n = 0; n < 1000; ++n) {
       const auto extent = [&] { return any_extent(random, 14); };
       const Dims shape{extent(), extent()};
-      kernels.meet(operation::map(Tensor::contiguous(type, shape, to_address), "x + x",
-                                  {Tensor::contiguous(type, shape, from_address)}));
+      kernels.meet(operation::map(Tensor::contiguous(type, shape, shared_to), "x + x",
+                                  {Tensor::contiguous(type, shape, shared_from)}));
     }
     CHECK(kernels.count() <= 3);
   }
@@ -110,12 +111,12 @@ TEST_CASE("kernels of random matrices are few") {
     const auto tensor = [](const Dims& shape, DevicePtr address) {
       return Tensor::contiguous(ElementType::bf16, shape, address);
     };
-    padded.meet(operation::pad(tensor({rows + 2, columns + 2}, to_address),
-                               tensor({rows, columns}, from_address), {.before = {1, 1}}));
-    joined.meet(operation::concat(
-        tensor({rows, columns + more}, to_address),
-        {tensor({rows, columns}, from_address), tensor({rows, more}, 2 * from_address)}, 1));
-    transposed.meet(permutation(ElementType::bf16, {rows, columns}, {1, 0}));
+    padded.meet(operation::pad(tensor({rows + 2, columns + 2}, shared_to),
+                               tensor({rows, columns}, shared_from), {.before = {1, 1}}));
+    joined.meet(
+        operation::concat(tensor({rows, columns + more}, shared_to),
+                          {tensor({rows, columns}, shared_from), tensor({rows, more}, 2 * shared_from)}, 1));
+    transposed.meet(shared_permutation(ElementType::bf16, {rows, columns}, {1, 0}));
   }
   CHECK(padded.count() <= 8);
   CHECK(joined.count() <= 32);

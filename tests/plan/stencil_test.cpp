@@ -1,5 +1,6 @@
 /// Stencils as plans: what expressions call, what is refused, which kernels are made.
 #include "kernel/stencil_calls.hpp"
+#include "plan/moves.hpp"
 #include "plan/violations.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -11,12 +12,10 @@
 #include <catch2/catch_test_macros.hpp>
 
 using namespace tmajit;
-using tests::broken_rules, tests::Rules;
+using tests::broken_rules, tests::from_address, tests::Rules, tests::to_address;
 
 namespace {
 
-constexpr DevicePtr to_address = 0x7f00'0000'0000;
-constexpr DevicePtr from_address = 0x7e00'0000'0000;
 constexpr auto five_points = "0.25f * (x0(-1, 0) + x0(1, 0) + x0(0, -1) + x0(0, 1)) - x0";
 
 Tensor to(const std::vector<std::uint64_t>& shape) {

@@ -15,7 +15,7 @@ using tests::permutation;
 
 namespace {
 
-constexpr auto f32 = ElementType::f32;
+using ElementType::f32;
 
 }  // namespace
 

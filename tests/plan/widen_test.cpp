@@ -9,10 +9,9 @@ using tests::dense, tests::from_address, tests::permutation, tests::strided, tes
 
 namespace {
 
-constexpr auto u8 = ElementType::u8;
-constexpr auto bf16 = ElementType::bf16;
-constexpr auto f32 = ElementType::f32;
-constexpr auto f64 = ElementType::f64;
+using ElementType::bf16;
+using ElementType::f32;
+using ElementType::f64;
 
 /// Bytes of the elements that a transpose moves; 0 for other kernels.
 std::uint32_t width(const Move& move) {
@@ -34,7 +33,7 @@ std::uint32_t joined(const Move& move) {
 }  // namespace
 
 TEST_CASE("2, 4, 8 or 16 bytes that stay together are one element") {
-  for (const ElementType type : {u8, bf16, f32, f64}) {
+  for (const ElementType type : {ElementType::u8, bf16, f32, f64}) {
     for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
       INFO(kept << " of " << name(type));
       const std::uint64_t bytes = kept * size_of(type);
@@ -98,5 +97,5 @@ TEST_CASE("only what makes a transpose is widened") {
   move.body = Padding{{0, 0, 0}, 1.0};
   CHECK(joined(move) == 1);
   // Two columns leave half of a block of 4 by 4 empty.
-  CHECK(joined(permutation(u8, {64, 2, 2}, {1, 0, 2})) == 1);
+  CHECK(joined(permutation(ElementType::u8, {64, 2, 2}, {1, 0, 2})) == 1);
 }

@@ -1,5 +1,6 @@
 /// Windows as plans: what is refused, which kernels are made.
 #include "operations/cases.hpp"
+#include "plan/moves.hpp"
 #include "plan/violations.hpp"
 #include "seed.hpp"
 
@@ -15,25 +16,22 @@
 
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
-using tests::broken_rules, tests::Rules;
+using tests::broken_rules, tests::from_address, tests::Rules, tests::to_address;
 
 namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
-constexpr DevicePtr to_address = 0x7f00'0000'0000;
-constexpr DevicePtr from_address = 0x7e00'0000'0000;
-
-Tensor to(const Shape& shape) {
+Tensor windows_at(const Shape& shape) {
   return {TensorView::contiguous(ElementType::f16, shape), to_address};
 }
-Tensor from(const Shape& shape, DevicePtr shift = 0) {
+Tensor images_at(const Shape& shape, DevicePtr shift = 0) {
   return {TensorView::contiguous(ElementType::f16, shape), from_address + shift};
 }
 
 const Windows around{.filter = {3, 3}, .before = {1, 1}, .after = {1, 1}};
 
-KernelPlan planned(const Tensor& destination, const Tensor& source, const Windows& windows) {
+KernelPlan planned_windows(const Tensor& destination, const Tensor& source, const Windows& windows) {
   return plan_kernels(operation::im2col(destination, source, windows)).at(0);
 }
 bool by_engine(const KernelPlan& plan) {
@@ -41,9 +39,9 @@ bool by_engine(const KernelPlan& plan) {
 }
 
 /// The message of what making the operation throws.
-std::string refusal(const Shape& destination, const Shape& images, const Windows& windows) {
+std::string refused_windows(const Shape& destination, const Shape& images, const Windows& windows) {
   try {
-    static_cast<void>(operation::im2col(to(destination), from(images), windows));
+    static_cast<void>(operation::im2col(windows_at(destination), images_at(images), windows));
   } catch (const Error& error) {
     CHECK(error.code() == ErrorCode::invalid_argument);
     return error.what();
@@ -67,30 +65,31 @@ TEST_CASE("windows: how many there are") {
 TEST_CASE("windows: what is refused") {
   const Shape images{2, 8, 10, 16};
   const Shape rows{2 * 8 * 10, 9 * 16};
-  CHECK(refusal(rows, images, around).empty());
-  CHECK(refusal({2, 8, 10, 9 * 16}, images, around).empty());
-  CHECK(refusal({2, 8, 10, 3, 3, 16}, images, around).empty());
-  CHECK_THAT(refusal({2, 8, 10, 16}, images, around),
+  CHECK(refused_windows(rows, images, around).empty());
+  CHECK(refused_windows({2, 8, 10, 9 * 16}, images, around).empty());
+  CHECK(refused_windows({2, 8, 10, 3, 3, 16}, images, around).empty());
+  CHECK_THAT(refused_windows({2, 8, 10, 16}, images, around),
              ContainsSubstring("but the result has shape 2x8x10x3x3x16"));
-  CHECK_THAT(refusal(rows, {2, 160}, around), ContainsSubstring("has 2 dimensions"));
-  CHECK_THAT(refusal(rows, images, {.filter = {3}}),
+  CHECK_THAT(refused_windows(rows, {2, 160}, around), ContainsSubstring("has 2 dimensions"));
+  CHECK_THAT(refused_windows(rows, images, {.filter = {3}}),
              ContainsSubstring("1 number for 2 dimensions of an image"));
-  CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .strides = {1}}),
+  CHECK_THAT(refused_windows(rows, images, {.filter = {3, 3}, .strides = {1}}),
              ContainsSubstring("windows, strides"));
-  CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .dilations = {1, 0}}),
+  CHECK_THAT(refused_windows(rows, images, {.filter = {3, 3}, .dilations = {1, 0}}),
              ContainsSubstring("dilations[1]: found 0"));
-  CHECK_THAT(refusal(rows, images, {.filter = {3, 3}, .before = {-1, 0}}),
+  CHECK_THAT(refused_windows(rows, images, {.filter = {3, 3}, .before = {-1, 0}}),
              ContainsSubstring("before[0]: found -1"));
-  CHECK_THAT(refusal(rows, images, {.filter = {9, 3}}), ContainsSubstring("8 pixels, 8 with the padding"));
+  CHECK_THAT(refused_windows(rows, images, {.filter = {9, 3}}),
+             ContainsSubstring("8 pixels, 8 with the padding"));
 
   // A move that somebody has put together.
   const auto rules = [&](Move move) {
     return broken_rules([&] { return plan_kernels(Operation::of({std::move(move)})); });
   };
-  const Move legal = operation::im2col(to(rows), from(images), around).moves.front();
+  const Move legal = operation::im2col(windows_at(rows), images_at(images), around).moves.front();
   CHECK(rules(legal).empty());
   Move wrong = legal;
-  wrong.destination = to(rows);
+  wrong.destination = windows_at(rows);
   CHECK(rules(wrong) == Rules{"view.shape of shape of the destination"});
   wrong = legal;
   wrong.sources.push_back(legal.sources.front());  // im2col has no filter
@@ -99,7 +98,7 @@ TEST_CASE("windows: what is refused") {
   std::get<Im2col>(wrong.body).windows.filter = {3};
   CHECK(rules(wrong) == Rules{"windows.rank of windows: filter (to the destination)"});
   wrong = legal;
-  wrong.sources.front() = from({2 * 8 * 10, 16});
+  wrong.sources.front() = images_at({2 * 8 * 10, 16});
   CHECK(rules(wrong) == Rules{"windows.rank of images (to the destination)"});
   wrong = legal;
   wrong.sources.front().address = legal.destination.address;
@@ -109,33 +108,37 @@ TEST_CASE("windows: what is refused") {
 TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the rest") {
   const Shape rows{2 * 8 * 10, 9 * 16};
   const Shape images{2, 8, 10, 16};
-  CHECK(by_engine(planned(to(rows), from(images), around)));
-  CHECK(by_engine(planned(to({2, 8, 10, 3, 3, 16}), from(images), around)));
-  CHECK_FALSE(by_engine(planned(to(rows), from(images, 2), around)));
-  CHECK_FALSE(by_engine(planned(to({2 * 8 * 10, 9 * 12}), from({2, 8, 10, 12}), around)));
+  CHECK(by_engine(planned_windows(windows_at(rows), images_at(images), around)));
+  CHECK(by_engine(planned_windows(windows_at({2, 8, 10, 3, 3, 16}), images_at(images), around)));
+  CHECK_FALSE(by_engine(planned_windows(windows_at(rows), images_at(images, 2), around)));
+  CHECK_FALSE(
+      by_engine(planned_windows(windows_at({2 * 8 * 10, 9 * 12}), images_at({2, 8, 10, 12}), around)));
   // What an instruction cannot say: strides beyond 8, taps and padding beyond its bits.
   const Shape line{1, 1000, 8};
-  CHECK(by_engine(planned(to({125, 8}), from(line), {.filter = {1}, .strides = {8}})));
-  CHECK_FALSE(by_engine(planned(to({112, 8}), from(line), {.filter = {1}, .strides = {9}})));
+  CHECK(by_engine(planned_windows(windows_at({125, 8}), images_at(line), {.filter = {1}, .strides = {8}})));
+  CHECK_FALSE(
+      by_engine(planned_windows(windows_at({112, 8}), images_at(line), {.filter = {1}, .strides = {9}})));
   const Shape solid{1, 40, 40, 40, 8};
-  CHECK(by_engine(planned(to({16 * 38 * 38, 32}), from({1, 31, 38, 38, 8}),
-                          {.filter = {4, 1, 1}, .dilations = {5, 1, 1}})));
-  CHECK_FALSE(
-      by_engine(planned(to({8 * 40 * 40, 16}), from(solid), {.filter = {2, 1, 1}, .dilations = {32, 1, 1}})));
-  CHECK_FALSE(
-      by_engine(planned(to({57 * 40 * 40, 8}), from(solid), {.filter = {1, 1, 1}, .before = {17, 0, 0}})));
+  CHECK(by_engine(planned_windows(windows_at({16 * 38 * 38, 32}), images_at({1, 31, 38, 38, 8}),
+                                  {.filter = {4, 1, 1}, .dilations = {5, 1, 1}})));
+  CHECK_FALSE(by_engine(planned_windows(windows_at({8 * 40 * 40, 16}), images_at(solid),
+                                        {.filter = {2, 1, 1}, .dilations = {32, 1, 1}})));
+  CHECK_FALSE(by_engine(planned_windows(windows_at({57 * 40 * 40, 8}), images_at(solid),
+                                        {.filter = {1, 1, 1}, .before = {17, 0, 0}})));
 }
 
 TEST_CASE("windows: kernels are of the family im2col alone, and no other plan is") {
-  const Operation operation = operation::im2col(to({160, 144}), from({2, 8, 10, 16}), around);
+  const Operation operation = operation::im2col(windows_at({160, 144}), images_at({2, 8, 10, 16}), around);
   CHECK(plan_kernels(operation).at(0).family().name == "im2col");
   CHECK_THROWS_AS(plan_kernels(operation, {.family = "general"}), Error);
-  CHECK_THROWS_AS(plan_kernels(operation::copy(to({8, 8}), from({8, 8})), {.family = "im2col"}), Error);
+  CHECK_THROWS_AS(plan_kernels(operation::copy(windows_at({8, 8}), images_at({8, 8})), {.family = "im2col"}),
+                  Error);
   // One kernel serves windows of any size.
   CHECK(plan_kernels(operation).at(0).key() ==
-        planned(to({3 * 20 * 20, 4 * 64}), from({3, 21, 21, 64}), {.filter = {2, 2}}).key());
+        planned_windows(windows_at({3 * 20 * 20, 4 * 64}), images_at({3, 21, 21, 64}), {.filter = {2, 2}})
+            .key());
   CHECK(plan_kernels(operation).at(0).bytes_read() == 2 * 8 * 10 * 16 * 2);
-  CHECK(plan_kernels(operation::im2col(to({0, 144}), from({0, 8, 10, 16}), around)).empty());
+  CHECK(plan_kernels(operation::im2col(windows_at({0, 144}), images_at({0, 8, 10, 16}), around)).empty());
 }
 
 namespace {

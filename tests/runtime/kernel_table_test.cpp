@@ -39,7 +39,7 @@ Artifact large_artifact(const Source& source, const CompileOptions&) {
   return artifact;
 }
 
-constexpr Toolchain toolchain{.identity = &no_compiler, .compile = &large_artifact};
+constexpr Toolchain large_toolchain{.identity = &no_compiler, .compile = &large_artifact};
 
 struct Desk {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
@@ -65,7 +65,7 @@ TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
   const Desk desk;
   constexpr std::size_t count = 100;
   const auto bytes_of_kernel = [&](bool on_disk) {
-    KernelTable table(desk.options(on_disk, 2 * count), toolchain);
+    KernelTable table(desk.options(on_disk, 2 * count), large_toolchain);
     (void)numbered(table, 0);
     const std::size_t before = heap_bytes();
     for (std::size_t n = 1; n <= count; ++n) (void)numbered(table, n);
@@ -88,7 +88,7 @@ TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
 
 TEST_CASE("a kernel of a plan keeps the plan, to be made of again, and little beside") {
   const Desk desk;
-  KernelTable table(desk.options(true, 100), toolchain);
+  KernelTable table(desk.options(true, 100), large_toolchain);
   const auto ask = [&](int number) {
     const std::array<std::uint64_t, 2> shape{256, 64};
     const TensorView view = TensorView::contiguous(ElementType::f32, shape);
@@ -111,7 +111,7 @@ TEST_CASE("a kernel of a plan keeps the plan, to be made of again, and little be
 TEST_CASE("10,000 kernels take no more memory than those that are kept") {
   const Desk desk;
   constexpr std::size_t limit = 100;
-  KernelTable table(desk.options(false, limit), toolchain);
+  KernelTable table(desk.options(false, limit), large_toolchain);
   const Kernel held = numbered(table, 0);
   for (std::size_t n = 1; n < 2 * limit; ++n) (void)numbered(table, n);
   const std::size_t at_limit = heap_bytes();
@@ -134,7 +134,7 @@ TEST_CASE("10,000 kernels take no more memory than those that are kept") {
 
 TEST_CASE("a kernel that is in use stays") {
   const Desk desk;
-  KernelTable table(desk.options(false, 10), toolchain);
+  KernelTable table(desk.options(false, 10), large_toolchain);
   for (std::size_t n = 1; n < 200; ++n) {
     (void)numbered(table, 0);
     (void)numbered(table, n);
@@ -146,7 +146,7 @@ TEST_CASE("kernels outlive the table that made them, and so do their artifacts")
   const Desk desk;
   std::optional<Kernel> kernel;
   {
-    KernelTable table(desk.options(true, 10), toolchain);
+    KernelTable table(desk.options(true, 10), large_toolchain);
     kernel = numbered(table, 5);
   }
   CHECK(desk.device->kernels_alive() == 1);

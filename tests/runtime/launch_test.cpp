@@ -32,11 +32,11 @@ using tests::error_of;
 namespace {
 using Shape = std::vector<std::uint64_t>;
 
-constexpr DevicePtr in_at = 0x7f00'0000'0000;
-constexpr DevicePtr out_at = 0x7f80'0000'0000;
+constexpr DevicePtr launch_in = 0x7f00'0000'0000;
+constexpr DevicePtr launch_out = 0x7f80'0000'0000;
 const auto some_stream = reinterpret_cast<Stream>(std::uintptr_t{0x5000});
 
-struct Bench {
+struct LaunchBench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt, .compile = {}}};
 
@@ -61,8 +61,10 @@ TensorView dense(ElementType type, const Shape& shape) {
 
 TileRequest request_of(std::string_view family, const TensorView& to, const TensorView& from,
                        std::string_view expression = {}) {
-  return {
-      .family = family, .destination = {to, out_at}, .sources = {{from, in_at}}, .expression = expression};
+  return {.family = family,
+          .destination = {to, launch_out},
+          .sources = {{from, launch_in}},
+          .expression = expression};
 }
 
 /// What the request's kernel is, with the defaults filled in.
@@ -80,7 +82,7 @@ Rules rules(const TileRequest& request) {
 }  // namespace
 
 TEST_CASE("copy: two maps and the tile grid, one launch") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {1000, 400});
   const std::array<std::uint32_t, 2> box{64, 32};
   TileRequest request = request_of("copy", view, view);
@@ -94,9 +96,9 @@ TEST_CASE("copy: two maps and the tile grid, one launch") {
   REQUIRE(bench.device->encoded.size() == 2);
   CHECK(bench.device->encoded[0].spec == tensor_map(spec, 0, view));
   CHECK(bench.device->encoded[0].spec.l2_promotion == L2Promotion::b128);
-  CHECK(bench.device->encoded[0].address == out_at);
+  CHECK(bench.device->encoded[0].address == launch_out);
   CHECK(bench.device->encoded[1].spec == tensor_map(spec, 1, view));
-  CHECK(bench.device->encoded[1].address == in_at);
+  CHECK(bench.device->encoded[1].address == launch_in);
   CHECK(launch.bytes_moved() == 2ULL * 1000 * 400 * 4);
 
   const Seen seen = bench.seen(plan, [&] { launch(some_stream); });
@@ -122,7 +124,7 @@ TEST_CASE("copy: two maps and the tile grid, one launch") {
 }
 
 TEST_CASE("a persistent grid has no more CTAs than are resident, and no more than tiles") {
-  Bench bench;
+  LaunchBench bench;
   const std::array<std::uint32_t, 2> box{8, 32};
   const auto request = [&](const Shape& shape) {
     const TensorView view = dense(ElementType::f32, shape);
@@ -155,18 +157,18 @@ TEST_CASE("a grid that is not persistent asks for the shared memory that keeps f
 }
 
 TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail names the rest") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = TensorView::strided(ElementType::f32, {1000, 402}, {404, 1});
   const Seen seen = bench.launched(plan_tiles(request_of("copy", view, view)));
   CHECK(bench.device->encoded.at(0).spec.shape[1] == 400);
   CHECK(bench.device->encoded.at(1).spec.shape[1] == 402);
   CHECK(seen.names.back() == "tail");
-  CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{out_at, 404 * 4, 4});
+  CHECK(seen.numbers<std::uint64_t>("tail", 3) == std::vector<std::uint64_t>{launch_out, 404 * 4, 4});
   CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
 }
 
 TEST_CASE("copy with element strides reads only what it moves") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView source = dense(ElementType::f32, {101, 64});
   const std::array<std::uint32_t, 2> box{20, 32};
   const std::array<std::uint32_t, 2> element_strides{2, 1};
@@ -180,12 +182,12 @@ TEST_CASE("copy with element strides reads only what it moves") {
 }
 
 TEST_CASE("map: every input's map, and the output's") {
-  Bench bench;
+  LaunchBench bench;
   const std::array views{dense(ElementType::f16, {9, 70, 64}), dense(ElementType::f32, {9, 70, 64}),
                          dense(ElementType::f16, {9, 70, 64})};
   TileRequest request = request_of("map", dense(ElementType::bf16, {9, 70, 64}), views[0], "x0 * x1 + x2");
-  request.sources.push_back({views[1], in_at + (1 << 20)});
-  request.sources.push_back({views[2], in_at + (1 << 24)});
+  request.sources.push_back({views[1], launch_in + (1 << 20)});
+  request.sources.push_back({views[2], launch_in + (1 << 24)});
   request.tiles.oob_fill = OobFill::nan;
   const TileSpec spec = spec_of(map_traits, request);
   const KernelPlan plan = plan_tiles(request);
@@ -193,13 +195,13 @@ TEST_CASE("map: every input's map, and the output's") {
   std::map<DevicePtr, std::uint64_t> number_of;  // of the map of an address
   for (const auto& map : bench.device->encoded) number_of.emplace(map.address, number_of.size());
   REQUIRE(number_of.size() == 4);
-  CHECK(seen.word("x0") == number_of.at(in_at));
-  CHECK(seen.word("x1") == number_of.at(in_at + (1 << 20)));
-  CHECK(seen.word("x2") == number_of.at(in_at + (1 << 24)));
-  CHECK(seen.word("out") == number_of.at(out_at));
+  CHECK(seen.word("x0") == number_of.at(launch_in));
+  CHECK(seen.word("x1") == number_of.at(launch_in + (1 << 20)));
+  CHECK(seen.word("x2") == number_of.at(launch_in + (1 << 24)));
+  CHECK(seen.word("out") == number_of.at(launch_out));
   for (const auto& [spec_of_map, address] : bench.device->encoded) {
     INFO(std::hex << address);
-    if (address != out_at) CHECK(spec_of_map.oob_fill == OobFill::nan);
+    if (address != launch_out) CHECK(spec_of_map.oob_fill == OobFill::nan);
   }
   CHECK(plan.bytes_moved() == 9ULL * 70 * 64 * (2 + 4 + 2 + 2));
   for (std::uint32_t d = 0; d < 3; ++d) {
@@ -208,7 +210,7 @@ TEST_CASE("map: every input's map, and the output's") {
 }
 
 TEST_CASE("snapshot: the source's map and grid, the output's address") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView source = dense(ElementType::u16, {33, 128});
   const std::array<std::uint32_t, 2> box{16, 64};
   TileRequest request = request_of("snapshot", source, source);
@@ -218,7 +220,7 @@ TEST_CASE("snapshot: the source's map and grid, the output's address") {
   const Seen seen = bench.launched(plan);
   CHECK(bench.device->encoded.size() == 1);
   CHECK(seen.word("source") == 0);
-  CHECK(seen.word("images") == out_at);
+  CHECK(seen.word("images") == launch_out);
   CHECK(seen.tiles(2) == std::vector<std::uint32_t>{3, 2});
   CHECK(plan.bytes_moved() == 33 * 128 * 2 + 6 * 16 * 128);
 
@@ -230,7 +232,7 @@ TEST_CASE("snapshot: the source's map and grid, the output's address") {
 }
 
 TEST_CASE("bulk: two addresses and a count, no map") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = dense(ElementType::i32, {1'000'003});
   TileRequest request = request_of("bulk", view, view, "x + 1");
   request.sources[0].address += 4;
@@ -240,8 +242,8 @@ TEST_CASE("bulk: two addresses and a count, no map") {
   const Seen seen = bench.launched(plan);
   CHECK(bench.device->encoded.empty());
   CHECK(seen.names == std::vector<std::string>{"out", "in", "count"});
-  CHECK(seen.word("in") == in_at + 4);
-  CHECK(seen.word("out") == out_at + 8);
+  CHECK(seen.word("in") == launch_in + 4);
+  CHECK(seen.word("out") == launch_out + 8);
   CHECK(seen.word("count") == 1'000'003);
   CHECK(seen.shape.grid[0] ==
         (1'000'003 + spec.tile[0] * spec.tiles_per_cta - 1) / (spec.tile[0] * spec.tiles_per_cta));
@@ -254,7 +256,7 @@ TEST_CASE("bulk: two addresses and a count, no map") {
   REQUIRE(rules(in_place).size() == 1);
   CHECK_THAT(rules(in_place)[0], StartsWith("memory.overlap of "));
   TileRequest odd = request;
-  odd.destination.address = out_at + 2;
+  odd.destination.address = launch_out + 2;
   REQUIRE(rules(odd).size() == 1);
   CHECK_THAT(rules(odd)[0], StartsWith("address.alignment of "));
   CHECK_THAT(error_of([&] { return plan_tiles(odd); }).what(), ContainsSubstring("a multiple of 4 bytes"));
@@ -263,14 +265,14 @@ TEST_CASE("bulk: two addresses and a count, no map") {
 TEST_CASE("in place needs the same memory and a family that computes element by element") {
   const TensorView view = dense(ElementType::f32, {256, 64});
   TileRequest map = request_of("map", view, view, "x * 2");
-  map.destination.address = in_at;
+  map.destination.address = launch_in;
   CHECK(rules(map).empty());
-  map.destination.address = in_at + 256;
+  map.destination.address = launch_in + 256;
   REQUIRE(rules(map).size() == 1);
   CHECK_THAT(rules(map)[0], StartsWith("memory.overlap of "));
 
   TileRequest copy = request_of("copy", view, view);
-  copy.destination.address = in_at;
+  copy.destination.address = launch_in;
   REQUIRE(rules(copy).size() == 1);
   CHECK_THAT(rules(copy)[0], StartsWith("memory.overlap of "));
 
@@ -279,12 +281,12 @@ TEST_CASE("in place needs the same memory and a family that computes element by 
   const std::array<std::int64_t, 2> strides{128, 1};
   const TensorView half = TensorView::strided(ElementType::f32, shape, strides);
   TileRequest halves = request_of("copy", half, half);
-  halves.destination.address = in_at + 64 * 4;
+  halves.destination.address = launch_in + 64 * 4;
   CHECK(rules(halves).empty());
 }
 
 TEST_CASE("operands that break a rule are refused, with every rule they break") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
   TileRequest none = request_of("copy", view, view);
   none.sources.clear();
@@ -317,7 +319,7 @@ TEST_CASE("operands that break a rule are refused, with every rule they break") 
 }
 
 TEST_CASE("a plan of another kernel is refused") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
   const KernelPlan copy = plan_tiles(request_of("copy", view, view));
   const KernelPlan map = plan_tiles(request_of("map", view, view, "x + 1"));
@@ -331,13 +333,13 @@ TEST_CASE("a plan of another kernel is refused") {
 }
 
 TEST_CASE("a planner's kernel is launched with its views, and bound again to other memory") {
-  Bench bench;
+  LaunchBench bench;
   const auto turned = [](DevicePtr to, DevicePtr from) {
     const Tensor source{dense(ElementType::f32, {512, 1024}), from};
     return Move{.destination = {dense(ElementType::f32, {1024, 512}), to},
                 .sources = {permuted(source, {1, 0})}};
   };
-  for (const KernelPlan& plan : plan_candidates(turned(out_at, in_at))) {
+  for (const KernelPlan& plan : plan_candidates(turned(launch_out, launch_in))) {
     INFO(plan.choice().text());
     PreparedLaunch launch = bench.runtime.kernel(plan).prepare(plan);
     const auto bytes_of = [&](const FakeDevice::Launch& one) {
@@ -358,12 +360,12 @@ TEST_CASE("a planner's kernel is launched with its views, and bound again to oth
       return found;
     };
     bench.device->encoded.clear();
-    launch.rebind(std::array{out_at + 4096, in_at - 8192});
+    launch.rebind(std::array{launch_out + 4096, launch_in - 8192});
     const auto rebound = launched([&] { launch(some_stream); });
     const auto maps = std::move(bench.device->encoded);
     bench.device->encoded = {};
     // The same kernel and tile, planned there.
-    const std::vector<KernelPlan> there = plan_candidates(turned(out_at + 4096, in_at - 8192));
+    const std::vector<KernelPlan> there = plan_candidates(turned(launch_out + 4096, launch_in - 8192));
     const auto same = std::ranges::find_if(there, [&](const KernelPlan& other) {
       return other.key() == plan.key() && other.choice() == plan.choice();
     });
@@ -375,13 +377,13 @@ TEST_CASE("a planner's kernel is launched with its views, and bound again to oth
       CHECK(maps[i].address == bench.device->encoded[i].address);
       CHECK(maps[i].spec == bench.device->encoded[i].spec);
     }
-    CHECK(error_of([&] { return launch.rebind(std::array{out_at}), 0; }).code() ==
+    CHECK(error_of([&] { return launch.rebind(std::array{launch_out}), 0; }).code() ==
           ErrorCode::invalid_argument);
   }
 }
 
 TEST_CASE("a prepared launch makes one device call and no allocation, on any thread") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
   bench.device->on_launch = nullptr;
   PreparedLaunch prepared = [&] {
@@ -393,7 +395,7 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
   PreparedLaunch launch = std::move(prepared);
 
   bench.device->encoded.reserve(64);
-  const std::array<DevicePtr, 2> elsewhere{out_at + 4096, in_at + 4096};
+  const std::array<DevicePtr, 2> elsewhere{launch_out + 4096, launch_in + 4096};
   const std::size_t before = allocations();
   launch(some_stream);
   CHECK(allocations() == before);
@@ -414,7 +416,7 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
 }
 
 TEST_CASE("what a launch costs before it reaches the device") {
-  Bench bench;
+  LaunchBench bench;
   bench.device->on_launch = nullptr;
   const TensorView view = dense(ElementType::f32, {256, 64});
   const KernelPlan plan = plan_tiles(request_of("copy", view, view));
@@ -434,7 +436,7 @@ TEST_CASE("what a launch costs before it reaches the device") {
     }
     return best;
   };
-  const std::array<DevicePtr, 2> elsewhere{out_at + 4096, in_at + 4096};
+  const std::array<DevicePtr, 2> elsewhere{launch_out + 4096, launch_in + 4096};
   const double ready = nanoseconds([&] { prepared(some_stream); });
   const double rebound = nanoseconds([&] {
     prepared.rebind(elsewhere);
@@ -457,9 +459,9 @@ TEST_CASE("found: memory of no device is refused") {
 }
 
 TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches are refused") {
-  Bench bench;
+  LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {64, 64});
-  std::vector<KernelPlan> plans = plan_kernels(operation::copy({view, out_at}, {view, in_at}));
+  std::vector<KernelPlan> plans = plan_kernels(operation::copy({view, launch_out}, {view, launch_in}));
   REQUIRE(plans.size() == 1);
   KernelPlan moved_plan = plans[0];
   const KernelPlan taken_plan = std::move(moved_plan);
@@ -472,6 +474,6 @@ TEST_CASE("found: moved-from plans and kernels stay valid, moved-from launches a
   taken(some_stream);
   CHECK(error_of([&] { launch(some_stream); }).code() ==
         ErrorCode::invalid_argument);  // NOLINT(bugprone-use-after-move)
-  CHECK(error_of([&] { launch.rebind({out_at, in_at}); }).code() == ErrorCode::invalid_argument);
+  CHECK(error_of([&] { launch.rebind({launch_out, launch_in}); }).code() == ErrorCode::invalid_argument);
   CHECK(launch.bytes_moved() == 0);
 }

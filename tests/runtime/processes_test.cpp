@@ -27,17 +27,17 @@ struct SlowToolchain {
   std::filesystem::path counted;  ///< a byte a compile
   std::chrono::milliseconds takes{0};
 };
-SlowToolchain toolchain;
+SlowToolchain slow_toolchain;
 
-const CompilerIdentity& identity() {
-  return toolchain.compiler;
+const CompilerIdentity& slow_identity() {
+  return slow_toolchain.compiler;
 }
 
 Artifact slow_compile(const Source& source, const CompileOptions&) {
-  const int file = ::open(toolchain.counted.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  const int file = ::open(slow_toolchain.counted.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0 || ::write(file, "x", 1) != 1) throw std::runtime_error("a compile was not counted");
   ::close(file);
-  std::this_thread::sleep_for(toolchain.takes);
+  std::this_thread::sleep_for(slow_toolchain.takes);
   Artifact artifact;
   artifact.entry = source.entry;
   artifact.source = source.text;
@@ -46,25 +46,25 @@ Artifact slow_compile(const Source& source, const CompileOptions&) {
   return artifact;
 }
 
-struct Bench {
-  explicit Bench(std::chrono::milliseconds takes) {
-    toolchain.counted = folder.path() / "compiles";
-    toolchain.takes = takes;
+struct ProcessBench {
+  explicit ProcessBench(std::chrono::milliseconds takes) {
+    slow_toolchain.counted = folder.path() / "compiles";
+    slow_toolchain.takes = takes;
   }
-  Bench(const Bench&) = delete;
-  Bench& operator=(const Bench&) = delete;
+  ProcessBench(const ProcessBench&) = delete;
+  ProcessBench& operator=(const ProcessBench&) = delete;
 
   [[nodiscard]] std::filesystem::path cache() const { return folder.path() / "cache"; }
   [[nodiscard]] std::size_t compiles() const {
     std::error_code none;
-    const auto size = std::filesystem::file_size(toolchain.counted, none);
+    const auto size = std::filesystem::file_size(slow_toolchain.counted, none);
     return none ? 0 : size;
   }
   /// Has `threads` threads ask for one kernel, and says whether all of them got it.
   [[nodiscard]] bool ask(std::chrono::milliseconds patience, int threads = 1) const {
     RuntimeOptions options;
     options.cache_directory = cache();
-    const Builder builder(options, {.identity = &identity, .compile = &slow_compile}, patience);
+    const Builder builder(options, {.identity = &slow_identity, .compile = &slow_compile}, patience);
     SingleFlight<std::string, BuiltKernel> kernels;
     const Source source{"text", "entry", ""};
     std::atomic<int> whole = 0;
@@ -97,7 +97,7 @@ struct Bench {
 }  // namespace
 
 TEST_CASE("eight cold processes of eight threads compile a kernel once") {
-  const Bench bench(300ms);
+  const ProcessBench bench(300ms);
   std::vector<ChildProcess> children;
   for (int i = 0; i < 8; ++i) children.emplace_back([&] { return bench.ask(60s, 8) ? 0 : 1; });
   for (auto& child : children) CHECK(child.exit_code(60s) == 0);
@@ -107,7 +107,7 @@ TEST_CASE("eight cold processes of eight threads compile a kernel once") {
 }
 
 TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
-  const Bench bench(0ms);
+  const ProcessBench bench(0ms);
   const Source source = custom_source("extern \"C\" __global__ void once(float* x) { *x = 1; }", "once");
   std::vector<ChildProcess> children;
   for (int i = 0; i < 4; ++i) {
@@ -123,7 +123,7 @@ TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
 
 TEST_CASE("a child that is forked while its parent compiles takes the kernel from disk") {
   skip_unless_threads_can_fork();
-  const Bench bench(500ms);
+  const ProcessBench bench(500ms);
   std::atomic<bool> whole = false;
   {
     const std::jthread parent([&] { whole = bench.ask(60s); });
@@ -136,10 +136,10 @@ TEST_CASE("a child that is forked while its parent compiles takes the kernel fro
 }
 
 TEST_CASE("a process that is killed while it compiles holds up nobody") {
-  const Bench bench(60s);
+  const ProcessBench bench(60s);
   ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
   bench.wait_for_compile();
-  toolchain.takes = 0ms;
+  slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(60s) ? 0 : 1; });
   std::this_thread::sleep_for(100ms);  // they wait
@@ -150,11 +150,11 @@ TEST_CASE("a process that is killed while it compiles holds up nobody") {
 }
 
 TEST_CASE("a process that is stopped while it compiles holds up others for their patience only") {
-  const Bench bench(1s);
+  const ProcessBench bench(1s);
   ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
   bench.wait_for_compile();
   first.kill(SIGSTOP);
-  toolchain.takes = 0ms;
+  slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(300ms) ? 0 : 1; });
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
@@ -167,7 +167,7 @@ TEST_CASE("a process that is stopped while it compiles holds up others for their
 }
 
 TEST_CASE("where there can be no lock a kernel is made without one") {
-  const Bench bench(0ms);
+  const ProcessBench bench(0ms);
   std::filesystem::create_directory(bench.cache());
   std::ofstream(bench.cache() / "locks") << "in the way";
   CHECK(bench.ask(60s));
@@ -176,7 +176,7 @@ TEST_CASE("where there can be no lock a kernel is made without one") {
 }
 
 TEST_CASE("a lock that was left behind is nobody's, and goes when the cache is emptied") {
-  const Bench bench(0ms);
+  const ProcessBench bench(0ms);
   CHECK(bench.ask(60s));
   const DiskCache cache(bench.cache());
   const auto left = bench.cache() / "locks" / std::string(64, 'a');

@@ -24,7 +24,8 @@ namespace {
 using Map = std::array<std::uint64_t, max_map_rank>;
 
 /// The rules that making the map breaks; none if it is made.
-std::vector<std::string> broken(const TensorView& view, const Dims& box, Swizzle swizzle = Swizzle::none) {
+std::vector<std::string> broken_map(const TensorView& view, const Dims& box,
+                                    Swizzle swizzle = Swizzle::none) {
   try {
     (void)TensorMapSpec::of(view, box, swizzle);
   } catch (const SpecError& error) {
@@ -56,20 +57,22 @@ TEST_CASE("the stride of a dimension that is never walked is one that a map may 
 
 TEST_CASE("views that no tensor map can be of are refused by rule") {
   const auto f32 = ElementType::f32;
-  CHECK(broken(TensorView::contiguous(f32, {}), {}) == std::vector<std::string>{"rank.range"});
-  CHECK(broken(TensorView::contiguous(f32, {2, 2, 2, 2, 2, 4}), {1, 1, 1, 1, 1, 4}) ==
+  CHECK(broken_map(TensorView::contiguous(f32, {}), {}) == std::vector<std::string>{"rank.range"});
+  CHECK(broken_map(TensorView::contiguous(f32, {2, 2, 2, 2, 2, 4}), {1, 1, 1, 1, 1, 4}) ==
         std::vector<std::string>{"rank.range"});
-  CHECK(broken(TensorView::contiguous(f32, {8, 5}), {8, 4}) == std::vector<std::string>{"strides.multiple"});
-  CHECK(broken(TensorView::strided(f32, {8, 8}, {-8, 1}), {8, 8}) ==
+  CHECK(broken_map(TensorView::contiguous(f32, {8, 5}), {8, 4}) ==
+        std::vector<std::string>{"strides.multiple"});
+  CHECK(broken_map(TensorView::strided(f32, {8, 8}, {-8, 1}), {8, 8}) ==
         std::vector<std::string>{"view.negative-stride"});
-  CHECK(broken(TensorView::strided(f32, {8, 8}, {8, -1}), {8, 8}) ==
+  CHECK(broken_map(TensorView::strided(f32, {8, 8}, {8, -1}), {8, 8}) ==
         std::vector<std::string>{"view.negative-stride"});
-  CHECK(broken(TensorView::strided(f32, {8, 8}, {64, 2}), {8, 8}) ==
+  CHECK(broken_map(TensorView::strided(f32, {8, 8}, {64, 2}), {8, 8}) ==
         std::vector<std::string>{"strides.innermost"});
-  CHECK(broken(TensorView::strided(f32, {8, 0}, {4, 1}), {8, 8}) == std::vector<std::string>{"shape.range"});
-  CHECK(broken(TensorView::contiguous(f32, {8, 64}), {8, 64}, Swizzle::b128) ==
+  CHECK(broken_map(TensorView::strided(f32, {8, 0}, {4, 1}), {8, 8}) ==
+        std::vector<std::string>{"shape.range"});
+  CHECK(broken_map(TensorView::contiguous(f32, {8, 64}), {8, 64}, Swizzle::b128) ==
         std::vector<std::string>{"box.swizzle"});
-  CHECK(broken(TensorView::contiguous(f32, {8, 64}), {0, 6}) ==
+  CHECK(broken_map(TensorView::contiguous(f32, {8, 64}), {0, 6}) ==
         std::vector<std::string>{"box.range", "box.inner-bytes"});
 }
 

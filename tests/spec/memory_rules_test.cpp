@@ -12,8 +12,8 @@ using namespace tmajit;
 
 namespace {
 
-constexpr auto f32 = ElementType::f32;
-constexpr DevicePtr base = 0x7f00'0000'0000;
+using ElementType::f32;
+constexpr DevicePtr origin = 0x7f00'0000'0000;
 
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
@@ -45,7 +45,7 @@ Rules placed(const TensorView& tensor, DevicePtr address, std::uint64_t unit) {
   return rules(broken([&](Violations& v) { check_placed_address(tensor, address, unit, it, v); }));
 }
 Rules written(const TensorView& tensor) {
-  return rules(broken([&](Violations& v) { check_written_once(tensor, base, it, v); }));
+  return rules(broken([&](Violations& v) { check_written_once(tensor, origin, it, v); }));
 }
 
 struct Operand {
@@ -85,13 +85,13 @@ TEST_CASE("limits of a view: a known type, eight dimensions, 2^62 bytes from end
 
 TEST_CASE("an address is not null, and a multiple of the unit; that of nothing may be anything") {
   const TensorView tensor = dense({64});
-  CHECK(placed(tensor, base, 16) == Rules{});
-  CHECK(placed(tensor, base + 4, 4) == Rules{});
-  CHECK(placed(tensor, base + 2, 4) == Rules{"address.alignment"});
+  CHECK(placed(tensor, origin, 16) == Rules{});
+  CHECK(placed(tensor, origin + 4, 4) == Rules{});
+  CHECK(placed(tensor, origin + 2, 4) == Rules{"address.alignment"});
   CHECK(placed(tensor, 0, 4) == Rules{"address.null"});
   CHECK(placed(dense({0}), 0, 4) == Rules{});
   CHECK(placed(dense({3, 0}), 7, 4) == Rules{});
-  const auto found = broken([&](Violations& v) { check_placed_address(tensor, base + 7, 4, it, v); });
+  const auto found = broken([&](Violations& v) { check_placed_address(tensor, origin + 7, 4, it, v); });
   CHECK(found[0].subject == "it: address");
   CHECK(found[0].legal == "0x7f0000000004");
   // What lies below the first multiple would be null, which is none.
@@ -110,7 +110,9 @@ TEST_CASE("what is written has an element of its own for each index, exactly") {
   // Neighbours that interleave: 3i + 2j takes no value twice for i below 2 …
   CHECK(written(view({2, 4}, {3, 2})) == Rules{});
   CHECK(written(view({3, 4}, {3, 2})) == Rules{"view.overlap"});  // … 3·2 = 2·3
-  const auto found = broken([](Violations& v) { check_written_once(view({64, 64}, {32, 1}), base, it, v); });
+  const auto found = broken([](Violations& v) {
+    check_written_once(view({64, 64}, {32, 1}), origin, it, v);
+  });
   CHECK(found[0].legal == "strides 64,1");
 }
 
@@ -135,28 +137,28 @@ TEST_CASE("small views overlap themselves where a walk over their elements says 
 
 TEST_CASE("strides that would be legal are named only where there are any") {
   TensorView endless = view({1ULL << 40U, 1ULL << 40U}, {0, 0});
-  const auto found = broken([&](Violations& v) { check_written_once(endless, base, it, v); });
+  const auto found = broken([&](Violations& v) { check_written_once(endless, origin, it, v); });
   REQUIRE(rules(found) == Rules{"view.overlap"});
   CHECK(found[0].legal == "a smaller shape");
 }
 
 TEST_CASE("what is written shares no byte with what else is read or written") {
   const TensorView tensor = dense({16, 64});
-  const DevicePtr end = base + 16 * 64 * 4;
-  CHECK(apart({{tensor, base, true}, {tensor, end}}).empty());
-  CHECK(rules(apart({{tensor, base, true}, {tensor, end - 1}})) == Rules{"memory.overlap"});
-  CHECK(rules(apart({{tensor, end - 1}, {tensor, base, true}})) == Rules{"memory.overlap"});
-  CHECK(rules(apart({{tensor, base, true}, {tensor, base, true}})) == Rules{"memory.overlap"});
-  CHECK(apart({{tensor, base}, {tensor, base}, {tensor, end, true}}).empty());  // both only read
-  CHECK(rules(apart({{tensor, base}, {tensor, base + 64}, {tensor, base + 128, true}})) ==
+  const DevicePtr end = origin + 16 * 64 * 4;
+  CHECK(apart({{tensor, origin, true}, {tensor, end}}).empty());
+  CHECK(rules(apart({{tensor, origin, true}, {tensor, end - 1}})) == Rules{"memory.overlap"});
+  CHECK(rules(apart({{tensor, end - 1}, {tensor, origin, true}})) == Rules{"memory.overlap"});
+  CHECK(rules(apart({{tensor, origin, true}, {tensor, origin, true}})) == Rules{"memory.overlap"});
+  CHECK(apart({{tensor, origin}, {tensor, origin}, {tensor, end, true}}).empty());  // both only read
+  CHECK(rules(apart({{tensor, origin}, {tensor, origin + 64}, {tensor, origin + 128, true}})) ==
         Rules{"memory.overlap", "memory.overlap"});
 
   // Columns beside columns interleave and share nothing.
   const TensorView half = view({16, 32}, {64, 1});
-  CHECK(apart({{half, base, true}, {half, base + 32 * 4}}).empty());
-  CHECK(rules(apart({{half, base, true}, {half, base + 31 * 4}})) == Rules{"memory.overlap"});
+  CHECK(apart({{half, origin, true}, {half, origin + 32 * 4}}).empty());
+  CHECK(rules(apart({{half, origin, true}, {half, origin + 31 * 4}})) == Rules{"memory.overlap"});
 
-  const auto found = apart({{tensor, base, true}, {tensor, base + 4}});
+  const auto found = apart({{tensor, origin, true}, {tensor, origin + 4}});
   CHECK(found[0].subject.find("operand 0 (f32 16x64 with strides 64,1, bytes 0x7f0000000000") !=
         std::string::npos);
   CHECK(found[0].subject.find("operand 1") != std::string::npos);
@@ -164,27 +166,27 @@ TEST_CASE("what is written shares no byte with what else is read or written") {
 
 TEST_CASE("in place: one source of the same group may be the destination, element by element") {
   const TensorView tensor = dense({16, 64});
-  CHECK(apart({{tensor, base, true, 0, true}, {tensor, base, false, 0, true}}).empty());
+  CHECK(apart({{tensor, origin, true, 0, true}, {tensor, origin, false, 0, true}}).empty());
   const auto refused = [&](const Operand& source) {
-    return rules(apart({{tensor, base, true, 0, true}, source})) == Rules{"memory.overlap"};
+    return rules(apart({{tensor, origin, true, 0, true}, source})) == Rules{"memory.overlap"};
   };
-  CHECK(refused({tensor, base, false, 1, true}));   // of another group
-  CHECK(refused({tensor, base, false, 0, false}));  // which moves elements
-  CHECK(refused({tensor, base + 4, false, 0, true}));
-  CHECK(refused({view({16, 64}, {1, 16}), base, false, 0, true}));
-  CHECK(refused({dense({16, 64}, ElementType::f16), base, false, 0, true}));
+  CHECK(refused({tensor, origin, false, 1, true}));   // of another group
+  CHECK(refused({tensor, origin, false, 0, false}));  // which moves elements
+  CHECK(refused({tensor, origin + 4, false, 0, true}));
+  CHECK(refused({view({16, 64}, {1, 16}), origin, false, 0, true}));
+  CHECK(refused({dense({16, 64}, ElementType::f16), origin, false, 0, true}));
   // Types of one size and strides that are never taken make no difference.
-  CHECK_FALSE(refused({dense({16, 64}, ElementType::i32), base, false, 0, true}));
+  CHECK_FALSE(refused({dense({16, 64}, ElementType::i32), origin, false, 0, true}));
   const TensorView row = view({1, 64}, {64, 1});
   const TensorView odd_row = view({1, 64}, {7, 1});
-  CHECK(apart({{row, base, true, 0, true}, {odd_row, base, false, 0, true}}).empty());
+  CHECK(apart({{row, origin, true, 0, true}, {odd_row, origin, false, 0, true}}).empty());
 }
 
 TEST_CASE("a tensor lies in the address space; one that is empty lies nowhere") {
   const TensorView tensor = dense({16, 64});
-  CHECK(rules(apart({{tensor, ~0ULL - 100, true}, {tensor, base}})) == Rules{"address.range"});
-  CHECK(rules(apart({{view({16, 64}, {-64, 1}), 64}, {tensor, base, true}})) == Rules{"address.range"});
-  CHECK(apart({{dense({0, 64}), base, true}, {tensor, base}}).empty());
+  CHECK(rules(apart({{tensor, ~0ULL - 100, true}, {tensor, origin}})) == Rules{"address.range"});
+  CHECK(rules(apart({{view({16, 64}, {-64, 1}), 64}, {tensor, origin, true}})) == Rules{"address.range"});
+  CHECK(apart({{dense({0, 64}), origin, true}, {tensor, origin}}).empty());
 }
 
 TEST_CASE("views and shapes for people") {

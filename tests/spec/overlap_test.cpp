@@ -15,7 +15,7 @@ namespace {
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
 
-TensorView view(const Shape& shape, const Strides& strides, ElementType type = ElementType::f32) {
+TensorView strided_view(const Shape& shape, const Strides& strides, ElementType type = ElementType::f32) {
   return TensorView::strided(type, shape, strides);
 }
 
@@ -53,28 +53,28 @@ std::set<std::uint64_t> bytes_of(const TensorView& v, std::uint64_t address) {
 }  // namespace
 
 TEST_CASE("spans that touch or are apart do not overlap") {
-  const TensorView v = view({4, 8}, {8, 1});  // 128 bytes
+  const TensorView v = strided_view({4, 8}, {8, 1});  // 128 bytes
   CHECK_FALSE(overlap(v, 1000, v, 1128));
   CHECK(overlap(v, 1000, v, 1127));
   CHECK(overlap(v, 1000, v, 1000));
-  CHECK_FALSE(overlap(v, 1000, view({0, 8}, {8, 1}), 1000));
+  CHECK_FALSE(overlap(v, 1000, strided_view({0, 8}, {8, 1}), 1000));
   CHECK(overlap(v, ~0ULL - 64, v, ~0ULL - 100));
 }
 
 TEST_CASE("columns, rows and blocks of one array do not overlap") {
   const DevicePtr base = 0x1000;
   // Halves of the columns of a [16, 64] array.
-  CHECK_FALSE(overlap(view({16, 32}, {64, 1}), base, view({16, 32}, {64, 1}), base + 32 * 4));
-  CHECK(overlap(view({16, 33}, {64, 1}), base, view({16, 32}, {64, 1}), base + 32 * 4));
+  CHECK_FALSE(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32 * 4));
+  CHECK(overlap(strided_view({16, 33}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32 * 4));
   // The right half goes around the end of a row of the left one's.
-  CHECK(overlap(view({16, 32}, {64, 1}), base, view({15, 33}, {64, 1}), base + 32 * 4));
+  CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({15, 33}, {64, 1}), base + 32 * 4));
   // Even and odd rows.
-  CHECK_FALSE(overlap(view({8, 64}, {128, 1}), base, view({8, 64}, {128, 1}), base + 64 * 4));
+  CHECK_FALSE(overlap(strided_view({8, 64}, {128, 1}), base, strided_view({8, 64}, {128, 1}), base + 64 * 4));
   // Columns of a [4, 16, 64] array, and some of another type and depth beside them.
-  CHECK_FALSE(overlap(view({4, 16, 32}, {1024, 64, 1}), base, view({4, 32}, {2048, 2}, ElementType::u16),
-                      base + 32 * 4));
+  CHECK_FALSE(overlap(strided_view({4, 16, 32}, {1024, 64, 1}), base,
+                      strided_view({4, 32}, {2048, 2}, ElementType::u16), base + 32 * 4));
   // Different strides: nothing is known.
-  CHECK(overlap(view({16, 32}, {64, 1}), base, view({16, 32}, {63, 1}), base + 32 * 4));
+  CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {63, 1}), base + 32 * 4));
 }
 
 TEST_CASE("what is said to be apart is apart") {
@@ -90,7 +90,7 @@ TEST_CASE("what is said to be apart is apart") {
       shape.push_back(1 + below(4));
       strides.push_back(below(3) == 0 ? below(20) : 4 * below(6));
     }
-    return view(shape, strides, below(2) == 0 ? ElementType::u8 : ElementType::u16);
+    return strided_view(shape, strides, below(2) == 0 ? ElementType::u8 : ElementType::u16);
   };
   int apart = 0;
   for (int i = 0; i < 20'000; ++i) {

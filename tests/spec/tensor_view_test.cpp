@@ -10,16 +10,16 @@ using namespace tmajit;
 
 namespace {
 
-constexpr auto most = std::numeric_limits<std::uint64_t>::max();
+constexpr auto most_elements = std::numeric_limits<std::uint64_t>::max();
 
-TensorView dense(const Dims& shape) {
+TensorView dense_view(const Dims& shape) {
   return TensorView::contiguous(ElementType::f32, shape);
 }
 
 }  // namespace
 
 TEST_CASE("a contiguous view has row-major strides in elements") {
-  const auto view = dense({2, 3, 4});
+  const auto view = dense_view({2, 3, 4});
   CHECK(view.rank == 3);
   CHECK(view.strides == std::array<std::int64_t, max_view_rank>{12, 4, 1});
   CHECK(view.elements() == 24);
@@ -27,8 +27,8 @@ TEST_CASE("a contiguous view has row-major strides in elements") {
 }
 
 TEST_CASE("a rank-0 view is one element") {
-  CHECK(dense({}).elements() == 1);
-  CHECK(dense({}).span_bytes() == 4);
+  CHECK(dense_view({}).elements() == 1);
+  CHECK(dense_view({}).span_bytes() == 4);
 }
 
 TEST_CASE("a strided view keeps the strides it is given, its span counts the gaps") {
@@ -41,13 +41,13 @@ TEST_CASE("a strided view keeps the strides it is given, its span counts the gap
 }
 
 TEST_CASE("an empty view has no elements and no span, whatever its other extents") {
-  CHECK((TensorView{.rank = 3, .shape = {most, most, 0}}).elements() == 0);
-  CHECK(dense({0, 5}).span_bytes() == 0);
+  CHECK((TensorView{.rank = 3, .shape = {most_elements, most_elements, 0}}).elements() == 0);
+  CHECK(dense_view({0, 5}).span_bytes() == 0);
 }
 
 TEST_CASE("counts saturate") {
-  CHECK(dense({1ULL << 40, 1ULL << 40}).elements() == most);
-  CHECK((TensorView{.rank = 1, .shape = {1ULL << 63}, .strides = {1}}).span_bytes() == most);
+  CHECK(dense_view({1ULL << 40, 1ULL << 40}).elements() == most_elements);
+  CHECK((TensorView{.rank = 1, .shape = {1ULL << 63}, .strides = {1}}).span_bytes() == most_elements);
 }
 
 TEST_CASE("nine dimensions are too many") {

@@ -25,8 +25,8 @@ Samples bandwidth(const Samples& microseconds, std::uint64_t bytes) {
 }
 
 /// Checks and measures one case; throws what the runtime throws.
-void measure(const Case& c, std::uint64_t size, const Options& options, Machine& machine, Report& report,
-             nlohmann::ordered_json& entry) {
+void measure_one(const Case& c, std::uint64_t size, const Options& options, Machine& machine, Report& report,
+                 nlohmann::ordered_json& entry) {
   const std::uint64_t moved = traffic(c).bytes();
   const ContestPlan how = machine.contest.plan(moved, options.rounds, Memory::beyond_l2);
   const Workload workload(machine, c, how.sets, options.seed);
@@ -80,7 +80,7 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
                                  {"size", size},
                                  {"shape", c.destinations.front().shape}};
     try {
-      measure(c, size, options, machine, report, entry);
+      measure_one(c, size, options, machine, report, entry);
     } catch (const tmajit::Error& error) {
       entry["error"] = error.what();
       report.failure(where, error);

@@ -77,17 +77,17 @@ std::vector<Case> cases() {
 }
 
 /// The stages of a compile as NVRTC names them, and as we do.
-constexpr std::array<std::pair<std::string_view, const char*>, 3> stages{
+constexpr std::array<std::pair<std::string_view, const char*>, 3> compile_stages{
     {{"CUDA C++ Frontend", "front_end"}, {"NVVM Optimizer", "nvvm"}, {"PTX Translation", "ptxas"}}};
 
 /// Each stage's share of a compile, from the table that NVRTC writes for its option --time: lines such as
 /// "empty.cu, NVVM Optimizer, 7, ms". Nothing if there is no such table.
-std::optional<std::array<double, stages.size()>> shares(const std::filesystem::path& table) {
-  std::array<double, stages.size()> spent{};
+std::optional<std::array<double, compile_stages.size()>> shares(const std::filesystem::path& table) {
+  std::array<double, compile_stages.size()> spent{};
   std::ifstream file(table);
   for (std::string line; std::getline(file, line);) {
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      const std::string mark = fmt::format(", {}, ", stages.at(i).first);
+    for (std::size_t i = 0; i < compile_stages.size(); ++i) {
+      const std::string mark = fmt::format(", {}, ", compile_stages.at(i).first);
       const std::size_t at = line.find(mark);
       if (at == std::string::npos) continue;
       double value = 0;
@@ -119,7 +119,7 @@ class Race {
       wall_.push_back(own.wall_ms);
       multiple_.push_back(own.cpu_ms / empty);
       const auto split = shares(table_);
-      for (std::size_t i = 0; split && i < stages.size(); ++i) {
+      for (std::size_t i = 0; split && i < compile_stages.size(); ++i) {
         stage_.at(i).push_back(split->at(i) * own.cpu_ms / empty);
       }
     }
@@ -135,11 +135,11 @@ class Race {
                                  {"cpu_ms", to_json(Samples(cpu_))},
                                  {"wall_ms", to_json(Samples(wall_))},
                                  {"multiple", to_json(multiple)}};
-    for (std::size_t i = 0; i < stages.size(); ++i) {
+    for (std::size_t i = 0; i < compile_stages.size(); ++i) {
       if (stage_.at(i).empty()) continue;
       const Samples part(stage_.at(i));
       row += fmt::format("{:>11.2f}", part.median());
-      entry[stages.at(i).second] = to_json(part);
+      entry[compile_stages.at(i).second] = to_json(part);
     }
     report.line(row);
     report.json["compile"].push_back(std::move(entry));
@@ -154,7 +154,7 @@ class Race {
   std::filesystem::path table_;
   std::string option_;
   std::vector<double> empty_, cpu_, wall_, multiple_;
-  std::array<std::vector<double>, stages.size()> stage_;
+  std::array<std::vector<double>, compile_stages.size()> stage_;
 };
 
 }  // namespace

@@ -121,7 +121,8 @@ void require_same(const RawNvrtc::Result& raw, const tmajit::Artifact& artifact)
                                   artifact.entry, same_ptx ? "cubin" : "PTX"));
 }
 
-void measure(const Representative& family, const Options& options, const RawNvrtc& nvrtc, Report& report) {
+void measure_family(const Representative& family, const Options& options, const RawNvrtc& nvrtc,
+                    Report& report) {
   const std::string name(family.name());
   const tmajit::KernelPlan plan = family.plan();
   const tmajit::Source source = tmajit::source(plan);
@@ -191,7 +192,7 @@ void measure_jit(const Options& options, Report& report) {
                           "overhead", "in CPU"));
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
     try {
-      measure(representative(family.name), options, nvrtc, report);
+      measure_family(representative(family.name), options, nvrtc, report);
     } catch (const tmajit::Error& error) {
       report.failure(fmt::format("jit {}", family.name), error);
     }

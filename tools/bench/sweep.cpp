@@ -160,9 +160,9 @@ nlohmann::ordered_json spec_of(const Case& c) {
   return json;
 }
 
-class Sweep {
+class SweepRun {
  public:
-  Sweep(Machine& machine, Report& report, std::vector<Case> cases, const Options& options)
+  SweepRun(Machine& machine, Report& report, std::vector<Case> cases, const Options& options)
       : machine_(machine),
         report_(report),
         how_(machine.contest.plan(traffic(cases.front()).bytes(), options.rounds, Memory::beyond_l2)),
@@ -274,7 +274,7 @@ void sweep(const Options& options, Machine& machine, Report& report) {
                                    {"type", standard.types()},
                                    {"expression", standard.library_expression()},
                                    {"size", size}};
-      Sweep run(machine, report, std::move(cases), options);
+      SweepRun run(machine, report, std::move(cases), options);
       run.heats();
       run.final();
       run.print(entry);

@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t shown = 10;  // of the worst choices
+constexpr std::size_t shown_choices = 10;  // of the worst choices
 
 /// The candidate with the least measured time; null where none was measured.
 const Json* best_of(const Json& result) {
@@ -96,7 +96,7 @@ void tell_summary(bench::Report& report, const std::string& name, const std::str
 void tell_worst(bench::Report& report, const std::string& label, std::vector<End> ends) {
   std::ranges::sort(ends, std::ranges::greater{}, &End::ratio);
   report.line(fmt::format("\nThe worst of {}:", label));
-  for (const End& one : std::span(ends).first(std::min(shown, ends.size()))) {
+  for (const End& one : std::span(ends).first(std::min(shown_choices, ends.size()))) {
     report.line(fmt::format("{:<66}{:>6.3f}  {} ({:.1f} us), best {} ({:.1f} us)",
                             (*one.result)["label"].get<std::string>(), one.ratio,
                             (*one.chosen)["choice"].get<std::string>(), (*one.chosen)["us"].get<double>(),
