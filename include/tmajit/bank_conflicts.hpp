@@ -11,15 +11,15 @@ TMAJIT_BEGIN
 
 inline constexpr std::uint32_t warp_lanes = 32;
 
-/// What the lanes of a warp touch in shared memory in one instruction.
+/// The shared memory that the lanes of a warp access in one instruction.
 struct WarpAccess {
   std::uint32_t width = 4;                          ///< bytes of a lane: 1, 2, 4, 8 or 16
   std::uint32_t lanes = 0;                          ///< that take part, from lane 0 on
   std::array<std::uint32_t, warp_lanes> offsets{};  ///< of each lane's first byte, multiples of `width`
 };
 
-/// What shared memory takes for an access. It answers up to 128 bytes in one wavefront: those of all lanes if
-/// they are at most 4 bytes wide, of half a warp at 8 bytes, of a quarter at 16. In a wavefront each bank
+/// The cost of one access to shared memory. It answers up to 128 bytes in one wavefront: those of all lanes
+/// if they are at most 4 bytes wide, of half a warp at 8 bytes, of a quarter at 16. In a wavefront each bank
 /// gives one word, to every lane that asks for it.
 struct Wavefronts {
   std::uint32_t needed = 0;
@@ -32,7 +32,7 @@ struct Wavefronts {
 /// Throws Error{invalid_argument} if the access is not as WarpAccess says.
 [[nodiscard]] TMAJIT_API Wavefronts wavefronts(const WarpAccess& access);
 /// Different words of each bank in those lanes, of the ones answered together, that need most wavefronts.
-/// Throws likewise.
+/// Throws as wavefronts() does.
 [[nodiscard]] TMAJIT_API std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access);
 
 /// How warps go over a tile, one instruction after the other until all of it has been touched once.
@@ -65,7 +65,7 @@ template <>
 [[nodiscard]] TMAJIT_API WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern,
                                                 std::uint32_t width, std::uint32_t number);
 
-/// What all instructions of a pattern take together.
+/// The total cost of all instructions of a pattern.
 struct Conflicts {
   std::uint32_t instructions = 0;  ///< 0: the pattern cannot go over this tile
   std::uint32_t conflicting = 0;   ///< of them, those that need more wavefronts than without conflicts

@@ -46,8 +46,8 @@ class TMAJIT_API BoxLayout {
   /// would break, Error{invalid_argument} for a negative number or one above 2^32 - 1.
   BoxLayout(ElementType type, const Dims& box, Swizzle swizzle = Swizzle::none,
             Interleave interleave = Interleave::none);
-  /// The tile that `map` loads: ceil(box / element stride) elements a dimension; of an im2col map pixels, and
-  /// channels or the elements of a slice. Throws SpecError likewise.
+  /// The tile that `map` loads: ceil(box / element stride) elements a dimension. For an im2col map: pixels,
+  /// and channels or the elements of a slice. Throws SpecError with every rule that `map` breaks.
   explicit BoxLayout(const TensorMapSpec& map);
 
   [[nodiscard]] ElementType type() const noexcept { return type_; }
@@ -65,7 +65,7 @@ class TMAJIT_API BoxLayout {
   [[nodiscard]] std::uint32_t pitch_bytes() const noexcept { return pitch_bytes_; }
   /// From the tile's beginning to one past the last byte that an element takes or a row reserves.
   [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
-  /// What the tile's address is a multiple of.
+  /// Required alignment of the tile's address.
   [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }
 
   /// Bytes from the tile's beginning to an element of it; `element` must lie in the tile.
@@ -79,7 +79,7 @@ class TMAJIT_API BoxLayout {
   /// The element that byte `offset` is part of; none in the gaps that a swizzle wider than the row leaves,
   /// and beyond the tile.
   [[nodiscard]] std::optional<BoxElement> element(std::uint32_t offset) const noexcept;
-  /// An index a dimension; as many as there are extents, the others 0.
+  /// One index per dimension; as many as there are extents, the rest 0.
   [[nodiscard]] std::array<std::uint32_t, max_tile_rank> index(BoxElement element) const noexcept;
 
  private:

@@ -37,14 +37,14 @@ template <>
 /// atomically and verified when they are read. A cache that cannot be read or written never fails a compile:
 /// fetch() then finds nothing and store() logs a warning.
 ///
-/// Whoever can write an entry decides what runs. So a folder that belongs to another user than this process's
-/// or root, or that others may write to (unless it has the sticky bit), is refused: a warning says so,
-/// nothing is found and nothing is stored. An entry of another user is not used either. What is made here is
-/// open to this user only.
+/// A user with write access to an entry decides what runs. So the cache refuses a folder that belongs to a
+/// user other than this process's or root, or that other users may write to (unless it has the sticky bit):
+/// a warning says so, nothing is found and nothing is stored. An entry of another user is not used either.
+/// Files and folders made here are accessible to this user only.
 class TMAJIT_API DiskCache {
  public:
   /// `$TMAJIT_CACHE_DIR`, or `tmajit` under `$XDG_CACHE_HOME` or `~/.cache`; for a user without a home,
-  /// `tmajit-<uid>` in the temporary folder. Throws Error{io} if that one belongs to somebody else.
+  /// `tmajit-<uid>` in the temporary folder. Throws Error{io} if that one belongs to another user.
   [[nodiscard]] static std::filesystem::path default_directory();
 
   explicit DiskCache(std::filesystem::path directory);  ///< Error{invalid_argument} if it is empty

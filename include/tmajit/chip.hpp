@@ -38,7 +38,7 @@ struct Costs {
   friend bool operator==(const Costs&, const Costs&) = default;
 };
 
-/// What planning must know of a GPU. Plain data: plans can be made for a chip that is not there.
+/// The properties of a GPU that planning needs. Plain data: plans can be made for a chip that is absent.
 struct Chip {
   std::string name = "NVIDIA H200";  ///< as the driver spells it; tuned choices are kept by it
   double gbps = 4260;  ///< 10⁹ bytes a second, read and written, of the driver's copy of 1 GiB

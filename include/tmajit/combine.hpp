@@ -10,12 +10,12 @@
 
 TMAJIT_BEGIN
 
-/// What the copy engine makes of an element in global memory and the one that it brings there: the PTX ISA's
+/// How the copy engine combines an element in global memory with the one that it brings there: the PTX ISA's
 /// "cp.reduce.async.bulk.tensor".
 enum class CombineOp : std::uint8_t {
   add,      ///< integers wrap; subnormals are kept, but that threads flush those of f32
   min,      ///< the lesser; a number wins over NaN
-  max,      ///< the greater, likewise
+  max,      ///< the greater; a number wins over NaN
   inc,      ///< 0 where the old element is at least the new one, else the old one plus 1
   dec,      ///< the new one where the old one is 0 or more than it, else the old one minus 1
   bit_and,  ///< the bits of both

@@ -24,7 +24,8 @@ struct Source {
   std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
   /// All that `text` can include: no file is read when it is compiled. None is a null pointer.
   std::shared_ptr<const SourceHeaders> headers = {};
-  std::string then = {};  ///< likewise a reduction's expression of its result, under `#line 1 "then"`
+  /// A reduction's expression of its result, if `text` holds one under `#line 1 "then"`.
+  std::string then = {};
 };
 
 struct CompileOptions {

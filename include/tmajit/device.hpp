@@ -25,8 +25,8 @@ struct DeviceInfo {
 };
 
 /// Something that runs kernels: a GPU behind the driver, or the simulator. Knows nothing of kernel families.
-/// What it does stands in five interfaces, each thread-safe as it says, which live as long as the device
-/// does.
+/// Its functions are split into five interfaces, which live as long as the device does. Each documents its
+/// thread safety.
 class TMAJIT_API Device {
  public:
   virtual ~Device();

@@ -55,7 +55,7 @@ class TMAJIT_API LoadedKernel {
                                                   std::uint32_t shared_bytes) const = 0;
 };
 
-/// What loads kernels on a device. Thread-safe. A loaded kernel is destroyed before its device.
+/// Loads kernels on a device. Thread-safe. A loaded kernel is destroyed before its device.
 class TMAJIT_API DeviceKernels {
  public:
   virtual ~DeviceKernels();

@@ -8,20 +8,20 @@
 
 TMAJIT_BEGIN
 
-/// The 128 opaque bytes that a kernel takes as a `__grid_constant__` tensor map. Made by a device, read by
-/// nobody else.
+/// The 128 opaque bytes that a kernel takes as a `__grid_constant__` tensor map. Made by a device, and
+/// read by that device only.
 struct alignas(128) EncodedTensorMap {
   std::array<std::byte, 128> opaque{};
 };
 
-/// What encodes tensor maps for a device. Thread-safe; a map is changed by one thread at a time.
+/// Encodes tensor maps for a device. Thread-safe; a map is changed by one thread at a time.
 class TMAJIT_API DeviceMaps {
  public:
   virtual ~DeviceMaps();
   /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
   /// Makes a map that encode() made of `spec`, tiled or im2col, one of the same tensor at `address`
-  /// (cuTensorMapReplaceAddress). Throws likewise.
+  /// (cuTensorMapReplaceAddress). Throws as encode() does.
   virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
 };
 

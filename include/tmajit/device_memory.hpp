@@ -16,7 +16,7 @@ using DevicePtr = std::uint64_t;
 using Stream = ::CUstream_st*;
 
 /// A device's global memory. Thread-safe: any calls may run at once, but bytes that one of them, or a kernel,
-/// writes may not be touched by another meanwhile. What is enqueued on one stream happens in order; several
+/// writes may not be touched by another meanwhile. Work enqueued on one stream runs in order; several
 /// streams, and several threads of one stream, know no order but what they synchronize.
 class TMAJIT_API DeviceMemory {
  public:

@@ -10,7 +10,7 @@ class TMAJIT_API DeviceStreams {
   virtual ~DeviceStreams();
   /// A stream whose work does not wait for the default stream's.
   [[nodiscard]] virtual Stream create() = 0;
-  /// Nobody may use the stream any more. What is enqueued on it is still done.
+  /// The caller must not use the stream any more. Work already enqueued on it still completes.
   virtual void destroy(Stream stream) noexcept = 0;
   /// Waits for everything on `stream`. Throws Error{device_failed} if a kernel faulted.
   virtual void synchronize(Stream stream) = 0;

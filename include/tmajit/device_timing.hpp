@@ -18,7 +18,7 @@ class TMAJIT_API StreamTimer {
   /// Marks where `stream` is now. Not while it is captured. Throws Error{device_failed}.
   virtual void start(Stream stream) = 0;
   virtual void stop(Stream stream) = 0;
-  /// What the device took from one mark to the other; nothing while it has not come as far. Does not wait,
+  /// The device's time from one mark to the other; nothing until the device has passed both. Does not wait,
   /// and disturbs no capture of any stream. Throws Error{device_failed}.
   [[nodiscard]] virtual std::optional<float> milliseconds() = 0;
 };

@@ -46,7 +46,7 @@ class Dims {
   requires(!std::same_as<Range, Dims> && std::ranges::contiguous_range<const Range&> &&
            std::ranges::sized_range<const Range&> &&
            Integer<std::ranges::range_value_t<const Range&>>) constexpr Dims(const Range& numbers)
-      : size_(rank_of(std::ranges::size(numbers))) {  // NOLINT: likewise
+      : size_(rank_of(std::ranges::size(numbers))) {  // NOLINT: converts implicitly
     std::size_t d = 0;
     for (const auto number : numbers) numbers_[d++] = Number(number).value;
   }

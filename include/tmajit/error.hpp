@@ -10,7 +10,7 @@
 
 TMAJIT_BEGIN
 
-/// What kind of thing went wrong; decides `jitc`'s exit code and whether a caller can try again.
+/// The kind of an error; decides `jitc`'s exit code and whether a caller can try again.
 enum class ErrorCode {
   invalid_argument,  ///< a value that can never be right here (wrong type name, rank, operand count …)
   illegal_spec,      ///< a spec that breaks a rule of the driver, the PTX ISA or the hardware

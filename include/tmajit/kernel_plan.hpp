@@ -73,7 +73,7 @@ struct KernelChoice {
   [[nodiscard]] TMAJIT_API std::string text() const;
 };
 
-/// What a kernel asks of an SM, and what it does there.
+/// The resources that a kernel needs of an SM, and its work there.
 struct KernelShape {
   std::vector<std::uint32_t> tile;  ///< elements of a CTA's tile
   std::uint64_t tiles = 0;          ///< that CTAs do
@@ -87,7 +87,7 @@ struct KernelShape {
 
 struct KernelPlanState;
 
-/// What to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the
+/// A kernel to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the
 /// parameters it takes and the launch. Made without a compiler, a driver or a device; two plans with equal
 /// keys share a kernel. Cheap to copy; const use is thread-safe.
 class TMAJIT_API KernelPlan {
@@ -99,7 +99,7 @@ class TMAJIT_API KernelPlan {
   [[nodiscard]] std::string_view then() const noexcept;  ///< of a reduction: what is computed of its result
   [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
   [[nodiscard]] KernelShape shape() const;
-  /// What was free to choose.
+  /// The planner's free choices.
   [[nodiscard]] KernelChoice choice() const;
   /// One sentence: why a kernel of this family does it.
   [[nodiscard]] std::string why() const;
@@ -110,7 +110,7 @@ class TMAJIT_API KernelPlan {
   /// zero.
   [[nodiscard]] std::span<const std::byte> parameter_bytes() const noexcept;
 
-  /// Of the first element that a kernel's operand has, as planned; 0 the destination, then the sources.
+  /// Address of the first element of a kernel's operand, as planned; 0 is the destination, then the sources.
   [[nodiscard]] DevicePtr operand_address(std::uint32_t operand) const noexcept;
 
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;  ///< each element once

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-/// What a kernel may rely on of a tensor map that it takes as a parameter.
+/// The properties that a kernel may assume of a tensor map that it takes as a parameter.
 struct MapFacts {
   std::string parameter;              ///< its name in the PTX, or its number, from 0
   std::uint64_t box_bytes = 0;        ///< that a load adds to its mbarrier; 0 if not known
@@ -54,8 +54,8 @@ struct LintResult {
   std::vector<Finding> findings;     ///< in the order of the text
   std::vector<Finding> allowed;      ///< those of rules that are allowed; not in `report`
   std::vector<std::string> kernels;  ///< that were looked at
-  /// What is no mistake, but was not understood: instructions that tmajit does not know, up to 20. Nothing
-  /// else is said of the functions that they stand in.
+  /// Up to 20 instructions that tmajit does not know. They are no mistakes. Functions that contain them get
+  /// no other findings.
   std::vector<Finding> notes;
   /// Indices of LintOptions::maps that no kernel takes as a tensor map. Empty where that is not certain: maps
   /// that a called function, or a copy through an address from elsewhere, may use.
@@ -68,7 +68,7 @@ struct LintResult {
 
 /// Checks a PTX module without running it. Where the simulator reports the same mistake, the rule is the
 /// same. Text that is no PTX is a finding like others, of rule "syntax" or "name". Thread-safe; never throws
-/// for what the text holds; Error with invalid_argument for a rule in `allowed` that there is not.
+/// for what the text holds; Error with invalid_argument for an unknown rule in `allowed`.
 ///
 /// A comment "// tmajit-allow: rule, rule" allows these rules of the instruction on its line or the next, in
 /// the PTX and in the source that its .loc names.

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, err, off };
 
-/// What takes a message: one line without its end. What it throws is dropped.
+/// A function that takes a message: one line without its end. Its exceptions are dropped.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 /// Hands messages of `least` and above to `callback`, from any thread and several at once; a call that has

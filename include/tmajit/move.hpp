@@ -70,7 +70,7 @@ class TMAJIT_API Plan {
 
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;          ///< read and written, each element once
   [[nodiscard]] std::span<const Kernel> kernels() const noexcept;    ///< of the steps, in order
-  [[nodiscard]] std::span<const KernelPlan> plans() const noexcept;  ///< likewise
+  [[nodiscard]] std::span<const KernelPlan> plans() const noexcept;  ///< of the steps, in order
   [[nodiscard]] const Operation& operation() const noexcept;         ///< what was planned
   /// Looks at every candidate again, which takes longer than planning did.
   [[nodiscard]] MoveExplanation explain() const;

@@ -29,8 +29,8 @@ TMAJIT_BEGIN
 using MoveBody =
     std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution, Tiles>;
 
-/// One destination computed from sources by one kernel. What all operations are made of. The descriptor says
-/// which shapes and types the sources have.
+/// One destination computed from sources by one kernel. All operations consist of these. The descriptor
+/// says which shapes and types the sources have.
 struct Move {
   Tensor destination;
   std::vector<Tensor> sources;  ///< at most 8

@@ -18,8 +18,8 @@ struct KernelConstant {
   std::string name;
   Value value;
 
-  /// Of a C++ literal, whose spelling says the type: "true", "4" and "-4" (int), "4u", "4ll", "4ull", "0.5"
-  /// (double), "0.5f". A number without a suffix that no int holds is a long long. Throws
+  /// Takes a C++ literal, whose spelling gives the type: "true", "4" and "-4" (int), "4u", "4ll", "4ull",
+  /// "0.5" (double), "0.5f". A number without a suffix that no int holds is a long long. Throws
   /// Error{invalid_argument} for anything else, and for a name that is no identifier.
   [[nodiscard]] TMAJIT_API static KernelConstant parse(std::string_view name, std::string_view literal);
   /// The value as such a literal.
@@ -31,7 +31,7 @@ struct KernelConstant {
 /// shared_bytes) makes it; own_launch.hpp says how it is launched.
 struct OwnKernel {
   std::string text;
-  /// What errors, profilers and reports of the simulator call the text: "kernels/scale.cu".
+  /// The text's name in errors, profilers and reports of the simulator: "kernels/scale.cu".
   std::string file = "kernel.cu";
   /// A kernel's name, whether extern "C" or not; a C++ expression that names it and sees what the text
   /// declares, such as "scale<stages, float>"; or nothing, where the text makes one kernel.
@@ -49,8 +49,8 @@ struct OwnKernel {
 /// An #include is looked for in `headers`, then among the device headers (docs/device.md,
 /// "tmajit/mbarrier.cuh"), then, if it stands in quotes, in the folder of the header that has it, then in
 /// `include_folders`, then among a few headers of the C library that NVRTC lacks (stdint.h, stdlib.h …).
-/// What preprocessor conditions leave out is looked for, too: the source holds every text that a compiler
-/// could come to read, so that it follows from the source alone what is compiled, and changes of a header
+/// Headers that preprocessor conditions exclude are looked for, too: the source holds every text that a
+/// compiler could read, so that it follows from the source alone what is compiled, and changes of a header
 /// change the key of the kernel. A header that is nowhere is the compiler's to complain of, where it is read.
 /// Reads files each time: keep the Kernel.
 ///

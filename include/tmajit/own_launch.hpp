@@ -56,7 +56,7 @@ struct ValueArgument {
   }
 };
 
-/// What a kernel takes for one of its parameters.
+/// The argument for one parameter of a kernel.
 using KernelArgument = std::variant<AddressArgument, MapArgument, ValueArgument>;
 
 /// A launch of a kernel of the user's own: Kernel::prepare() makes one that can be repeated and moved to

@@ -35,7 +35,7 @@ struct OwnTuneReport {
     std::vector<KernelConstant> constants;
     double microseconds = 0;  ///< the median
   };
-  /// One that could not be described, compiled, loaded or prepared: the others are measured without it.
+  /// A candidate that could not be described, compiled, loaded or prepared; the remaining ones are measured.
   struct LeftOut {
     std::vector<KernelConstant> constants;
     std::string why;

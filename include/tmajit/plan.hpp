@@ -9,7 +9,7 @@
 
 TMAJIT_BEGIN
 
-/// What the kernels of an operation are chosen by.
+/// Options that the choice of an operation's kernels depends on.
 struct PlanOptions {
   Chip chip = {};
   const TuningTable* tuning = nullptr;  ///< choices that were measured; null: the cost model alone
@@ -25,7 +25,7 @@ struct PlanOptions {
                                                               const PlanOptions& options = {});
 
 /// Every kernel that could do one move, the planner's choice first; none where there is nothing to move.
-/// Throws likewise.
+/// Throws as plan_kernels() does.
 [[nodiscard]] TMAJIT_API std::vector<KernelPlan> plan_candidates(const Move& move,
                                                                  const PlanOptions& options = {});
 

@@ -11,8 +11,8 @@ struct PredictedTraffic {
   double runs = 0;    ///< pieces of memory
 };
 
-/// What the cost model makes of a kernel: how long a launch takes, and what that comes from. All 0 for a tile
-/// of the caller's choice.
+/// The cost model's estimate for a kernel: how long a launch takes, and what that comes from. All 0 for a
+/// tile of the caller's choice.
 struct Prediction {
   double us = 0;            ///< microseconds of a launch
   double memory_us = 0;     ///< of them the memory's, were it all that counts

@@ -17,7 +17,7 @@ TMAJIT_BEGIN
 /// A batch of copies as one launch: a pure value.
 struct RaggedPlan {
   KernelPlan kernel;  ///< its operands are the table
-  /// What the kernel reads: the tensors' addresses, extents, strides and numbers of tiles. To be in device
+  /// The kernel's table: the tensors' addresses, extents, strides and numbers of tiles. To be in device
   /// memory, at the address that the batch was planned for, when the kernel runs.
   std::vector<std::byte> table;
 };
@@ -26,7 +26,7 @@ struct RaggedPlan {
 /// rank and elements of one size; sources[i] has the shape of destinations[i], and each pair a shape and
 /// strides of its own. Tensors may be empty, and so may the batch. The copy engine moves pairs that tensor
 /// maps describe: both addresses, and all strides but that of the last dimension, which is contiguous, are
-/// multiples of 16 bytes; threads move the others, in the same launch. `table` is the address of
+/// multiples of 16 bytes; threads move the remaining pairs, in the same launch. `table` is the address of
 /// RaggedPlan::table, a multiple of 256; 0: the kernel cannot be launched. Throws Error{invalid_argument} if
 /// there are not as many sources as destinations; SpecError that names the tensors and the rule if shapes,
 /// types or addresses do not go together, or if tensors overlap; Error{unsupported} for more than five

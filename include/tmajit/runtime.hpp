@@ -20,45 +20,47 @@ TMAJIT_BEGIN
 /// Choices that improve while a program runs. The first calls of a shape class (tuning.hpp) take turns at a
 /// few kernels that could do them, on the caller's own tensors, and the fastest becomes the class's choice.
 ///
-/// What is tried: the kernel that would be taken anyhow (the usual one), then those that the cost model finds
-/// fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as ever, and none
-/// waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time. The
-/// first launch of a kernel for a shape is not timed, for it loads the code. When every kernel has its times,
-/// the one of the least median is added to tuning(runtime), in memory alone, where jitc tune adds what it
-/// finds. Plans that are made afterwards take it, and so do those that there are. It must take 1 % less than
-/// the usual one, which is added otherwise. A class for which tuning(runtime) has an added choice is not
-/// tried; one for which a choice is only shipped is.
+/// The candidates: the kernel that would be taken anyhow (the usual one), then those that the cost model
+/// finds fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as ever, and
+/// none waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time.
+/// The first launch of a kernel for a shape is not timed, for it loads the code. When every kernel has its
+/// times, the one of the least median is added to tuning(runtime), in memory alone, where jitc tune adds what
+/// it finds. New and existing plans use it. It must take 1 % less than the usual one, which is added
+/// otherwise. A class for which tuning(runtime) has an added choice is not tried; one for which a choice is
+/// only shipped is.
 ///
-/// What it costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
+/// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
 /// calls of a class take as long as the compiler does, unless the kernel is in the cache. A call that is
-/// timed takes two events' time more on the CPU. What a plan keeps of the other kernels ends with it. Calls
+/// timed takes two events' time more on the CPU. A plan's references to the other kernels end with it. Calls
 /// of a settled class cost what they cost without all this.
 ///
 /// A kernel that cannot be made or launched is logged and left out; that call takes the usual one. While a
 /// stream is captured its launches take the kernel that they have so far, and make and time nothing. Threads
 /// help each other with a class; one that would have to wait for another takes the usual kernel. Operations
-/// of several kernels (concat, split), plans of a family that the caller chose, and tensors that lie to each
-/// other or to multiples of 16 bytes otherwise than they were planned take no part. What else runs on the
-/// device meanwhile is in the times. The simulated device counts instructions for time, which says nothing
-/// of a GPU.
+/// of several kernels (concat, split), plans of a family that the caller chose, and tensors
+/// whose relative offset or alignment to 16 bytes differs from the plan's take no part. Other work that runs
+/// on the device meanwhile is in the times. The simulated device counts instructions for time, which says
+/// nothing of a GPU.
 struct Improve {
   std::uint32_t candidates = 0;  ///< kernels that are tried, the usual one included; below 2: none
-  /// Of each, 1 to 100; of those that come within 5 % of the fastest five times as many, to tell them apart.
+  /// Number of times each is measured, 1 to 100; five times as many for those within 5 % of the fastest, to
+  /// tell them apart.
   std::uint32_t timed_calls = 3;
   /// Moves of fewer microseconds, as predicted, are left alone: events around a short kernel time its launch.
   double least_us = 20;
 };
 
 struct RuntimeOptions {
-  /// What runs the kernels. Null: everything up to the cubin works, launching throws Error{unavailable}.
+  /// The device that runs the kernels. Null: everything up to the cubin works, launching throws
+  /// Error{unavailable}.
   std::shared_ptr<Device> device = {};
   /// Where compiled kernels are kept; nullopt keeps them in memory only.
   std::optional<std::filesystem::path> cache_directory = DiskCache::default_directory();
   CompileOptions compile = {};
-  /// What to plan for where there is no device.
+  /// The chip to plan for without a device.
   Chip chip = {};
-  /// Kernels that the runtime keeps. Of more, those that were not asked for since the others were leave it;
-  /// the code of one is unloaded when no Kernel, plan or prepared launch holds it either.
+  /// Number of kernels that the runtime caches. Beyond it, the least recently used kernels are evicted. The
+  /// code of a kernel is unloaded when no Kernel, plan or prepared launch holds it either.
   std::size_t kernels_kept = 1024;
   Improve improve = {};
 };
@@ -122,7 +124,7 @@ class TMAJIT_API Kernel {
   [[nodiscard]] PreparedLaunch prepare(const KernelPlan& plan) const;
   /// A launch of a kernel of one's own. Throws Error{unavailable} without a device, SpecError with every rule
   /// that its tensor maps break, Error{invalid_argument} where arguments and parameters differ in number or
-  /// in bytes, so far as the device tells what the kernel takes, and for a tensor that there is not.
+  /// in bytes, so far as the device tells what the kernel takes, and for a tensor index out of range.
   [[nodiscard]] PreparedLaunch prepare(const OwnLaunch& launch) const;
   /// prepare() and launch in one.
   void launch(const KernelPlan& plan, Stream stream = nullptr) const;
@@ -166,7 +168,7 @@ class TMAJIT_API Runtime {
   /// memory that its launches will ask for.
   [[nodiscard]] Kernel kernel(const Source& source, std::uint32_t shared_bytes = 0) const;
 
-  /// What plans are made for: the device's chip or, without one, RuntimeOptions::chip.
+  /// The chip that plans are made for: the device's or, without one, RuntimeOptions::chip.
   [[nodiscard]] const Chip& chip() const noexcept;
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept;
 

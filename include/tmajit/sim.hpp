@@ -1,6 +1,6 @@
 #pragma once
 
-// Of the library tmajit::sim, as finding.hpp and lint.hpp are.
+// Part of the library tmajit::sim, as finding.hpp and lint.hpp are.
 #include <tmajit/device.hpp>
 #include <tmajit/finding.hpp>
 #include <tmajit/names.hpp>
@@ -15,8 +15,8 @@
 
 TMAJIT_BEGIN
 
-/// What a kernel did wrong on the simulated device, where, and who did it. The first of each rule and place
-/// is kept.
+/// A mistake of a kernel on the simulated device, its place, and the thread that made it. The first of each
+/// rule and place is kept.
 struct Report : Finding {
   std::array<std::uint32_t, 3> cta{};     ///< %ctaid
   std::array<std::uint32_t, 3> thread{};  ///< %tid of the first thread concerned
@@ -62,7 +62,7 @@ struct SimOptions {
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
   /// Called with what kernels print by printf, one call after the other, on the host threads that run them.
-  /// If it is empty nobody sees the text.
+  /// If it is empty, the text is dropped.
   std::function<void(std::string_view)> print{};
   /// Called about five times a second while a launch runs, on a thread of its own; may be empty. Must not
   /// throw, nor use the device.

@@ -18,7 +18,7 @@ struct Tensor {
   constexpr Tensor() noexcept = default;
   constexpr Tensor(const TensorView& as, DevicePtr at = 0) noexcept  // NOLINT: converts implicitly
       : view(as), address(at) {}
-  /// TensorView::contiguous() and TensorView::strided() at an address. Throw likewise.
+  /// TensorView::contiguous() and TensorView::strided() at an address. They throw the same errors.
   [[nodiscard]] static Tensor contiguous(ElementType type, const Dims& shape, DevicePtr address = 0) {
     return {TensorView::contiguous(type, shape), address};
   }
@@ -29,8 +29,8 @@ struct Tensor {
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
-/// What is taken of one dimension: Python's start:stop:step. Negative positions count from the end, positions
-/// outside are moved to the nearest end, a negative step walks backwards.
+/// The part taken of one dimension: Python's start:stop:step. Negative positions count from the end,
+/// positions outside are moved to the nearest end, a negative step walks backwards.
 struct Slice {
   std::optional<std::int64_t> start = std::nullopt;
   std::optional<std::int64_t> stop = std::nullopt;

@@ -45,22 +45,23 @@ template <>
   return swizzle == Swizzle::none ? 0U : 16U << static_cast<std::uint32_t>(swizzle);
 }
 
-/// What a copy through an im2col map moves (PTX ISA, "Im2col mode"): so many channels of so many pixels,
-/// which lie one behind the other in shared memory.
+/// The pixels that a copy through an im2col map moves (PTX ISA, "Im2col mode"): so many channels of so many
+/// pixels, which lie one behind the other in shared memory.
 ///
 /// The tensor is [images, depth, height, width, channels], without depth, or without depth and height, where
 /// it has fewer dimensions. A copy names the first channel, where a filter's corner stands first, and the
 /// image. From there the corner walks by the element strides over the bounding box, which in each dimension
 /// of the image is lower … extent − 1 + upper: the innermost first, then from its lower corner on the next,
-/// then the images. What moves is the pixel at the corner plus the offsets that a load is given, or the fill
+/// then the images. The copy moves the pixel at the corner plus the load's offsets, or the fill
 /// where that lies outside of the image. With padding p before and q behind, a filter of extent k and a
 /// dilation d, lower is −p and upper q − (k − 1) · d, and tap i has the offset i · d.
 ///
-/// With an interleaved layout the tensor is [images, slices of channels, depth, height, width], likewise, and
-/// a copy moves the one slice that it names of each pixel, whatever `channels` says (docs/tma.md).
+/// With an interleaved layout the tensor is [images, slices of channels, depth, height, width], without
+/// depth, or without depth and height, where it has fewer dimensions. A copy moves the one slice that it
+/// names of each pixel, whatever `channels` says (docs/tma.md).
 struct PixelBox {
   std::array<std::int32_t, max_map_rank - 2> lower{};  ///< pixels, outermost first; zero beyond rank − 2
-  std::array<std::int32_t, max_map_rank - 2> upper{};  ///< pixels from the image's last, likewise
+  std::array<std::int32_t, max_map_rank - 2> upper{};  ///< from the image's last pixel, as `lower`
   std::uint32_t channels = 0;                          ///< of a pixel: 1 … 256, a multiple of 16 bytes
   std::uint32_t pixels = 0;                            ///< of all images, whatever the strides: 1 … 1024
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
@@ -130,8 +131,8 @@ struct TileLayout {
 /// Error{invalid_argument} for a negative number, or one above 2^32 - 1.
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(ElementType type, const Dims& tile, Swizzle swizzle);
 /// The layout of the tile that `spec` loads: ceil(box / element stride) elements a dimension, or a row a
-/// pixel. Of an interleaved layout a tile has one index of dimension 1, whatever the box says: read off an
-/// H200 (docs/tma.md).
+/// pixel. With an interleaved layout a tile has one index of dimension 1, whatever the box says: measured on
+/// an H200 (docs/tma.md).
 [[nodiscard]] TMAJIT_API TileLayout tile_layout(const TensorMapSpec& spec) noexcept;
 
 TMAJIT_END

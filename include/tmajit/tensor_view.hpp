@@ -25,7 +25,7 @@ struct TensorView {
 
   /// Number of elements; 1 for rank 0. Saturates at 2^64 − 1.
   [[nodiscard]] TMAJIT_API std::uint64_t elements() const noexcept;
-  /// Bytes from the first element to one past the last (non-negative strides); saturates likewise.
+  /// Bytes from the first element to one past the last (non-negative strides). Saturates at 2^64 − 1.
   [[nodiscard]] TMAJIT_API std::uint64_t span_bytes() const noexcept;
 
   friend bool operator==(const TensorView&, const TensorView&) = default;

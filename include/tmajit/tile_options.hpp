@@ -13,7 +13,7 @@ inline constexpr std::uint32_t max_expression = 1023;  ///< characters of an exp
 /// How tiles are moved; what a caller may choose beyond the operands. Zero or empty means "the default".
 struct TileOptions {
   Dims box = {};  ///< of the first source, in elements, row-major
-  /// Of the sources, row-major; a tile takes ceil(box / element stride) elements.
+  /// Element strides of the sources, row-major; a tile takes ceil(box / element stride) elements.
   Dims element_strides = {};
   Swizzle swizzle = Swizzle::none;               ///< of every operand
   Interleave interleave = Interleave::none;      ///< of every operand

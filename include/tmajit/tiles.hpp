@@ -28,15 +28,15 @@ struct TileRequest {
 /// be made sense of: an unknown family, ranks that differ, no input or too many, lists of the wrong length.
 [[nodiscard]] TMAJIT_API KernelPlan plan_tiles(const TileRequest& request);
 
-/// Every rule of the driver, the PTX ISA or the hardware that the request breaks; empty if it is legal. Of
-/// more than five dimensions the rules of boxes and tensor maps are those of the innermost five, which is
-/// what a loop over the others would launch. Addresses of 0 stand for any. Throws Error{invalid_argument}
-/// likewise.
+/// Every rule of the driver, the PTX ISA or the hardware that the request breaks; empty if it is legal. With
+/// more than five dimensions, the rules of boxes and tensor maps are those of the innermost five, as a loop
+/// over the outer dimensions would launch them. An address of 0 stands for any. Throws
+/// Error{invalid_argument} as plan_tiles() does.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TileRequest& request);
 
-/// What the request's destination is by its sources: their shape over the element strides (rounded up),
-/// dense, or u8 [tiles, bytes of a tile] for families that write images. Of the request's destination it
-/// takes only the type, and that only for families that compute; others keep their source's.
+/// Returns the destination that follows from the request's sources: their shape over the element strides
+/// (rounded up), dense, or u8 [tiles, bytes of a tile] for families that write images. It takes only the type
+/// of the request's destination, and that only for families that compute; other families keep their source's.
 [[nodiscard]] TMAJIT_API TensorView destination_view(const TileRequest& request);
 
 TMAJIT_END

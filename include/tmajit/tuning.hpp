@@ -16,7 +16,7 @@
 
 TMAJIT_BEGIN
 
-/// What moves have in common whose fastest candidate is likely the same. Plain data; which candidates there
+/// The class of moves whose fastest candidate is likely the same. Plain data; which candidates there
 /// are, and in which order, does not change it.
 struct ShapeClass {
   static constexpr std::uint32_t version = 2;  ///< of the meaning of these fields
@@ -31,7 +31,7 @@ struct ShapeClass {
   /// destination's in lexicographic order. 0: as the destination's.
   std::array<std::uint16_t, 8> order{};
   /// log2 of the extents in which runs of a tile go on in an operand's memory, but for the last; 0 of those
-  /// that they do not reach. What a tile has no use for does not count.
+  /// that they do not reach. Extents beyond the longest useful run are clamped.
   std::array<std::uint8_t, max_view_rank> inner{};
   std::uint8_t sources = 0;  ///< of an expression or of views that lie anyhow
   std::array<std::uint8_t, 8>
@@ -106,7 +106,7 @@ struct TuneReport {
     double predicted_us = 0;
     double microseconds = 0;  ///< the median
   };
-  /// A candidate that could not be compiled, loaded or prepared: the others are measured without it.
+  /// A candidate that could not be compiled, loaded or prepared; the remaining ones are measured without it.
   struct LeftOut {
     KernelChoice choice;
     std::string why;

@@ -11,7 +11,7 @@ TMAJIT_BEGIN
 
 /// Every rule of the driver, the PTX ISA or the hardware that `spec` breaks; empty if it is legal.
 /// Needs neither GPU nor driver. `address` is the tensor's device address, where it is known.
-/// Of a rank above 5 the five dimensions that the spec holds are taken as outer ones.
+/// For a rank above 5, the five dimensions that the spec holds are taken as outer ones.
 /// Any spec that passes, `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` accepts; any that does not,
 /// the driver rejects or the hardware handles differently from what the spec says.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TensorMapSpec& spec,

@@ -51,7 +51,7 @@ struct PixelBoxDescription {
   friend bool operator==(const PixelBoxDescription&, const PixelBoxDescription&) = default;
 };
 
-/// A tensor map over a buffer. The fields are TensorMapSpec's; what is left out follows from the buffer.
+/// A tensor map over a buffer. The fields are TensorMapSpec's; omitted ones follow from the buffer.
 struct TensorMapParameter {
   PointerParameter at = {};
   std::optional<ElementType> type = {};
