@@ -30,8 +30,8 @@ std::filesystem::path home_on_record() {
   return record.pw_dir;
 }
 
-/// In a folder that everybody can write to, somebody else may have made ours before us, and filled it with
-/// kernels of theirs.
+/// In a folder that all users can write to, another user may have made ours before us, and filled it with
+/// their own kernels.
 std::filesystem::path private_temporary_folder() {
   std::error_code error;
   auto folder = std::filesystem::temp_directory_path(error);

@@ -21,7 +21,7 @@ TMAJIT_BEGIN
 namespace {
 
 /// A pending file or a lock of this age belongs to a process that died; a store takes milliseconds, and
-/// nobody waits for a lock that long.
+/// no process waits for a lock that long.
 constexpr std::chrono::minutes abandoned{10};
 
 bool is_hex(const std::filesystem::path& path, std::size_t digits) {
@@ -52,7 +52,7 @@ void for_each_entry_file(const std::filesystem::path& cache, Visit visit) {
   });
 }
 
-/// False if somebody else removed it before. Throws Error{io} if it is there to stay.
+/// Returns false if another process removed it before. Throws Error{io} if it is there to stay.
 bool remove_file(const std::filesystem::path& path) {
   std::error_code error;
   const bool removed = std::filesystem::remove(path, error);
@@ -116,10 +116,10 @@ bool DiskCache::is_refused() const {
   return true;
 }
 
-// What is wrong with the bytes (a content error) and what is wrong with reading them (an I/O error) differ in
-// what becomes of the entry. Damaged bytes stay damaged: the entry goes, and the caller's compile stores it
-// anew. An entry that cannot be read now may be whole: a network filesystem may be back in a second, and
-// another user may have the right to read it. It stays.
+// Damaged bytes (a content error) and a failed read (an I/O error) are handled differently. Damaged bytes
+// stay damaged: the entry goes, and the caller's compile stores it anew. An entry that cannot be read now may
+// be whole: a network filesystem may be back in a second, and another user may have the right to read it. It
+// stays.
 std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
   if (is_refused()) return std::nullopt;
   const auto path = entry_path(directory_, key);

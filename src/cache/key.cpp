@@ -22,7 +22,7 @@ constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "com
 
 CacheKey cache_key(const Source& source, const CompileOptions& options, const CompilerIdentity& compiler) {
   // Structured bindings name every field: a field added to one of these types stops the build here until
-  // somebody decides whether it belongs to the key.
+  // the author of the change decides whether it belongs to the key.
   // Expressions are in the text.
   [[maybe_unused]] const auto& [text, entry, expression, headers, then] = source;
   const auto& [arch, line_info, extra] = options;
@@ -44,7 +44,8 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
   fields.u64(static_cast<std::uint64_t>(major));
   fields.u64(static_cast<std::uint64_t>(minor));
   fields.text(build);
-  // What compile() makes of all that, so that a change to its fixed options needs no thought here.
+  // The options that compile() derives from all that, so that a change to its fixed options needs no thought
+  // here.
   add_all(nvrtc_options(source, options, compiler));
   if (headers) {
     fields.u64(headers->size());

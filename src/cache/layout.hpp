@@ -6,7 +6,7 @@
 
 TMAJIT_BEGIN
 
-/// What lies where in a cache folder: entries/ab/cdef…, compilers/0123456789abcdef, and unpublished files in
+/// The layout of a cache folder: entries/ab/cdef…, compilers/0123456789abcdef, and unpublished files in
 /// pending/, and while a kernel is made a file of its key in locks/; tuned choices in tuning.json, and the
 /// lock for changing them in locks/tuning. Nothing else in the folder is ever touched.
 inline std::filesystem::path entries_folder(const std::filesystem::path& cache) {
@@ -36,7 +36,7 @@ inline std::filesystem::path entry_path(const std::filesystem::path& cache, cons
   return entries_folder(cache) / hex.substr(0, entry_folder_digits) / hex.substr(entry_folder_digits);
 }
 
-/// What a process holds while it makes the kernel of `key`.
+/// The lock that a process holds while it makes the kernel of `key`.
 inline std::filesystem::path making_lock_path(const std::filesystem::path& cache, const CacheKey& key) {
   return locks_folder(cache) / key.hex();
 }
