@@ -38,7 +38,7 @@ std::optional<std::vector<std::string_view>> directive(std::string_view line) {
   return found;
 }
 
-/// What stands between an opening directive and its end.
+/// The text between an opening directive and its end.
 struct Part {
   bool kept = true;
   bool is_used = false;  ///< opened by `used`: left for without_unused()
@@ -108,7 +108,8 @@ class Selection {
     }
   }
 
-  /// What an `each` goes through: "of WORD …", or "from FIRST to LAST", "by STEP", "if FLAG".
+  /// Returns the values that an `each` iterates over: "of WORD …", or "from FIRST to LAST", "by STEP", "if
+  /// FLAG".
   std::vector<std::string> values(std::span<const std::string_view> found) {
     if (found[0] == "of") return {found.begin() + 1, found.end()};
     if (found[0] != "from" || found.size() % 2 != 0 || found[2] != "to") fail_unknown();

@@ -9,7 +9,7 @@
 
 TMAJIT_BEGIN
 
-/// What a kernel is made for, as far as the text of its source depends on it.
+/// The properties of a kernel that the text of its source depends on.
 class Flags {
  public:
   /// All known ones: what the device headers of a custom source are expanded with.

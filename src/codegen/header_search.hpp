@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 
 /// Gathers the headers that a text can include, whatever its preprocessor conditions say. An #include of a
 /// macro is read by every definition of that macro that was met: `#include CUDA_STD_HEADER(tuple)`; macros in
-/// what it stands for likewise: `<ROOT/detail/policy.h>`.
+/// its expansion are expanded, too: `<ROOT/detail/policy.h>`.
 class HeaderSearch {
  public:
   /// Throws Error{io} for a folder that is none.

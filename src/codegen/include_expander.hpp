@@ -17,8 +17,8 @@ class IncludeExpander {
  public:
   /// For a custom source: of a header everything.
   IncludeExpander() : IncludeExpander(Flags::everything()) {}
-  /// For a kernel of ours: of templates what its flags say. What nothing uses goes when finished() has seen
-  /// the whole source.
+  /// For a kernel of ours: keeps the parts of templates that its flags select. Unused parts go when
+  /// finished() has seen the whole source.
   explicit IncludeExpander(Flags flags) : flags_(std::move(flags)) {}
 
   /// Returns `text` with every `#include "tmajit/<name>.cuh"` line empty (line numbers stay), and gathers the

@@ -58,14 +58,14 @@ std::size_t closing(std::string_view text) {
 
 std::string with_dollar_value(std::string_view text, std::string_view name, std::string_view value);
 
-/// What `$(inside)` becomes.
+/// Returns the replacement of `$(inside)`.
 std::string number(std::string_view inside, std::string_view name, std::string_view value) {
   const std::string sum = with_value(inside, name, value);
   const auto result = computed(sum);
   return result ? fmt::format("{}", *result) : fmt::format("$({})", sum);
 }
 
-/// What `$[inside]` becomes.
+/// Returns the replacement of `$[inside]`.
 std::string list(std::string_view inside, std::string_view name, std::string_view value) {
   const std::size_t less = inside.find('<');
   const std::size_t colon = inside.find(':');

@@ -45,7 +45,7 @@ std::string facts_section(std::string_view facts) {
       facts);
 }
 
-/// What the templates' lines of this kernel are kept by.
+/// Returns the flags that select the templates' lines for this kernel.
 Flags flags_of(const SourceParts& parts, bool computes) {
   Flags flags;
   for (const std::string& flag : parts.flags) flags.set(flag);
@@ -54,7 +54,7 @@ Flags flags_of(const SourceParts& parts, bool computes) {
   if (parts.element_bytes > 0) flags.set_size(parts.element_bytes);
   for (const ElementType type : parts.elements) flags.set_element(type);
   const std::string_view result = value_type(parts.result);
-  // What a padding is filled with is converted, too.
+  // The fill of a padding is converted, too.
   const bool converts = computes || flags.has("padded");
   flags.set("integer_result", converts && result != "float" && result != "double");
   flags.set("reads_g", parts.reads.g);
@@ -101,7 +101,8 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   return out + "  return (\n//@ expression\n  );\n}\n\n}  // namespace tmajit\n";
 }
 
-/// What a reduction's result becomes, as a function of it and of the elements it is of.
+/// Returns a function of a reduction's result `x` and its number of elements `n`, which gives the final
+/// result.
 std::string behind_function(bool is_given) {
   return fmt::format(
       "\n// ---- the user's expression of the result ----\nnamespace tmajit {{\n\n"
