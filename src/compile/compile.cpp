@@ -129,7 +129,7 @@ void require_text(const Source& source) {
   throw Error(ErrorCode::internal, "nvrtcCompileProgram failed without a result");
 }
 
-/// What NVRTC makes of `source`.
+/// Compiles `source` with NVRTC.
 Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::string>& options) {
   Program program(nvrtc.api(), source);
   if (const auto result = program.compile(options); result != NVRTC_SUCCESS) {

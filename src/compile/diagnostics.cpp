@@ -51,8 +51,8 @@ std::optional<Diagnostic> parse_assembler(StringRef line) {
   return found;
 }
 
-/// What follows the head of a front-end error: more of the message, the source line, and the caret line.
-/// Notes and instantiation traces may stand in for any of them.
+/// Parses the lines after the head of a front-end error: more of the message, the source line, and the caret
+/// line. Notes and instantiation traces may stand in for any of them.
 void parse_excerpt(llvm::ArrayRef<StringRef> following, Diagnostic& found) {
   constexpr std::size_t indent = 2;
   for (std::size_t i = 0; i < following.size(); ++i) {
@@ -180,7 +180,7 @@ std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx) {
 std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                     std::string_view expression) {
   auto errors = parse_log(log, ptx);
-  // What ptxas refuses is the kernel as a whole: too much shared memory, say.
+  // ptxas rejects the kernel as a whole: too much shared memory, say.
   const auto of_assembler = [](const Diagnostic& error) {
     return error.stage == Diagnostic::Stage::assembler;
   };

@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 
 /// One error of NVRTC's log.
 struct Diagnostic {
-  /// Who found it: the C++ front end, or ptxas in the PTX that came of the source.
+  /// The tool that found it: the C++ front end, or ptxas in the PTX compiled from the source.
   enum class Stage { front_end, assembler } stage = Stage::front_end;
   std::string file;  ///< as in `#line`; "ptx" for an error of ptxas, empty for one without a place
   std::uint32_t line = 0;
@@ -38,7 +38,7 @@ struct Diagnostic {
 /// window around the caret if the line is long. Two lines, the second without a newline.
 [[nodiscard]] std::string excerpt(std::string_view line, std::size_t offset);
 
-/// What ptxas's report (-Xptxas=-v) in `log` says of the kernel `entry`; nullopt if it says nothing of it.
+/// Returns what ptxas reports (-Xptxas=-v) in `log` about the kernel `entry`; nullopt if it is not mentioned.
 [[nodiscard]] std::optional<Resources> parse_resources(std::string_view log, std::string_view entry);
 
 TMAJIT_END

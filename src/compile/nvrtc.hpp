@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 
 /// The NVRTC functions that compile() calls, under their own names less the prefix.
 struct NvrtcApi {
-  /// Of a library that dlopen() gave.
+  /// Takes a library that dlopen() returned.
   explicit NvrtcApi(void* handle = nullptr) : library(handle) {}
 
   void* library;
@@ -58,7 +58,7 @@ class Nvrtc {
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
   [[nodiscard]] const CompilerIdentity& identity() const noexcept { return identity_; }
-  /// What the log is to say of its loading.
+  /// Returns the log message about its loading.
   [[nodiscard]] const std::string& report() const noexcept { return report_; }
 
  private:
@@ -79,7 +79,7 @@ class NvrtcUse {
   NvrtcUse& operator=(const NvrtcUse&) = delete;
 };
 
-/// What to do about a missing NVRTC; ends messages.
+/// Returns advice for a missing NVRTC; ends messages.
 [[nodiscard]] std::string nvrtc_remedy();
 
 /// Where NVRTC may be, in the order in which it is looked for; file names as for dlopen.
@@ -89,7 +89,7 @@ class NvrtcUse {
 /// `$CUDA_PATH` (lib64), /usr/local/cuda, and the folder that holds libtmajit.
 [[nodiscard]] std::vector<std::string> nvrtc_places();
 
-/// What tells apart two builds of the loaded library that holds `address`: its GNU build id in hex, or, if
+/// Returns an id of the build of the loaded library that holds `address`: its GNU build id in hex, or, if
 /// the linker left none, its file's size and time. Empty if neither can be had.
 [[nodiscard]] std::string build_id(const void* address, const std::string& path);
 
