@@ -14,7 +14,7 @@ using namespace tmajit;
 
 namespace {
 
-/// What launches of these kernels may ask for.
+/// Limit on the shared memory that launches of these kernels request.
 constexpr std::uint32_t most_shared_bytes = 200 << 10;
 constexpr std::size_t most_differences = 8;  ///< trials that are told of a case, and elements of a trial
 

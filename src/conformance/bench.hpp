@@ -16,7 +16,7 @@
 
 namespace conformance {
 
-/// What a device made of a case.
+/// The outcome of a case on a device.
 struct Result {
   std::uint64_t trials = 0;  ///< that have run
   std::uint64_t wrong = 0;   ///< of them that left other bytes than they must

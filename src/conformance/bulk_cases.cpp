@@ -22,7 +22,7 @@ using reference::Random;
 
 namespace {
 
-/// What the kernel does; the reductions follow.
+/// The kernel's operation; the reductions follow.
 enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
 
 /// A copy by each CTA of a grid, all to or from the same global memory.
@@ -173,7 +173,7 @@ Case copies(std::string name, std::string what, std::vector<std::string> instruc
           }};
 }
 
-/// Of every type that the operations have, or of the floats among them.
+/// Covers every type that the operations have, or only the floats among them.
 Case reductions(std::string name, std::string what, std::vector<EngineReduction> operations, Values values,
                 std::uint32_t ctas) {
   return {.name = std::move(name),

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a chip does with each instruction of the copy engine and what goes with it, held against the CPU.
+/// Compares a chip's results for each instruction of the copy engine and related ones with the CPU's.
 namespace conformance {
 
 /// A piece of the device's memory: what it holds before a kernel runs, and what it must hold afterwards.
@@ -21,7 +21,7 @@ struct Memory {
   tmajit::ElementType type = tmajit::ElementType::u8;  ///< of what differences are told in
   std::vector<std::byte> before;
   std::vector<std::byte> after;
-  bool compared = true;  ///< else what a kernel leaves there is nobody's business
+  bool compared = true;  ///< else the kernel's result there is ignored
 };
 
 /// A launch of another kernel of the text, with the same arguments.
@@ -32,7 +32,7 @@ struct EarlierLaunch {
 
 /// One launch of one kernel, or several on one stream.
 struct Trial {
-  std::string what;  ///< everything that tells it from the others of its case
+  std::string what;  ///< tells it from the other trials of its case
   tmajit::OwnKernel kernel;
   std::vector<Memory> memories;  ///< tensor i of the launch is memory i
   std::vector<tmajit::KernelArgument> arguments;

@@ -1,4 +1,4 @@
-/// What the CTAs of a cluster send to each other: copies, reductions, stores, arrivals.
+/// Traffic between the CTAs of a cluster: copies, reductions, stores, arrivals.
 #include "conformance/groups.hpp"
 #include "conformance/kernel_text.hpp"
 #include "conformance/reduction_form.hpp"
@@ -20,7 +20,7 @@ using reference::Random;
 
 namespace {
 
-/// What the kernel does; the reductions follow.
+/// The kernel's operation; the reductions follow.
 enum What : std::uint8_t { send, store4, store8, store_two4, store_four4, store_two8, first_reduction };
 constexpr const char* words[] = {"bulk copy",           "st.async of 4 bytes",
                                  "st.async of 8 bytes", "st.async of 2 words",

@@ -224,7 +224,7 @@ std::string CvtForm::name() const {
   if (how.to_integral) name += 'i';
   if (how.flushes) name += ".ftz";
   if (how.saturates) name += ".sat";
-  // Of one half .relu comes first, of fp8 it comes last.
+  // .relu comes first for one half, and last for fp8.
   const bool relu_last = tmajit::size_of(how.to) == 1;
   if (how.rectifies && !relu_last) name += ".relu";
   if (how.ends_finite) name += ".satfinite";

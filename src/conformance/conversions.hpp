@@ -18,7 +18,7 @@ struct CvtForm {
   [[nodiscard]] std::string name() const;
   /// The statement `…` in which `value`, 64 bits, becomes what the instruction leaves in a register.
   [[nodiscard]] std::string statement() const;
-  /// What then stands in `value`. Of two results the second source is in the low half.
+  /// Returns the result in place of `value`. With two results, that of the second source is in the low half.
   [[nodiscard]] std::uint64_t result(std::uint64_t value) const;
 };
 
@@ -35,7 +35,7 @@ struct CvtTarget {
 [[nodiscard]] std::vector<CvtForm> cvt_forms(const CvtTarget& target);
 
 /// `count` numbers of a type to convert: limits of every type and their neighbours, halves, zeros,
-/// subnormals, infinities, NaNs, any bits. What lies beyond the type's bits is anything.
+/// subnormals, infinities, NaNs, any bits. Bits beyond the type's are arbitrary.
 [[nodiscard]] std::vector<std::uint64_t> cvt_values(reference::Random& random, tmajit::ElementType type,
                                                     std::size_t count);
 

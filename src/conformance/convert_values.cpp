@@ -86,7 +86,7 @@ std::vector<std::uint64_t> cvt_values(Random& random, ElementType type, std::siz
   std::vector<std::uint64_t> values(patterns.begin(), patterns.end());
   values.resize(std::min(values.size(), count));
   while (values.size() < count) {
-    // Of any size, so that not all are near the limits.
+    // Any magnitude, so that not all are near the limits.
     std::uint64_t bits = random();
     // NaNs of any payload are one in 256 and fewer.
     if (tmajit::is_float(type) && reference::one_in(random, 16)) bits |= pattern(type, HUGE_VAL);

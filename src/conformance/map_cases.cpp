@@ -156,7 +156,7 @@ std::uint64_t number_of(ElementType type) {
   return size_of(type) == 1 ? 0 : 1;
 }
 
-/// What the kernel replaces by: the map itself, whichever fields it takes.
+/// The values that the kernel writes into the map: the map's own, whichever fields it replaces.
 std::vector<std::uint64_t> numbers_of(const TensorMapSpec& map, std::uint32_t fields) {
   std::vector<std::uint64_t> to(26);
   to[0] = fields;
@@ -299,7 +299,7 @@ std::vector<Trial> changes(Random& random, Field field) {
     if (field == all) {
       change.before = random_tile(random, TileCopy::Way::load, features).map;
     } else if (field == rank) {
-      // What the inner dimensions are stays; those that are new are replaced, too.
+      // The inner dimensions stay; new dimensions are replaced, too.
       change.before = of_rank(map, static_cast<std::uint8_t>(between(random, 1, max_map_rank)));
       if (change.before.rank < map.rank)
         change.fields |= 1U << extents | 1U << box | 1U << element_strides | 1U << strides;

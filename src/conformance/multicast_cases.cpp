@@ -71,7 +71,7 @@ struct Multicast {
   std::uint32_t bytes = 0;  ///< without a map; 0: by the map
   std::uint32_t ctas = 2;
   std::uint32_t loading = 1;  ///< a bit a CTA
-  std::uint32_t into = 1;     ///< likewise
+  std::uint32_t into = 1;     ///< a bit a CTA
   bool hinted = false;
 };
 

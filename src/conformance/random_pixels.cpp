@@ -66,7 +66,7 @@ void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, 
   map.pixel_box.upper[i] = static_cast<std::int32_t>(std::max(upper, lower - extent + 1));
 }
 
-/// What a reduction computes, and of which elements: a sum of u32, unless `features` have more.
+/// Chooses a reduction's operation and element type: a sum of u32, unless `features` have more.
 void choose_operation(Random& random, TileCopy& c, const PixelFeatures& features) {
   c.map.type = ElementType::u32;
   if (features.operations) c.operation = one_of(random, reference::all_engine_reductions);

@@ -4,7 +4,7 @@
 
 namespace conformance {
 
-/// What random copies through im2col maps have beyond the plainest: whole pixels of a u32 tensor that lies
+/// Features of random copies through im2col maps beyond the plainest: whole pixels of a u32 tensor that lies
 /// densely, from a place of the traversal on. One alone tells which of them a device cannot do.
 struct PixelFeatures {
   bool channels = false;    ///< begin and end outside of the tensor's, which may end within 16 bytes

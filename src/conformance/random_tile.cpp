@@ -67,7 +67,7 @@ void choose_box(Random& random, TensorMapSpec& map, const TileFeatures& features
 
 void choose_shape(Random& random, TensorMapSpec& map, const TileFeatures& features) {
   const std::uint32_t inner = map.rank - 1U;
-  // Of slices any number is whole chunks.
+  // Any number of slices is whole chunks.
   const std::uint64_t step = map.interleave == Interleave::none ? granule(map) : 1;
   const std::uint64_t box = map.box[inner];
   map.shape[inner] =
@@ -115,7 +115,7 @@ void choose_place(Random& random, TileCopy& copy, const TileFeatures& features) 
     const std::int64_t most = features.outside ? shape + 1 : std::max<std::int64_t>(shape - box, 0);
     const auto places = static_cast<std::uint64_t>((most - least) / step);
     copy.at[d] = least / step * step + step * static_cast<std::int64_t>(between(random, 0, places));
-    // What is 32 bits is tried at its end.
+    // Extents of 32 bits are tried at their end.
     if (features.huge && shape > 1 << 19 && one_in(random, 2))
       copy.at[d] = std::max<std::int64_t>(shape - box, 0);
   }

@@ -7,8 +7,8 @@
 
 namespace conformance {
 
-/// What random copies of tiles have beyond the plainest: boxes inside of a dense tensor of u32, without a
-/// swizzle. One alone tells which of them a device does otherwise.
+/// Features of random copies of tiles beyond the plainest: boxes inside of a dense tensor of u32, without a
+/// swizzle. One alone tells which of them a device does differently.
 struct TileFeatures {
   std::optional<tmajit::ElementType> type = {};  ///< of all; else u32
   bool types = false;                            ///< any

@@ -29,7 +29,7 @@ Trial reduction(Random& random, EngineReduction operation, Values values, TileFe
   return trial_of(copy, random);
 }
 
-/// Of every type that the operation has, so many trials each.
+/// Makes `count` trials for every type that the operation has.
 std::vector<Trial> reductions(Random& random, EngineReduction operation, Values values,
                               const TileFeatures& features, std::size_t count, bool floats_alone) {
   std::vector<Trial> trials;

@@ -17,10 +17,10 @@ struct ReductionForm {
 
 /// All that PTX has, into global memory or into a peer's shared memory.
 [[nodiscard]] std::vector<ReductionForm> reduction_forms(reference::ReductionTarget target);
-/// What the device headers call it: "add_noftz_f16", "and_b32".
+/// Returns its name in the device headers: "add_noftz_f16", "and_b32".
 [[nodiscard]] std::string name_of(const ReductionForm& form);
-/// Of a switch: "case 3: ptx::bulk_reduce_add_u32(…); break;" for each form, from `first` on, where `call` is
-/// what comes before the form's name and `arguments` what follows it.
+/// Returns the cases of a switch: "case 3: ptx::bulk_reduce_add_u32(…); break;" for each form, from `first`
+/// on, where `call` is what comes before the form's name and `arguments` what follows it.
 [[nodiscard]] std::string switch_of(const std::vector<ReductionForm>& forms, int first,
                                     const std::string& call, const std::string& arguments);
 

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t threads = 128;
 
-/// What the kernel does, besides the reductions, which follow from `first_reduction` on.
+/// The kernel's operation, besides the reductions, which follow from `first_reduction` on.
 enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
 
 constexpr auto text = R"(
@@ -132,7 +132,7 @@ std::int32_t what_of(const TileCopy& copy) {
   return copy.prefetch ? prefetched_load : load;
 }
 
-/// What the reference leaves in the tensor and in the window.
+/// Computes the reference's contents of the tensor and of the window.
 void refer(const TileCopy& copy, std::span<std::byte> tensor, std::span<std::byte> window) {
   const TensorMapSpec& map = copy.map;
   const auto at = std::span(copy.at).first(map.rank);

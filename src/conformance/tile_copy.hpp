@@ -12,8 +12,8 @@
 
 namespace conformance {
 
-/// What kernels give the copy engine for a hint: none, the four priorities, half of the accesses with each,
-/// and a range of addresses.
+/// The cache hints that kernels give the copy engine: none, the four priorities, half of the accesses with
+/// each, and a range of addresses.
 inline constexpr std::uint32_t hint_count = 10;
 
 /// One copy between a tensor and a tile in shared memory by a kernel of one CTA, or a reduction.
@@ -28,7 +28,7 @@ struct TileCopy {
   std::uint32_t hint = 0;   ///< below hint_count
   bool prefetch = false;    ///< the map and the tile, before a load
   bool moved = false;       ///< Trial::moved
-  /// What is in the tensor and in the tile; empty: random bits.
+  /// Contents of the tensor and of the tile; empty: random bits.
   std::vector<std::byte> elements = {};
   std::vector<std::byte> operands = {};
 };

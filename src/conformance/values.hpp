@@ -12,7 +12,7 @@ namespace conformance {
 
 [[nodiscard]] std::vector<std::byte> random_bytes(reference::Random& random, std::size_t count);
 
-/// What elements are drawn from.
+/// The set that elements are drawn from.
 enum class Values : std::uint8_t {
   bits,        ///< any bits
   numbers,     ///< integers at the ends of their range and anywhere; finite floats whose sums are normal

@@ -158,7 +158,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-// The first lets the second begin long before it writes. `other` is what nobody else touches.
+// The first lets the second begin long before it writes. Only the second touches `other`.
 constexpr auto overlap_text = R"(
 #include "tmajit/grid.cuh"
 using namespace tmajit;
@@ -177,7 +177,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-/// All threads wait, or one, whom the others meet.
+/// All threads wait, or one thread waits and the rest meet it at a barrier.
 Trial overlap(Random& random, bool all) {
   std::string text = overlap_text;
   text.replace(text.find("ONE"), 3, all ? "threadIdx.x" : std::to_string(reference::between(random, 0, 127)));

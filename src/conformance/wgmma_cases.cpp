@@ -160,7 +160,7 @@ int value_of(const Operand& operand, std::uint32_t code) {
                                             : static_cast<int>(code) - 2;
 }
 
-/// The elements as they lie in memory: along k, or along the side.
+/// Returns the elements in memory order: along k, or along the side.
 std::vector<std::byte> image(const Operand& operand, const Matrix& matrix, std::uint32_t side,
                              bool along_mn) {
   const std::uint32_t size = size_of(operand.element);
