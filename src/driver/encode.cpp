@@ -12,7 +12,7 @@ namespace {
 /// Stands for a value that no enumerator has: the driver refuses it.
 constexpr std::uint32_t no_such_value = 0x7fffffff;
 
-// The driver's enumerators, in the order of ours. Of types there are no signed 8- and 16-bit ones and no fp8:
+// The driver's enumerators, in the order of ours. The driver has no signed 8- and 16-bit types and no fp8:
 // a copy does not interpret them.
 constexpr std::array data_types{
     CU_TENSOR_MAP_DATA_TYPE_UINT8,    CU_TENSOR_MAP_DATA_TYPE_UINT8,    CU_TENSOR_MAP_DATA_TYPE_UINT16,
@@ -37,7 +37,7 @@ std::uint32_t mode(const Modes& modes, Enum value) noexcept {
   return number < modes.size() ? static_cast<std::uint32_t>(modes[number]) : no_such_value;
 }
 
-/// What cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col take: innermost dimension first, and one stride
+/// Arguments of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col: innermost dimension first, and one stride
 /// fewer than dimensions, because the innermost is contiguous.
 struct Arguments {
   std::uint32_t type;
@@ -82,7 +82,7 @@ auto list(const std::array<T, most>& values, std::size_t count) {
                    values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size())), ", ");
 }
 
-/// What of the arguments only the function of the map's mode takes.
+/// Returns the text of the arguments that only the function of the map's mode takes.
 std::string mode_arguments(const TensorMapSpec& spec, const Arguments& a) {
   if (spec.mode == MapMode::tiled) return fmt::format("box [{}]", list(a.box, a.rank));
   const std::size_t corners = std::max(a.rank, 2U) - 2;

@@ -8,7 +8,7 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// What most often lies behind an error; empty where the driver's own text is all there is to say.
+/// Returns the most frequent cause of an error; empty where the driver's own text suffices.
 std::string_view usual_cause(CUresult result) noexcept {
   switch (result) {
     case CUDA_ERROR_INVALID_VALUE:

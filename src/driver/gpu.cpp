@@ -92,7 +92,8 @@ class GpuTimer final : public StreamTimer {
   std::optional<std::pair<Event, Event>> events_;
 };
 
-/// What was captured since cuStreamBeginCapture; null, with the reason in `result`, if that went wrong.
+/// Returns the graph captured since cuStreamBeginCapture; null, with the reason in `result`, if that went
+/// wrong.
 CUgraph end_capture(const Api& api, Stream stream, CUresult& result) {
   CUgraph graph = nullptr;
   result = api.stream_end_capture(stream, &graph);

@@ -27,7 +27,7 @@ void give_back(void* share) {
 constexpr std::int64_t not_asked = -2;
 constexpr std::int64_t not_told = -1;
 
-/// How many parameters a kernel has, or `not_told`. The driver tells by refusing the first that there is not.
+/// Returns a kernel's number of parameters, or `not_told`. The driver rejects the first index out of range.
 std::int64_t count_parameters(const Api& api, CUkernel kernel) {
   if (api.kernel_get_param_info == nullptr) return not_told;
   std::size_t offset = 0;
@@ -150,8 +150,8 @@ void GpuKernel::enqueue_with_scratch(const LaunchShape& shape, std::span<void* c
 void GpuKernel::enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   CUgraph graph = nullptr;
-  // The default stream cannot be captured (cuStreamBeginCapture). Where asking fails the launch fails
-  // likewise, and says why.
+  // The default stream cannot be captured (cuStreamBeginCapture). If the query fails, the launch fails,
+  // too, and says why.
   if (stream != nullptr &&
       get_capture_info_(stream, &status, nullptr, &graph, nullptr, nullptr) == CUDA_SUCCESS &&
       status == CU_STREAM_CAPTURE_STATUS_ACTIVE) [[unlikely]] {

@@ -65,12 +65,13 @@ class alignas(64) GpuKernel final : public LoadedKernel {
  private:
   /// With the context current.
   void enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
-  /// Likewise with memory for the launch alone, whose address becomes the last parameter.
+  /// As enqueue(), with memory for this launch alone, whose address becomes the last parameter.
   void enqueue_with_scratch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
-  /// Of a launch that the driver refused.
+  /// Throws the error of a launch that the driver refused.
   [[noreturn]] void fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const;
 
-  // What every launch reads, in one line of the caches, which the driver's own work takes between launches.
+  // Every launch reads these members. They share a cache line, which the driver's own work evicts between
+  // launches.
   /// The driver takes a context-independent kernel wherever it takes a function of the current context
   /// (cuLaunchKernelEx, "context-less kernel CUkernel").
   CUfunction function_;

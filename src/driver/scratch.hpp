@@ -58,10 +58,10 @@ class Scratch {
 
   std::shared_ptr<const Context> context_;
   std::mutex mutex_;
-  /// By the driver's number of a stream, which no later stream has. What has become too small stays: launches
-  /// that have it may still run.
+  /// Keyed by the driver's number of a stream, which no later stream has. Blocks that have become too small
+  /// stay: launches that use them may still run.
   std::map<std::uint64_t, Blocks> of_streams_;
-  // Of the launch that was captured last.
+  // The capture and stream of the launch that was captured last.
   std::uint64_t capture_ = 0;
   Stream captured_ = nullptr;
   std::weak_ptr<const ScratchBlock> of_last_capture_;
