@@ -36,7 +36,7 @@ constexpr ConvolutionTile convolution_tiles[] = {
     {128, 128, 8, 8}, {128, 64, 8, 4}, {64, 64, 4, 4}, {64, 32, 4, 2}};
 constexpr std::uint32_t stage_counts[] = {4, 3};
 
-/// What a `convolution` kernel is specialised for.
+/// The facts that a `convolution` kernel is specialised for.
 struct ConvolutionFacts {
   std::uint32_t dimensions = 1;  ///< of an image
   ConvolutionTile tile{};

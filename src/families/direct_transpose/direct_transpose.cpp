@@ -17,7 +17,7 @@ constexpr BlockTuning direct_tunings[] = {
     {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
 };
-/// Of small problems of bytes: four times the threads, each of which waits for half as many loads.
+/// For small problems of bytes: four times the threads, each of which waits for half as many loads.
 constexpr BlockTuning word_tunings[] = {
     {.destination_run = 64, .source_run = 32, .vector_bytes = 4},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 4},

@@ -6,7 +6,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// What is free to choose: threads of a CTA and chunks of each.
+/// Tunable parameters: threads of a CTA and chunks of each.
 struct FillTuning {
   std::uint32_t threads;
   std::uint32_t turns;

@@ -120,8 +120,8 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       if (best) candidates[first].usual = Usual::yes;
       if (layout != Layout::any) return;
     }
-    // Of more dimensions finding a chunk's place takes long, and of chunks of few bytes long for what they
-    // move: two share it, where there is work for all.
+    // With more than two dimensions, finding a chunk's place takes long. With chunks of few bytes it takes
+    // long for the bytes moved. Two chunks share it, where there is work for all threads.
     const bool shares = problem.nest.rank > 2 || moves_few_bytes(problem);
     const std::uint32_t turns = shares && !is_small(problem) ? 2 : 1;
     const std::size_t other = candidates.size();

@@ -24,7 +24,7 @@ struct SourceFacts {
   std::int32_t stride = 0;      ///< run: elements from one to the next along the row
   std::uint32_t alignment = 1;  ///< bytes; run: of every load but those along the row: 1, 4, 8 or a chunk
   Flag interleaved = 0;         ///< run: what lies beside its elements may be the destination's
-  // Of an image in shared memory:
+  // For an image in shared memory:
   std::uint32_t offset = 0;  ///< bytes
   std::uint32_t run = 0;     ///< dimensions, from the last of `order`, that a line spans
   std::uint32_t pitch = 0;   ///< bytes from line to line
@@ -37,7 +37,7 @@ struct SourceFacts {
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
 
-/// What a `general` kernel is specialised for.
+/// The facts that a `general` kernel is specialised for.
 struct GeneralFacts : ChunkFacts {
   std::uint32_t column = 0;  ///< the dimension in which the first source of an image is contiguous
   std::uint32_t sources = 1;
@@ -59,7 +59,7 @@ struct GeneralKernel {
   CanonicalNest nest;
 };
 
-/// What is free to choose: sides of the tile in bytes where there is an image, else threads and turns.
+/// Tunable parameters: sides of the tile in bytes where there is an image, else threads and turns.
 struct GeneralTuning {
   std::uint32_t destination_run = 256;
   std::uint32_t source_run = 256;

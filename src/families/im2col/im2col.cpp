@@ -28,7 +28,7 @@ constexpr std::uint32_t turns_in_flight = 4;  // vectors of a thread in flight
 constexpr WindowTuning window_tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {32768, 4},
                                            {8192, 6},  {8192, 4},  {4096, 8}};
 
-/// What an `im2col` kernel is specialised for.
+/// The facts that an `im2col` kernel is specialised for.
 struct Im2colFacts {
   std::uint32_t dimensions = 1;  ///< of an image
   std::uint32_t stages = 0;      ///< of boxes through the copy engine; 0: threads move

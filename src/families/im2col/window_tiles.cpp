@@ -23,7 +23,7 @@ std::uint64_t channel_words(const TensorView& view, std::uint32_t element_bytes)
   return side_by_side && bytes % bulk_bytes == 0 ? bytes / window_word_bytes : 0;
 }
 
-/// Of the boxes that cut the channels into as few equal parts as they may.
+/// Returns the channels of the boxes that cut the channels into the fewest equal parts possible.
 std::uint64_t box_channels(std::uint64_t words, std::uint32_t box_bytes) {
   const std::uint64_t most = std::min<std::uint64_t>(max_box, box_bytes / window_word_bytes);
   return std::max<std::uint64_t>(round_up(ceil_div(words, ceil_div(words, most)), 2), 2);

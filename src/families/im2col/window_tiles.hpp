@@ -9,7 +9,7 @@
 
 TMAJIT_BEGIN
 
-/// What is free to choose of a kernel of windows through the copy engine.
+/// Tunable parameters of a kernel of windows through the copy engine.
 struct WindowTuning {
   std::uint32_t box_bytes = 0;
   std::uint32_t stages = 1;  ///< boxes of a CTA in flight

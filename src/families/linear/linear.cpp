@@ -23,7 +23,7 @@ constexpr double most_lines = 16;                   // of memory that a load of 
 /// Dividends of a params::Divider are less.
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
 
-/// What is free to choose: bytes of a word of the destination, and how many a thread takes. The first that
+/// Tunable parameters: bytes of a word of the destination, and how many a thread takes. The first that
 /// fits is within 0.5 % of the best in the mean; the others are there to be measured.
 struct LinearTuning {
   std::uint32_t word_bytes;
@@ -79,7 +79,7 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   const bool whole = begins_with_word && row % std::max(facts.in_word, 1U) == 0;
   facts.wraps = nest.rank > 1 && facts.short_rows == 0 && facts.in_word > 1 && !whole ? 1 : 0;
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
-    // What surrounds a padded source has the destination's type.
+    // The padding of a source has the destination's type.
     facts.source[s] =
         facts.padded != 0 ? facts.type : static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
   }

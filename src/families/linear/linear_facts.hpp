@@ -7,8 +7,8 @@
 
 TMAJIT_BEGIN
 
-/// What a `linear` kernel is specialised for. Types are those that kernels of chunks know, too: of bits that
-/// are moved as they are only the size counts.
+/// The facts that a `linear` kernel is specialised for. Types are those that kernels of chunks know, too:
+/// only the size counts for bits that are moved unchanged.
 struct LinearFacts {
   std::uint32_t type = 0;  ///< of the destination, an ElementType
   std::uint32_t rank = 1;

@@ -39,7 +39,7 @@ constexpr auto why_text =
     "maps where it "
     "comes to another tensor.";
 
-/// What a `ragged` kernel is specialised for.
+/// The facts that a `ragged` kernel is specialised for.
 struct RaggedFacts {
   std::uint32_t rank = 1;
   std::uint32_t element_bytes = 1;

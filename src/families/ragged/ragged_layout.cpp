@@ -32,7 +32,7 @@ void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs, std::uint64_t t
   layout.part_columns = static_cast<std::uint32_t>(row);
   std::uint64_t more = std::max<std::uint64_t>(tile_bytes / (row * size), 1);
   std::uint64_t parts = 1;
-  // Of one dimension a tile is several boxes.
+  // With one dimension, a tile is several boxes.
   if (layout.rank == 1 && row == max_box) {
     parts = std::min(more, ceil_div(longest[0], row));
     more /= parts;

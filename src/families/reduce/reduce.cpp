@@ -26,7 +26,7 @@ constexpr double loads_of_wait = 1.78;          // that a wait for parts takes a
 
 constexpr std::uint64_t sector_bytes = 32;  // bytes of memory that are read together
 
-/// What a `reduce` kernel is specialised for.
+/// Facts that a `reduce` kernel is specialised for.
 struct ReduceFacts {
   std::uint32_t op = 0;    ///< a ReductionOp
   std::uint32_t type = 0;  ///< of the destination, an ElementType
@@ -269,7 +269,7 @@ class Reduce final : public ReduceBase {
     parts.set("staggered", facts.staggered != 0);
     parts.set("cut", facts.cut != 0);
     parts.set("split", facts.split != 0);
-    // Of a row in one piece the elements that no whole vector has are taken by themselves.
+    // Where a row is one piece, its elements outside whole vectors are processed separately.
     const bool ended = facts.cut != 0 && facts.reduced_digits == 1 && facts.columns == 0;
     parts.set("ended", ended);
     parts.set("ranged", facts.cut != 0 && !ended);

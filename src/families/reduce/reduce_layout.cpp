@@ -88,7 +88,7 @@ void add_steps(ReductionWalk& walk, const Problem& problem) {
     ReductionStep step{.d = d, .extent = nest.shape[d]};
     if (d == walk.along) {
       step.elements = walk.vector;
-      // Of a row that begins within a vector one more is met.
+      // A row that begins within a vector touches one vector more.
       step.extent = ceil_div(step.extent + (walk.staggered ? walk.vector - 1 : 0), walk.vector);
     }
     const bool reduced = is_reduced(problem, d);

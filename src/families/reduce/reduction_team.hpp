@@ -19,7 +19,7 @@ inline constexpr std::uint32_t parts_at_once = 8;  ///< that a thread reads with
 /// Bytes that a thread keeps of what comes together, at most.
 [[nodiscard]] std::uint32_t most_state_bytes(ReductionOp op) noexcept;
 
-/// Who shares what comes together (templates/kernels/meeting.cuh).
+/// How threads and CTAs share a reduction (templates/kernels/meeting.cuh).
 struct ReductionTeamShape {
   bool columns = false;       ///< threads side by side have items of what is kept, not phases
   std::uint32_t owners = 1;   ///< items of what is kept that a CTA does at a time

@@ -19,9 +19,9 @@ constexpr std::uint32_t word_bytes = 4;
 constexpr double shown_bytes = 64e6;    // of both sides, up to which an SM's few warps take all their time
 constexpr double hidden_bytes = 128e6;  // from which on none of it shows
 
-/// What a tile takes of an extent: `most` (a multiple of `unit`), or, where much of the last tile would be
-/// empty, three quarters or half of it; all of an extent that is shorter. So few choices, that most extents
-/// share their kernels. Of small problems fewer still: lengths that change from call to call are theirs.
+/// Returns a tile's share of an extent: `most` (a multiple of `unit`), or three quarters or half of it where
+/// much of the last tile would be empty. A shorter extent is taken whole. With so few choices most extents
+/// share their kernels. Small problems have even fewer choices: their lengths change from call to call.
 std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit, const Problem& problem,
                        bool small) {
   const std::uint64_t units = ceil_div(std::min(extent, most), unit);

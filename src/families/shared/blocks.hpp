@@ -18,7 +18,7 @@ enum class TileOrder : std::uint32_t {
 };
 inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::source);
 
-/// What kernels that transpose blocks are specialised for.
+/// Facts that block-transposing kernels are specialised for.
 struct BlockFacts {
   std::uint32_t element_bytes = 1;
   std::uint32_t rank = 1;
@@ -69,8 +69,7 @@ inline constexpr BlockTuning wide_tunings[] = {
     {.destination_run = 32, .source_run = 64},
 };
 
-/// Whole blocks of a problem whose layout is Layout::blocks. What its tunings have in common is worked out
-/// once.
+/// Plans whole blocks of a problem whose layout is Layout::blocks. Computes once what its tunings share.
 class BlockPlanner {
  public:
   /// The problem must outlive it.
@@ -83,7 +82,7 @@ class BlockPlanner {
   const Problem& problem_;
   bool small_;
   std::uint32_t row_alignment_;   ///< bytes, of the destination's rows, at most 16
-  std::uint32_t line_alignment_;  ///< likewise of the source's lines
+  std::uint32_t line_alignment_;  ///< bytes, of the source's lines, at most 16
   BlockFacts common_;
 };
 
@@ -108,10 +107,10 @@ class BlockPlanner {
 [[nodiscard]] std::uint64_t tile_bytes(const BlockFacts& facts) noexcept;
 /// Registers of a thread, as such kernels were compiled.
 [[nodiscard]] std::uint32_t block_registers(const BlockFacts& facts) noexcept;
-/// What a footprint says of blocks: tiles, rounds, passes and work. `by_engine`: the copy engine loads them.
+/// The footprint of blocks: tiles, rounds, passes and work. `by_engine`: the copy engine loads them.
 [[nodiscard]] Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine);
 
-/// What families have in common whose kernels take a ViewPair and have facts that begin with BlockFacts.
+/// Base of families whose kernels take a ViewPair and whose facts begin with BlockFacts.
 class BlockFamily : public TypedFamily<BlockFacts, BlockChoice> {
  public:
   using TypedFamily::TypedFamily;

@@ -56,7 +56,7 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   const std::uint32_t bytes = facts.chunk * facts.element_bytes;
   const std::uint32_t aligned = problem.alignment(0, row);
   facts.staggered = facts.contiguous != 0 && aligned < std::min(bytes, chunk_vector_bytes) ? 1 : 0;
-  // What is stored element by element is stored so whatever its alignment.
+  // Stores of single elements need the alignment of one element only.
   facts.alignment = facts.contiguous != 0 ? std::min(bytes, chunk_vector_bytes) : facts.element_bytes;
   facts.whole = facts.staggered == 0 && !nest.windowed && extent % facts.chunk == 0 ? 1 : 0;
   return facts;

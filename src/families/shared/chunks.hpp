@@ -9,9 +9,9 @@ TMAJIT_BEGIN
 inline constexpr double instructions_of_chunk = 134;
 inline constexpr double instructions_of_element = 8.22;
 
-/// What kernels are specialised for whose threads each do chunks of a destination's elements, next to each
-/// other in its last dimension (templates/kernels/chunks.cuh). Kernels that take tiles of any size have
-/// neither `threads` nor `box` here, but in the candidate's choice.
+/// Facts of kernels in which each thread processes chunks of a destination's elements, adjacent in its last
+/// dimension (templates/kernels/chunks.cuh). Kernels that take tiles of any size have neither `threads` nor
+/// `box` here, but in the candidate's choice.
 struct ChunkFacts {
   std::uint32_t rank = 1;
   std::uint32_t type = 0;  ///< of the destination, an ElementType
@@ -76,11 +76,11 @@ template <class Facts>
 /// Tiles in each dimension.
 [[nodiscard]] TileCounts chunk_tiles(const ChunkFacts& facts, const CanonicalNest& nest);
 
-/// What evaluate() needs to be handed coordinates: Coordinate, coordinates, dimension_of, backwards.
+/// The facts by which evaluate() receives coordinates: Coordinate, coordinates, dimension_of, backwards.
 [[nodiscard]] std::string coordinate_facts(const ChunkFacts& facts);
-/// What templates/kernels/chunks.cuh asks for: rank, Offset, chunk, turns, Destination, coordinates and,
-/// where the tile is one of the facts, threads, box and `chunk_index()`, which takes the tile's chunks in
-/// order of `digits`. Elements that nothing is computed from are bits.
+/// The facts that templates/kernels/chunks.cuh requires: rank, Offset, chunk, turns, Destination,
+/// coordinates. Where the tile is one of the facts, also threads, box and `chunk_index()`, which takes the
+/// tile's chunks in order of `digits`. Elements that nothing is computed from are bits.
 [[nodiscard]] std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digits, bool bits);
 /// The tile's chunks in the destination's order.
 [[nodiscard]] std::vector<Digit> chunk_digits(const ChunkFacts& facts);

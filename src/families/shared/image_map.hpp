@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 
 // Windows of images through the copy engine.
 
-/// What an im2col load brings: pixels of so many windows.
+/// Box that an im2col load copies: the pixels of `windows` windows.
 struct WindowBox {
   ElementType type = ElementType::u64;  ///< of the map; as wide as the tensor's or wider
   std::uint32_t channels = 0;           ///< in elements of that type

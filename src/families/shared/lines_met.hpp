@@ -15,7 +15,8 @@ inline constexpr std::uint32_t memory_line_bytes = 128;  // that one access of a
 [[nodiscard]] double lines_met(const Problem& problem, std::uint32_t operand,
                                std::span<const std::uint32_t> dimensions, std::uint32_t step,
                                std::uint64_t count);
-/// The same of a warp whose lanes go along the nest, its last dimension fastest, by `step` elements each.
+/// Lines of memory that a warp meets if its lanes go along the nest, the last dimension fastest, by `step`
+/// elements each.
 [[nodiscard]] double lines_along(const Problem& problem, std::uint32_t operand, std::uint32_t step);
 
 TMAJIT_END

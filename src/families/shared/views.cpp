@@ -167,7 +167,7 @@ void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& pr
     }
     views.head.destination = view_of<r>(problem, nest, 0);
     for (std::uint32_t i = 0; i < sources; ++i) views.source[i] = view_of<r>(problem, nest, i + 1);
-    // What stands last is as long as there are sources: the kernel's own type has no more of them.
+    // The sources stand last, and there are only `sources` of them: the kernel's own type has no more.
     const auto bytes =
         std::as_bytes(std::span(&views, 1)).first(offsetof(Views, source) + sources * sizeof(View));
     const ParameterType type =

@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 /// A nest of a single element has no dimension, its kernel one.
 [[nodiscard]] std::uint64_t extent_of(const CanonicalNest& nest, std::uint32_t d) noexcept;
 
-/// What CTAs count in each dimension of a nest.
+/// Tiles in each dimension of a nest, as CTAs count them.
 using TileCounts = std::array<std::uint64_t, max_view_rank>;
 [[nodiscard]] std::uint64_t product(const TileCounts& counts, std::uint32_t rank) noexcept;
 /// Tiles in each dimension. Rows may begin up to `before` elements before their first tile.
@@ -94,10 +94,10 @@ inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] std::string offset_fact(Flag wide_offsets);
 /// "using AllSources = Indices<0, 1>;", and what Indices is.
 [[nodiscard]] std::string all_sources_fact(std::uint32_t sources);
-/// What words of a destination are put together from (templates/kernels/loaded_word.cuh): Destination,
-/// Source<i> and AllSources, and the types that the writer of sources asks for. `values`: something is
-/// computed from elements, or stands beside them; else they are bits. `more` holds further lines for
-/// each source's struct, `destination_more` for the destination's.
+/// Adds the types from which words of a destination are assembled (templates/kernels/loaded_word.cuh):
+/// Destination, Source<i> and AllSources. Adds the types that the writer of sources requires, too. `values`:
+/// something is computed from elements, or stands beside them; else they are bits. `more` holds further lines
+/// for each source's struct, `destination_more` for the destination's.
 void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
                        std::span<const std::string> more = {}, std::string_view destination_more = {});
 /// The facts that kernels of views begin with which have their tile in them: rank, threads, box and Offset,
@@ -107,9 +107,9 @@ void add_element_types(SourceParts& parts, ElementType to, std::span<const Eleme
 
 // Sentences of explanations.
 
-/// Of a destination whose rows begin anywhere.
+/// Describes a destination whose rows begin at any alignment.
 [[nodiscard]] std::string staggered_rewrite();
-/// Of a source that has the destination's elements between its own.
+/// Describes a source with the destination's elements between its own.
 [[nodiscard]] std::string interleaved_rewrite();
 /// Where the dimensions from `first` to the last are one run; nothing if that is one dimension.
 [[nodiscard]] std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank);

@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The first two are as good as any for one plane and for several; the others are there to be measured.
+/// The first two are as good as any for one plane and for several; the rest are there to be measured.
 constexpr std::array stencil_tunings{
     StencilTuning{1024, 16, 4, 2}, StencilTuning{512, 32, 4, 1}, StencilTuning{1024, 32, 4, 1},
     StencilTuning{512, 32, 8, 2},  StencilTuning{512, 32, 4, 2}, StencilTuning{512, 16, 2, 2},

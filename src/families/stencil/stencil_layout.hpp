@@ -21,7 +21,7 @@ struct StencilSource {
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
 
-/// What a `stencil` kernel is specialised for. Dimensions are those of the nest as it walks it.
+/// Facts that a `stencil` kernel is specialised for. Dimensions are those of the nest as the kernel walks it.
 struct StencilFacts : ChunkFacts {
   std::uint32_t sources = 1;
   std::uint32_t offsets = 0;                             ///< of a call
@@ -44,7 +44,7 @@ struct StencilFacts : ChunkFacts {
   [[nodiscard]] std::uint32_t window_planes() const noexcept;
 };
 
-/// What a plane of a source is in shared memory: a box of elements, row by row.
+/// Image of a source's plane in shared memory: a box of elements, row by row.
 struct StencilImage {
   PerDimension box{};
   PerDimension before{};           ///< elements of it before the tile's
@@ -71,7 +71,7 @@ struct StencilStage {
 [[nodiscard]] TileCounts stencil_tiles(const StencilFacts& facts, const CanonicalNest& nest);
 [[nodiscard]] std::uint32_t tiles_of_cta(const StencilFacts& facts, const Problem& problem,
                                          const CanonicalNest& nest);
-/// Of it, as a plan sees it.
+/// Footprint of a stencil kernel, as a plan sees it.
 [[nodiscard]] Footprint stencil_footprint(const StencilFacts& facts);
 
 TMAJIT_END

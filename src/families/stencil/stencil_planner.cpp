@@ -139,7 +139,7 @@ class StencilPlanner {
       const std::uint64_t whole = round_up(along, widest_box);
       if (halo < whole) along = static_cast<std::uint32_t>((whole - halo) / 16 * 16);
     }
-    // Of short rows a tile has more.
+    // A tile of short rows has more rows.
     const std::uint64_t rows = std::max<std::uint64_t>(
         tuning.rows, std::uint64_t{tuning.rows} * tuning.row_bytes / widest / along / 2);
     facts_.strip = static_cast<std::uint32_t>(

@@ -6,7 +6,7 @@
 
 TMAJIT_BEGIN
 
-/// What is free to choose of a stencil's kernel.
+/// Tunable parameters of a stencil's kernel.
 struct StencilTuning {
   std::uint32_t row_bytes;  ///< of a tile's row, in the widest type
   std::uint32_t rows;       ///< of a tile

@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// CTAs for `work` tiles. Of a persistent grid no more than the chip holds at once; else as many as share the
-/// tiles out.
+/// CTAs for `work` tiles. A persistent grid has at most as many as the chip holds at once. Any other grid has
+/// one for every `tiles_per_cta` tiles.
 std::array<std::uint32_t, 3> grid_for(const TileSpec& spec, std::uint64_t work, std::uint32_t sm_count) {
   if (spec.tiles_per_cta > 0) return grid_of(std::max<std::uint64_t>(ceil_div(work, spec.tiles_per_cta), 1));
   const std::uint64_t resident = std::max<std::uint64_t>(std::uint64_t{sm_count} * spec.ctas_per_sm, 1);
@@ -30,7 +30,8 @@ std::string_view name_of(const TileSpec& spec, std::uint32_t index) {
   return spec.traits->computes ? "out" : spec.traits->writes_images ? "images" : "destination";
 }
 
-/// What a map of the output leaves to threads: the ends of rows after the last whole 16-byte chunk.
+/// Adds the elements that a map of the output leaves to threads: ends of rows after the last whole 16-byte
+/// chunk.
 void add_row_tail(const TensorMapSpec& whole, DevicePtr address, ParameterBlock& parameters) {
   with_rank(whole.rank, [&](auto rank) {
     using Tail = params::RowTail<rank>;

@@ -21,8 +21,7 @@ struct TileChoice {
   [[nodiscard]] std::string text() const;
 };
 
-/// What families of tiles have in common. Each of them adds its traits, its template's name and how its entry
-/// is called.
+/// A family of tiles. Each instance supplies its traits, its template's name and the call of its entry.
 class TileFamily final : public TypedFamily<TileFacts, TileChoice> {
  public:
   TileFamily(const TileTraits& traits, std::string_view summary, std::string_view why, std::string_view call);

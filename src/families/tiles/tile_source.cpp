@@ -38,7 +38,7 @@ std::string forward_facts(const TileSpec& spec, const SharedLayout& layout) {
                            placement_of(spec, spec.input(0), layout.inputs[0]));
 }
 
-/// What the engine's reductions and those of threads are called, of a type as its tensor map has it.
+/// Suffix of the reductions of the engine and of threads, for a type as its tensor map has it.
 std::string_view suffix_of(ElementType type) {
   switch (type) {
     case ElementType::i32: return "s32";
@@ -61,7 +61,7 @@ std::string thread_function(CombineOp op, ElementType type) {
   }
 }
 
-/// What is done to a tile, and to an element that is left to threads.
+/// Functions that reduce a tile into the destination, and an element that is left to threads.
 std::string combine_facts(const TileSpec& spec) {
   std::string out = fmt::format(
       "__device__ __forceinline__ void combine_box(const TensorMap& destination, const Coordinates<rank>& "
@@ -112,8 +112,8 @@ std::string call_of(const TileSpec& spec, std::string_view function) {
   return fmt::format("{}(grid{}, out{})", function, tail, inputs);
 }
 
-/// Where a chunk of a row begins depends on the addresses. What t and tile_index mean must not, so they
-/// follow from g.
+/// The start of a chunk within a row depends on the addresses. `t` and `tile_index` must not, so they are
+/// computed from `g`.
 void place_by_coordinate(SourceParts& parts) {
   std::string& lines = parts.before_expression;
   const ExpressionReads named = parts.reads;

@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t most_warps = 4;  // that are looked at: the others do the same elsewhere
+constexpr std::uint32_t most_warps = 4;  // that are examined; the rest repeat their pattern elsewhere
 
 }  // namespace
 

@@ -60,8 +60,8 @@ class Transpose final : public BlockFamily {
       if (TileImage(facts).bytes() > max_shared_bytes_per_cta) return;
       add_once(candidates, candidate(facts, problem.nest), common);
     };
-    // Of a small problem other kernels are better: direct_transpose where no block is cut, general of very
-    // few elements.
+    // Small problems have better kernels: direct_transpose where no block is cut, general for very few
+    // elements.
     const bool usual = !small || !(goes_by_elements(problem) || has_whole_blocks(problem));
     if (small) add(planner.facts(small_tuning(problem)), usual);
     const auto add_other = [&](const BlockFacts& facts) { add(facts, !small); };
