@@ -38,7 +38,7 @@ using PerDimension = std::array<std::uint32_t, max_view_rank>;
 [[nodiscard]] std::string_view device_type(ElementType type) noexcept;
 /// The type that such an element computes in: "float", "double", "u8".
 [[nodiscard]] std::string_view value_type(ElementType type) noexcept;
-/// The same of elements that nothing is computed from: their size alone, "u32".
+/// The type of elements that nothing is computed from, by their size alone: "u32".
 [[nodiscard]] std::string bits_type(ElementType type);
 /// The unsigned integer of 1, 2, 4 or 8 bytes.
 [[nodiscard]] ElementType unsigned_of(std::uint32_t bytes) noexcept;

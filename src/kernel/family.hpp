@@ -62,8 +62,8 @@ struct Candidate {
   /// A planner takes the one that suits most problems of the kind unless another is clearly faster, and shape
   /// classes are named by it. No two candidates of a problem say `yes`, and no two `otherwise`.
   Usual usual = Usual::no;
-  /// Whether a planner takes it without a measurement. Of small problems only kernels that many others share:
-  /// one that is a little faster would not be worth compiling.
+  /// Whether a planner takes it without a measurement. For small problems only kernels that many problems
+  /// share qualify: one that is a little faster would not be worth compiling.
   bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
@@ -72,7 +72,7 @@ struct Candidate {
   }
 };
 
-/// What a candidate asks of an SM and of the memory: all that the cost model and explanations know of a
+/// Demands of a candidate on an SM and on memory. The cost model and explanations know nothing else of a
 /// kernel.
 struct Footprint {
   PerDimension box{};               ///< elements of a tile in each dimension of the nest
@@ -106,7 +106,7 @@ struct Footprint {
 /// CTAs of such a kernel that an SM holds, by its threads, shared memory and registers.
 [[nodiscard]] std::uint32_t resident_ctas(const Footprint& footprint) noexcept;
 
-/// What a family says of one kernel's source. Everything else the writer knows (codegen/source.cpp).
+/// A family's part of one kernel's source. The writer knows the rest (codegen/source.cpp).
 struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
@@ -121,7 +121,7 @@ struct SourceParts {
   std::uint32_t least_ctas = 0;            ///< of an SM, for which the compiler keeps registers; 0: any
   std::string call = {};                   ///< the body of the entry: "transpose_tile(views)"
 
-  // Of a kernel with an expression.
+  // For kernels with an expression.
   std::vector<ElementType> inputs = {};  ///< of x0 …
   ElementType result = ElementType::u8;  ///< what values become
   ExpressionReads reads = {};            ///< what the template hands to evaluate()
@@ -156,7 +156,7 @@ class Family {
   [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const = 0;
   /// One sentence: why this kernel does it.
   [[nodiscard]] virtual std::string why(const Candidate& candidate, const Problem& problem) const = 0;
-  /// What else led from the views to this kernel, a sentence each.
+  /// Further steps from the views to this kernel, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> rewrites(const Candidate& /*candidate*/) const { return {}; }
 
   /// The parameters and grid of a launch. Block and shared memory are the footprint's.

@@ -47,7 +47,7 @@ class WithBytesBehind {
 /// destinations are.
 class alignas(8) LaunchImage {
  public:
-  /// What to launch, and on what.
+  /// The kernel to launch, and the maps of its device.
   struct Target {
     const LoadedKernel& kernel;
     DeviceMaps& maps;
@@ -58,7 +58,7 @@ class alignas(8) LaunchImage {
     std::array<void*, ParameterBlock::max_parameters> pointers;
     alignas(128) std::array<std::byte, ParameterBlock::max_bytes> bytes;
   };
-  /// What an operand is part of.
+  /// Tensor that an operand is part of.
   struct Part {
     std::uint32_t tensor = 0;  ///< its number among the addresses that launches are given
     DevicePtr as_planned = 0;  ///< that tensor's address
@@ -122,8 +122,8 @@ class alignas(8) LaunchImage {
     std::uint32_t offset;
     std::uint32_t tensor;
   };
-  /// Where each of the parts that follow the header stands. What a launch reads comes in the order in which
-  /// it does; what only some do comes last.
+  /// Offset of each part that follows the header. Parts that every launch reads come in the order in which it
+  /// reads them. Parts that only some launches read come last.
   struct Layout {
     Layout(std::size_t parameters, std::size_t patches, std::size_t map_count,
            std::size_t parameter_bytes) noexcept

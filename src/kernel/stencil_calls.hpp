@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 /// Where a neighbour lies, an offset a dimension; those beyond the call's are 0.
 using StencilOffsets = std::array<std::int32_t, max_stencil_dims>;
 
-/// What a stencil's expression reads of its sources: "x0(-1, 0) + x0" reads two elements of one.
+/// Elements that a stencil's expression reads of its sources: "x0(-1, 0) + x0" reads two elements of one.
 struct StencilCalls {
   std::uint32_t offsets = 0;                                      ///< of every call; 0: no source is called
   std::array<std::vector<StencilOffsets>, max_inputs> taps = {};  ///< distinct, by source

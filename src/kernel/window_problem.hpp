@@ -9,7 +9,7 @@
 
 TMAJIT_BEGIN
 
-/// What kernels of windows are told: the operands as they are.
+/// Problem of a kernel of windows: the operands as the move has them.
 struct WindowProblem {
   WindowGeometry geometry;
   TensorView
@@ -21,7 +21,7 @@ struct WindowProblem {
   [[nodiscard]] std::uint64_t channels() const noexcept { return images.shape[geometry.dims + 1]; }
   [[nodiscard]] bool has_filter() const noexcept { return filter.rank > 0; }
   [[nodiscard]] std::uint64_t outputs() const noexcept { return filter.shape[0]; }
-  /// Of all images, and of a window; saturate.
+  /// Windows of all images, and taps of a window; both saturate.
   [[nodiscard]] std::uint64_t windows() const noexcept;
   [[nodiscard]] std::uint64_t taps() const noexcept;
 };
@@ -29,8 +29,8 @@ struct WindowProblem {
 /// The operands of a legal im2col or convolution.
 [[nodiscard]] WindowProblem window_operands(const Move& move, const Windows& windows);
 
-/// What the cost model and explanations see of it: windows, taps and channels, or windows and outputs, with
-/// the strides of the last dimension of each.
+/// The nest that the cost model and explanations see: windows, taps and channels, or windows and outputs,
+/// with the strides of the last dimension of each.
 [[nodiscard]] CanonicalNest window_nest(const WindowProblem& problem) noexcept;
 
 TMAJIT_END
