@@ -150,7 +150,7 @@ DevicePtr LaunchBuffers::place(const AddressArgument& address) const {
 TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map, const std::string& path) const {
   const auto& view = find(map.at.buffer).view;
   const auto rank = map.rank();
-  // Of rank 0 there is no shape to give; that it is not legal is one rule among others.
+  // A map of rank 0 has no shape to give. Another rule says that it is not legal.
   if (rank != 0 && map.shape.empty() && view.rank != rank) {
     refuse("{}.{}: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
            map.pixel_box ? "pixel_box" : "box", counted(rank, "dimension"), map.at.buffer, view.rank);

@@ -10,7 +10,7 @@
 
 TMAJIT_BEGIN
 
-/// What names in an expression stand for.
+/// Values of the names in an expression.
 using Counts = std::map<std::string, std::int64_t, std::less<>>;
 
 /// The value of "ceil_div(columns, 4 * rows)": whole numbers, names of `counts`, + - * / %, parentheses,

@@ -32,7 +32,7 @@ std::string read_text(const JsonNode& node, std::string_view what) {
   return node.string();
 }
 
-/// x, y, z: a number, or a list of 1 to 3; what is left out is 1.
+/// x, y, z: a number, or a list of 1 to 3; omitted extents are 1.
 std::array<std::uint32_t, 3> read_extent(const JsonNode& node, const std::array<std::uint64_t, 3>& most) {
   std::array<std::uint32_t, 3> extent{1, 1, 1};
   if (!node.value().is_array()) {
@@ -168,7 +168,7 @@ void add_unfilled(const JsonNode::Value& value, const std::string& path, std::ve
   }
 }
 
-/// What `jitc launch-file` could not know is for a person to say.
+/// Refuses a description with values that `jitc launch-file` could not know: a person must fill them in.
 void require_filled(const JsonNode::Value& json) {
   std::vector<std::string> unfilled;
   add_unfilled(json, "$", unfilled);
@@ -178,7 +178,7 @@ void require_filled(const JsonNode::Value& json) {
          fmt::join(unfilled, "; "));
 }
 
-/// What every launch has, whose parameters name `buffers`.
+/// Reads the members that every launch has. Its parameters name `buffers`.
 void read_kernel_launch(const JsonNode& node, const std::vector<BufferDescription>& buffers,
                         KernelLaunch& launch) {
   if (const auto entry = node.find("entry")) launch.entry = read_text(*entry, "kernel");

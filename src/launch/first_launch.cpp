@@ -247,7 +247,7 @@ class Draft {
     return is_triton_ && i + 2 >= uses_.size() && uses_[i][0].kind == Kind::address && !uses_[i][0].loaded;
   }
 
-  /// What Triton passes there by itself.
+  /// Describes the argument that Triton passes there by itself.
   [[nodiscard]] std::string triton_role(std::size_t i) const {
     if (!is_triton_) return {};
     if (i + 2 >= uses_.size() && function_.parameters[i].pointer)

@@ -69,7 +69,7 @@ class Uses {
     }
   }
 
-  /// What the name of an operand stands for; the next binding.
+  /// Returns the next binding: the thing that the name of an operand stands for.
   const ptx::Binding* next() {
     return binding_ < flat_->bindings.size() ? &flat_->bindings[binding_++] : nullptr;
   }
@@ -161,7 +161,7 @@ class Uses {
     const auto from = origin(operands_.back());
     if (address.kind != Operand::Kind::address || !from || !from->is_place || in_->types().empty())
       return false;
-    // Of a name the operand has the offset, of what a register holds the address.
+    // The offset of a name is in its own operand, the offset from a register in the address.
     Origin at = *from;
     at.offset += static_cast<std::uint64_t>(address.offset);
     const ptx::ScalarType type = in_->types().back();

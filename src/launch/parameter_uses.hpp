@@ -9,7 +9,7 @@
 
 TMAJIT_BEGIN
 
-/// What a kernel does with some bytes of one of its parameters.
+/// How a kernel uses some bytes of one of its parameters.
 struct ParameterUse {
   enum class Kind : std::uint8_t {
     number,
@@ -23,7 +23,7 @@ struct ParameterUse {
   std::uint32_t rank = 0;                       ///< of a map; 0: not known
   bool im2col = false;                          ///< of a map
   bool loaded = false;                          ///< not only declared
-  /// Of an address: what is there, if its loads and stores say a type that is more than a number of bits.
+  /// For an address: the type of the elements there, if loads and stores give more than a number of bits.
   std::optional<ptx::ScalarType> elements = {};
 
   [[nodiscard]] std::uint64_t bytes() const;
