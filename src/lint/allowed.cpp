@@ -41,7 +41,7 @@ Comments find_comments(std::string_view text) {
     counted = at;
     llvm::SmallVector<llvm::StringRef, 4> rules;
     all.substr(at + mark.size()).take_until([](char c) { return c == '\n' || c == '*'; }).split(rules, ',');
-    // What follows a rule's id is a remark.
+    // Text after a rule's id is a remark.
     for (const llvm::StringRef rule : rules) {
       const llvm::StringRef id = rule.trim().take_until([](char c) { return llvm::isSpace(c); });
       if (!id.empty()) comments[line].push_back(id.str());

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Findings that somebody has looked at and allows: by options, and by comments in the PTX or its source.
+/// Findings that a person has examined and allows: by options, and by comments in the PTX or its source.
 #include "ptx/ast.hpp"
 
 #include <tmajit/lint.hpp>
@@ -16,17 +16,17 @@ using Comments = std::map<std::uint64_t, std::vector<std::string>>;
 
 class Allowed {
  public:
-  /// Throws Error for a rule in the options that there is not.
+  /// Throws Error for an unknown rule in the options.
   Allowed(std::string_view text, const LintOptions& options);
 
-  /// Whose paths the module names.
+  /// Finds the files whose paths the module names.
   void find_files(const ptx::Module& module);
   /// Takes what is allowed out of the findings, and adds one for every comment that allows an unknown rule.
   void apply(LintResult& result);
 
  private:
   [[nodiscard]] bool allows(const Finding& finding);
-  /// Of the source file of that name, if it can be read.
+  /// Comments of the source file of that name, if it can be read.
   const Comments& comments_of(const std::string& file);
 
   const LintOptions& options_;

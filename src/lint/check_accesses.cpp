@@ -157,7 +157,7 @@ struct Check {
     // The engine takes f32_ftz for f32.
     const ElementType reduced = type == ElementType::f32_ftz ? ElementType::f32 : type;
     const auto as = combined_as(op, reduced);
-    // Of i32 the engine has all that it has of u32 but for the counts.
+    // The engine has all reductions of u32 for i32, too, except inc and dec.
     if (as && (*as == reduced || reduced == ElementType::i32)) return;
     add("reduce.type", fmt::format("a reduction by {} into a tensor of {}", name(op), name(type)),
         as ? fmt::format("a map of {}, whose bits come out the same", name(*as)) : "");

@@ -31,10 +31,11 @@ struct Writes {
   bool (*overlap)(const Kernel& kernel, const Event& write, const Event& read);
   bool by_many;        ///< many threads may write what one then reads
   check::RuleId rule;  ///< that is broken where no fence stands between the two
-  /// What is said of the read, with the line of the write; if one thread writes, of the write.
+  /// Message of a finding: about the read, with the line of the write. If one thread writes, about the write,
+  /// with the line of the read.
   const char* found;
-  /// Where only who reads has fenced, once it had met who wrote: the rule that is broken, if any, and what is
-  /// said.
+  /// Where only the reading thread has fenced, after it met the writing thread: the broken rule, if any, and
+  /// the message.
   std::optional<check::RuleId> late_rule = {};
   const char* late = nullptr;
 };
@@ -206,7 +207,7 @@ class FenceCheck final : public PathCheck {
       findings_.unfinished(of_.rule);
       return false;
     }
-    // Only what somebody reads is followed.
+    // Only writes that a copy reads are followed.
     std::map<std::vector<std::uint32_t>, std::uint32_t> classes;
     class_of_.assign(groups_.size(), none);
     for (std::uint32_t group = 0; group < groups_.size(); ++group) {

@@ -31,7 +31,7 @@ class GroupCheck final : public PathCheck {
         if (!event.is_shared) return false;
         [[fallthrough]];
       case Kind::bulk_load:
-        // Of very many stores, some may be at its address.
+        // Among more than `most_compared` stores, one may be at its address.
         return stores_.size() > most_compared ||
                std::ranges::any_of(stores_, [&](std::uint32_t store) { return overwrites(event, store); });
       default: return false;

@@ -1,10 +1,11 @@
-/// Registers that no instruction has written, whatever way a thread has come: what is made of them, and where
-/// that matters.
+/// Uninitialised registers, which no instruction has written on any path of a thread: the values computed
+/// from them, and where those matter.
 ///
-/// A register is undefined at a place if it is on all ways there. The ways are those of the blocks' edges,
-/// whether or not conditions allow them: there are more of them than threads go, so that what is undefined on
-/// all of them surely is. What is undefined on some ways only is not looked at: compilers leave that where a
-/// condition keeps the reader away, and the simulated device, which runs the kernel, sees what is read.
+/// A register is undefined at a place if it is so on all paths there. The paths are those of the blocks'
+/// edges, whether or not conditions allow them. Threads take only some of these paths, so a register that is
+/// undefined on all of them is undefined for certain. Registers that are undefined on some paths only are not
+/// examined: compilers leave them where a condition keeps the reader away, and the simulated device, which
+/// runs the kernel, sees every read.
 #include "lint/checks.hpp"
 #include "ptx/data_flow.hpp"
 
@@ -28,7 +29,7 @@ constexpr std::size_t most_bits = 64'000'000;
 /// so.
 constexpr std::size_t most_steps = 10'000'000;
 
-/// What an operand reads.
+/// A register or a literal that an operand reads.
 struct Part {
   std::uint32_t reg = none;
   std::optional<std::uint64_t> literal;
@@ -149,7 +150,7 @@ class UnwrittenCheck {
   }
 
  private:
-  /// What somebody has read of a register that nobody has written.
+  /// First read of a register that no instruction has written.
   struct Origin {
     std::uint32_t reg = none;
     std::uint32_t place = none;  ///< the first read
@@ -296,7 +297,7 @@ class UnwrittenCheck {
     }
   }
 
-  /// What is undefined in the register, which the present instruction reads.
+  /// Origin of the undefined value in the register, which the present instruction reads.
   [[nodiscard]] Origin origin_of(std::uint32_t reg) const {
     Origin origin = origins_[slot_of_[reg]];
     if (origin.place == none) origin.place = index_;

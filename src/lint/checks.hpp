@@ -1,7 +1,7 @@
 #pragma once
 
-/// The checks, one function each. What they report is certain as far as the kernel's values and paths are
-/// understood; what is unknown is not reported.
+/// The checks, one function each. They report only what is certain, as far as the kernel's values and paths
+/// are understood. They report nothing about the unknown.
 #include "check/own_files.hpp"
 #include "check/rules.hpp"
 #include "lint/kernel.hpp"
@@ -63,7 +63,7 @@ class Findings {
   std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
 };
 
-/// What a check remembers along a path, and the facts that the path has learned.
+/// The memory of a check along a path, and the facts that the path has learned.
 struct PathState {
   std::uint64_t memory = 0;
   std::uint32_t origin = 0;  ///< an event that the memory came of
@@ -72,8 +72,8 @@ struct PathState {
   friend bool operator==(const PathState&, const PathState&) = default;
 };
 
-/// A check of paths: an automaton over events. What it reports must be certain of one path alone: not all
-/// paths are followed where there are too many.
+/// A check of paths: an automaton over events. A finding must be certain from one path alone: where there are
+/// too many paths, not all are followed.
 class PathCheck {
  public:
   PathCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
@@ -113,7 +113,7 @@ void check_mbarriers(const Kernel& kernel, Findings& findings);
 void check_expected_bytes(const Kernel& kernel, Findings& findings);
 /// fence.proxy.async before bulk stores, fences after mbarrier.init.
 void check_fences(const Kernel& kernel, Findings& findings);
-/// Nobody uses an mbarrier before it has initialised it or met who did.
+/// A thread uses an mbarrier only after it has initialised it or met the thread that did.
 void check_init_order(const Kernel& kernel, Findings& findings);
 /// Bulk stores are committed, and waited for before the thread ends.
 void check_groups(const Kernel& kernel, Findings& findings);
@@ -121,7 +121,8 @@ void check_groups(const Kernel& kernel, Findings& findings);
 void check_repeats(const Kernel& kernel, Findings& findings);
 /// A copy uses a tensor map that its thread has changed, without the acquire fence.
 void check_map_changes(const Kernel& kernel, Findings& findings);
-/// What the text shows of wgmma's registers, of setmaxnreg and of tensormap.replace, block by block.
+/// Rules of wgmma's registers, of setmaxnreg and of tensormap.replace, as the text shows them, block by
+/// block.
 void check_warpgroup(const Kernel& kernel, Findings& findings);
 /// Registers that are read where no instruction has written them, and that matter there.
 void check_unwritten(const Kernel& kernel, Findings& findings);

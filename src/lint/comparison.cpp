@@ -102,7 +102,7 @@ Formula Conditions::reduced_member(const Value& a, const NumberSet& set) {
   if (is != nullptr && is->kind == Definition::Kind::same && is->a.width == a.width)
     return member(is->a, numbers);
   if (is != nullptr && is->kind == Definition::Kind::quotient && is->a.width == a.width) {
-    // What is rounded down to these numbers.
+    // Dividends whose quotient is one of these numbers.
     const std::uint64_t by = *is->b.number();
     const std::uint64_t most = low_bits(a.width);
     NumberSet divided;

@@ -12,7 +12,7 @@ namespace {
 // SymbolKey.
 enum : std::uint64_t { key_opaque, key_both, key_member, key_deep };
 
-/// Deeper formulas become opaque: nobody tests them twice.
+/// Deeper formulas become opaque: kernels do not test them twice.
 constexpr std::uint32_t most_formula_depth = 8;
 
 const Fact* find(const Facts& facts, SubjectId subject) {

@@ -2,9 +2,9 @@
 
 /// Predicates as formulas over what is asked of numbers, and what a path knows of these.
 ///
-/// A comparison says of a number, its subject, that it belongs to a set: of %tid.x that it is in [0, 31], of
-/// n − 1 that it is in [0, 2^31). What a path knows is one set a subject. So one comparison decides another
-/// where its subject's set lies inside the other's set or outside, whatever words the two are written in.
+/// A comparison says that a number, its subject, belongs to a set: that %tid.x is in [0, 31], or that n − 1
+/// is in [0, 2^31). A path knows one set for each subject. So one comparison decides another where its
+/// subject's set lies inside the other's set or outside, however the two are written.
 #include "lint/number_set.hpp"
 #include "lint/value.hpp"
 
@@ -34,7 +34,7 @@ inline constexpr Formula never = 1;
   return formula ^ 1U;
 }
 
-/// What is known of a subject: it belongs to the set.
+/// A known fact: the subject belongs to the set.
 struct Fact {
   SubjectId subject = 0;
   SetId set = 0;
@@ -80,7 +80,8 @@ class Conditions {
            subjects_[nodes_[formula / 2].subject].is_flag;
   }
   [[nodiscard]] SubjectId flag_subject(Formula flag) const { return nodes_[flag / 2].subject; }
-  /// What comparisons ask for the value's form without its constant, if any does and it has one symbol.
+  /// The subject by which comparisons ask for the value's form without its constant. Nothing if no comparison
+  /// does, or the form does not have one symbol.
   [[nodiscard]] std::optional<SubjectId> asked_subject(const Value& value) const;
   /// Calls `visit` with every subject of the formula.
   void for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const;
@@ -96,11 +97,12 @@ class Conditions {
                                                         const Facts& facts) const;
   /// Says anew what a subject is.
   void arrive(SubjectId subject, SetId set, Facts& facts) const;
-  /// What the facts know of the formula (as 1 or 0), or of the number; nothing if they know nothing.
+  /// The set to which the formula (as 1 or 0) or the number belongs by the facts; nothing if they do not
+  /// tell.
   [[nodiscard]] std::optional<SetId> known(Formula formula, const Facts& facts) const;
   [[nodiscard]] std::optional<SetId> known(const Value& value, const Facts& facts) const;
-  /// What to keep of a set that a turn of a loop brings to the next: a number that counts is above 0 or is
-  /// not known, or a path would have as many states as the loop has turns. Nothing if nothing is kept.
+  /// The part of a set that one iteration of a loop passes to the next: a counter is above 0 or is unknown.
+  /// Otherwise a path would have as many states as the loop has iterations. Nothing if nothing is kept.
   [[nodiscard]] std::optional<SetId> after_turn(SetId set, std::uint32_t width) const;
   /// Drops the facts of subjects that are made anew at `rank` or after it.
   void forget(Facts& facts, std::int32_t rank) const;

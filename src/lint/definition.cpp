@@ -9,7 +9,7 @@ namespace {
 
 /// Deeper definitions are forgotten: each is evaluated for every number of its base.
 constexpr std::uint32_t most_depth = 4;
-/// Of a base that has more numbers, not all are looked at.
+/// Greatest number that a symbol may have to be a base.
 constexpr std::uint64_t most_numbers = 1023;
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// What instructions compute, in values and formulas. An operation that is not known gives a symbol of its
-/// own; one that follows from its operands alone gives the same symbol wherever it stands.
+/// Evaluates instructions to values and formulas. An unknown operation gives a symbol of its own. An
+/// operation that follows from its operands alone gives the same symbol wherever it stands.
 #include "lint/propagation.hpp"
 
 #include <algorithm>
@@ -63,8 +63,8 @@ class Evaluator {
                                       [&] { return Symbol{.home = state_.home(), .per_thread = true}; });
     return Values::of(id, width_);
   }
-  /// The symbol of what follows from these values: by the place if they are not known well enough. What it
-  /// is beside what it inherits from them says `symbol`.
+  /// The symbol of a result that follows from these values. Where they are not known well enough, the symbol
+  /// belongs to the place. `symbol` holds its properties besides those that it inherits from them.
   SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from,
                 Symbol symbol = {}) {
     bool exact = true;
@@ -149,7 +149,7 @@ class Evaluator {
         return result;
       }
       case Opcode::shfl: {
-        // What a lane gets follows from what all lanes give.
+        // A lane's result follows from the operands of all lanes.
         if (element_ != 0) return opaque();
         const Value lane = read(2, 32);
         const Value clamp = read(3, 32);
@@ -222,12 +222,12 @@ class Evaluator {
     const auto by = amount.number();
     const auto number = a.number();
     if (by && *by == 0) return a;
-    // What is not negative is shifted in the same way by both.
+    // Signed and unsigned shifts of a non-negative number agree.
     is_unsigned = is_unsigned || (a.most >> (bits - 1)) == 0;
     if (by && number && is_unsigned) return Values::constant(*by >= bits ? 0 : *number >> *by, bits);
     if (by && is_unsigned && *by < bits && a.most >> *by == 0) return Values::constant(0, bits);
     if (!by || *by >= bits) return Values::of(pure({&a, &amount}), bits);
-    // What is surely zero below the shifted bits stays an alignment above them.
+    // Low bits that are surely zero, beyond those shifted out, remain an alignment of the result.
     const std::uint32_t alignment = values_.alignment(a);
     Value result;
     if (alignment > *by && alignment < bits) {
@@ -356,7 +356,7 @@ class Evaluator {
     const bool from_number = is_number(types[1]);
     if (to_number && from_number && !in_.has("sat"))
       return values_.convert(read(1, bits_of(types[1])), bits_of(types[0]), is_signed_integer(types[1]));
-    // Of bytes: the low 8 bits.
+    // Conversions from or to bytes keep the low 8 bits.
     if ((to_number && types[1] == ScalarType::u8) || (from_number && types[0] == ScalarType::u8))
       return bitwise(Opcode::and_, read(1, width_), Values::constant(255, width_));
     return opaque();

@@ -142,7 +142,7 @@ class Collector {
     return is(Kind::bulk_load);
   }
 
-  /// Of the offsets' operand, which only .im2col has, the caller knows the number.
+  /// The caller knows the number of the offsets' operand, which only .im2col has.
   void tensor(const ptx::Instruction& in, std::size_t operand, std::size_t offsets) {
     event_.is_tensor = true;
     if (in.has("im2col") || in.has("im2col_no_offs")) event_.mode = MapMode::im2col;

@@ -49,20 +49,20 @@ struct Event {
   std::uint32_t access_bytes = 0;           ///< of access and write
   MapMode mode{};                           ///< of the map that a tensor copy takes
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
-  llvm::SmallVector<Value, 3> offsets;      ///< of an im2col load or prefetch, likewise
+  llvm::SmallVector<Value, 3> offsets;      ///< of an im2col load or prefetch, innermost first
   const MapFacts* map = nullptr;            ///< null if the map is not known
   Value map_address = Values::unknown(64);  ///< of a tensor copy, a map's change and its fence
   std::optional<CombineOp> reduction{};     ///< of a bulk_store of a tensor that is one
 };
 
-/// What a register holds, where ways meet, of those that come from one block: a comparison asks for it later.
+/// Content of a register that comes from one block, where paths meet. A comparison asks for it later.
 struct Arrival {
   std::uint32_t from = 0;  ///< a block
   SubjectId subject = 0;   ///< what the register is asked for from there on
   Content content;         ///< of which it becomes what this is at the end of `from`
 };
 
-/// What the checks of a module may still look at; what has run out stays at 0.
+/// Remaining budget of a module's checks; an exhausted one stays at 0.
 struct Allowance {
   /// Events and edges, each in one state: half a second or so.
   std::uint64_t steps = 8'000'000;

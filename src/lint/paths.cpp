@@ -1,10 +1,9 @@
-/// How a check's automaton is led along the ways of a thread.
+/// Leads a check's automaton along the paths of a thread.
 ///
-/// Blocks are passed in the order of their ranks, so that the ways that meet in a block have met before it is
-/// passed, and are there as few states as say the same (see States). What grows beyond bounds is cut off: a
-/// state that is dropped takes its findings with it and adds none, so what has been reported stays certain.
-/// To know less in its stead (to merge two states into one that has only the facts that they share) would
-/// add ways that no thread goes, and findings with them.
+/// Blocks are passed in the order of their ranks, so paths that meet in a block have met before it is passed.
+/// A block has as few states as say the same (see States). Beyond the bounds, states are dropped. A dropped
+/// state takes its findings with it and adds none, so reported findings stay certain. Merging two states into
+/// one that has only their common facts would add paths that no thread takes, and findings with them.
 #include "lint/relevance.hpp"
 #include "lint/states.hpp"
 
@@ -14,9 +13,9 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// Of one check in one function.
+/// Steps of one check in one function.
 constexpr std::uint64_t most_steps = 2'000'000;
-/// Of one check in one function, kept to know them again: 100 MB or less.
+/// States of one check in one function that are kept to recognise them again: 100 MB or less.
 constexpr std::uint64_t most_kept = 500'000;
 
 class Explorer {
@@ -104,7 +103,7 @@ class Explorer {
       } else {
         for (const Facts& facts : kernel_.conditions.assume_each(guard, true, state.facts)) step(facts);
       }
-      // What has just been remembered may ask for less.
+      // A state that has just begun to remember something may need fewer facts.
       for (std::size_t i = before; i < next_.size(); ++i) {
         if (state.memory == 0 && next_[i].memory != 0) remembering_.trim(block, next_[i].facts);
       }
@@ -193,7 +192,7 @@ class Explorer {
   const Kernel& kernel_;
   PathCheck& check_;
   Relevance remembering_;         ///< of states that remember something
-  Relevance fresh_;               ///< of the others
+  Relevance fresh_;               ///< of states that remember nothing
   std::vector<States> seen_;      ///< that a block has been passed in
   std::vector<States> waiting_;   ///< that it is to be passed in
   std::set<std::uint32_t> open_;  ///< ranks of blocks for which states wait

@@ -161,7 +161,7 @@ void Propagation::enter(std::uint32_t block) {
   if (give_up_slots_) {
     for (std::uint32_t slot = 0; slot < current_.size(); ++slot) current_[slot] = forgotten(block, slot);
   } else {
-    // What nobody reads before it is written again may hold what it likes.
+    // A register that is not read before it is written again may hold anything.
     const auto slots = live_.in(block);
     std::vector<Content>& entering = entering_[block];
     const bool is_known = entering.size() == slots.size();
@@ -205,7 +205,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
     if (!is_loop && !first && left == merged && (!left.value || left.value->exact())) continue;
     Content content = left;
     if (is_loop) {
-      // What the loop leaves as it was adds nothing to what came into the loop.
+      // Content that the loop leaves unchanged adds nothing to the content that entered the loop.
       if (before != nullptr && content == *before && !first) continue;
       if (content.value) {
         const auto flag = conditions_.indicated(*content.value);
@@ -227,7 +227,7 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
     steps_changed_ = steps_changed_ || changed;
     if (!knows_loops_) (void)values_.note_same_each_time(rest, true);
   }
-  // What a loop brings back is known in part only; a symbol of its own names the rest.
+  // Content that a loop brings back is known in part only; a symbol of its own names the rest.
   if (merged.value && !merged.value->exact()) *merged.value = join(*merged.value, *merged.value, key);
   return merged;
 }

@@ -46,7 +46,7 @@ class Propagation {
   [[nodiscard]] Values& values() const noexcept { return values_; }
   [[nodiscard]] Conditions& conditions() const noexcept { return conditions_; }
 
-  // What the instruction that is visited reads.
+  // Operands and guard of the visited instruction.
   [[nodiscard]] Value read(const ptx::FlatInstruction& flat, ptx::BoundOperand operand, std::uint32_t width);
   /// [register + offset], [variable + offset] or [offset].
   [[nodiscard]] Value address(const ptx::FlatInstruction& flat, ptx::BoundOperand operand);
@@ -74,9 +74,9 @@ class Propagation {
   void enter(std::uint32_t block);
   /// `before` is what the last pass made of it, if any did.
   Content merge(std::uint32_t block, std::uint32_t slot, const Content* before);
-  /// What a block leaves in a slot that is live at its end.
+  /// Content that a block leaves in a slot that is live at its end.
   [[nodiscard]] const Content& left_by(std::uint32_t block, std::uint32_t slot) const;
-  /// What is kept of a slot once there are too many of them.
+  /// Content that is kept of a slot once there are too many slots.
   Content forgotten(std::uint32_t block, std::uint32_t slot);
   Content join(const Content& a, const Content& b, const JoinKey& key);
   Value join(const Value& a, const Value& b, const JoinKey& key);
@@ -85,7 +85,7 @@ class Propagation {
   /// `a` where the formula holds, else `b`.
   Content chosen(Formula formula, const Content& a, const Content& b, const JoinKey& key);
   Formula joined_atom(const JoinKey& key);
-  /// Of two numbers that are 0 or 1 by formulas: whether the one that is held is 1.
+  /// For two numbers that are 0 or 1 by formulas: whether the one that is held is 1.
   std::optional<Value> joined_flags(const Value& a, const Value& b, const JoinKey& key);
   [[nodiscard]] const Content& content(std::uint32_t reg) const {
     return slot_of_[reg] == single ? single_[reg] : current_[slot_of_[reg]];
@@ -120,7 +120,7 @@ class Propagation {
   std::int32_t home_ = 0;
 };
 
-/// What the visited instruction writes to a register of `type`: the `element`-th that it names.
+/// Content that the visited instruction writes to a register of `type`: the `element`-th that it names.
 [[nodiscard]] Content evaluate(Propagation& state, const ptx::FlatInstruction& flat, ptx::ScalarType type,
                                std::uint32_t element);
 

@@ -109,7 +109,7 @@ void Relevance::find_askers() {
     }
     const ptx::BasicBlock& its = kernel_.flow.blocks()[block];
     if (decides_[block] && its.first != its.last) ask(kernel_.guards[its.last - 1], block);
-    // What arrives is asked for where it comes from.
+    // Content that arrives is asked for in the block that it comes from.
     for (const Arrival& arrival : kernel_.arrivals[block]) {
       if (!asks(arrival.subject)) continue;
       if (arrival.content.formula) ask(*arrival.content.formula, arrival.from);

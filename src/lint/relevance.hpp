@@ -1,7 +1,7 @@
 #pragma once
 
-/// What a check of paths need not look at: events that change nothing for it, conditions that nobody asks
-/// again, and blocks from which nothing that it looks for is reached.
+/// Finds the parts of a kernel that a check of paths can skip: events that change nothing for it, conditions
+/// that are not tested again, and blocks from which no event that it looks for can be reached.
 #include "lint/kernel.hpp"
 
 TMAJIT_BEGIN
@@ -12,9 +12,9 @@ class PathCheck;
 /// For the states of a check that remember something, or for those that do not.
 class Relevance {
  public:
-  /// Of states that remember something.
+  /// For states that remember something.
   explicit Relevance(const PathCheck& check) : Relevance(check, true, nullptr) {}
-  /// Of states that do not; what they know is of use to those that they become.
+  /// For states without memory; their facts seed their successors.
   Relevance(const PathCheck& check, const Relevance& later) : Relevance(check, false, &later) {}
 
   [[nodiscard]] bool concerns(std::uint32_t event) const { return concerns_[event]; }
@@ -48,7 +48,7 @@ class Relevance {
   std::vector<bool> has_arrival_;  ///< of which a guard asks, by block
   /// The highest rank of a block that asks for a subject; −1 if none does.
   std::vector<std::int32_t> last_asker_;
-  // Of the loops round a rank, as far as ranks show them: where the outermost and the innermost begin.
+  // Begin of the outermost and of the innermost loop round a rank, as far as ranks show them.
   std::vector<std::int32_t> outermost_;
   std::vector<std::int32_t> innermost_;
 };

@@ -10,10 +10,10 @@ namespace lint {
 
 /// States that a path can be in at one place.
 ///
-/// A state whose facts follow from those of another with the same memory is left out: what it does the other
-/// does, too. What a state knows of a subject it forgets where another does the rest: of "p and q" and "not
-/// p" the first becomes "q". So ways that meet with the same memory are few, and all together they stand for
-/// the same ways as before: nothing is lost that a finding needs to be certain.
+/// A state is left out if its facts imply those of another state with the same memory: the other state covers
+/// it. A state forgets its fact about a subject where another state covers the remaining cases: beside "not
+/// p", "p and q" becomes "q". So paths that meet with the same memory have few states. Together these stand
+/// for the same paths as before: no finding loses its certainty.
 class States {
  public:
   explicit States(const Conditions& conditions) : conditions_(conditions) {}

@@ -20,7 +20,7 @@ struct Threads {
 /// conditions choose among threads, or other branches than those that all ways to the instruction pass.
 [[nodiscard]] std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel,
                                                                       std::uint32_t instruction);
-/// The same of what a path knows, conditions that it has forgotten apart.
+/// The threads that fit the facts of a path, apart from conditions that the path has forgotten.
 [[nodiscard]] std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts);
 
 /// Two lanes of one warp that are among them for certain, if there are two.

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What is known of a register: an affine form over symbols, modulo a power of two.
+/// Known value of a register: an affine form over symbols, modulo a power of two.
 ///
 /// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor says
 /// how values are aligned, equal forms that values are equal, and constant differences that they are not. So
@@ -75,7 +75,7 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// What a symbol is in terms of others, where a condition may ask for it.
+/// Definition of a symbol in terms of others, where a condition may ask for it.
 struct Definition {
   enum class Kind : std::uint8_t {
     quotient,   ///< a / b, unsigned
@@ -148,7 +148,7 @@ class Values {
   /// The value where its base is `number`.
   [[nodiscard]] std::uint64_t at(const Value& a, std::uint64_t number) const;
 
-  /// What is certain of the low bits, symbols' own alignment used.
+  /// The low bits as far as they are certain; uses the symbols' own alignment.
   [[nodiscard]] Residue residue(const Value& a) const;
   /// The most that surely divides the value, as a power of two.
   [[nodiscard]] std::uint32_t alignment(const Value& a) const;
@@ -160,9 +160,9 @@ class Values {
   [[nodiscard]] static bool same(const Value& a, const Value& b) {
     return a.exact() && b.exact() && a.width == b.width && a.constant == b.constant && a.terms == b.terms;
   }
-  /// What a and b have in common: equal low bits. Its `known` says how many.
+  /// Common part of a and b: equal low bits. Its `known` says how many.
   [[nodiscard]] Value common(const Value& a, const Value& b) const;
-  /// The low bits that are known, and a multiple of `rest` for the others; no more than `most`.
+  /// The known low bits, and a multiple of `rest` for the unknown bits; no more than `most`.
   [[nodiscard]] Value completed(Value value, SymbolId rest, std::uint64_t most) const;
   /// Without the symbols whose home is at `rank` or after it: they are made anew from there on.
   [[nodiscard]] Value before(const Value& a, std::int32_t rank) const;
