@@ -113,7 +113,7 @@ void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) c
                           .shape_class = trial_->shape_class(),
                           .choice = verdict.choice != nullptr ? *verdict.choice : KernelChoice{},
                           .microseconds = verdict.us};
-  // What somebody has added meanwhile was measured with more care.
+  // A choice that was added meanwhile was measured with more care.
   if (verdict.choice != nullptr && !table.has_added(found.chip, found.shape_class)) {
     table.add(found);
     log(LogLevel::info, "{}: {} takes {:.1f} us, {:.2f} of what the usual kernel does",

@@ -45,7 +45,7 @@ class Attempts {
   std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates, where they can do this
   std::vector<bool> can_;                         ///< whether they can
   std::uint64_t shape_;                           ///< its number in the trial
-  mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< likewise; those that were made
+  mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
   mutable std::atomic<bool> adopted_{false};
   mutable std::shared_ptr<const PlanState> kept_;  ///< `better_`
   mutable std::atomic<const PlanState*> better_{nullptr};

@@ -29,7 +29,8 @@ class Batches {
 
   /// Enqueues the batch if its table is on the stream; false, and nothing is enqueued, if not.
   [[nodiscard]] bool launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream);
-  /// The same of the batch at the addresses that the plan was made for, without looking at them.
+  /// Enqueues the batch at the addresses that the plan was made for, without looking at them. Returns false,
+  /// and enqueues nothing, if its table is not on the stream.
   [[nodiscard]] bool launch_as_planned(const Runtime& runtime, Stream stream);
   /// Enqueues the table of a batch of tensors at `addresses`, planned for `unplaced_table`, and its launch.
   /// `as_planned`: these are the addresses that the plan was made for.

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-/// What tells calls of operations apart, as words. Those of most calls fit it without heap memory.
+/// Key that distinguishes calls of operations, as words. Keys of most calls need no heap memory.
 class CallKey {
  public:
   CallKey() = default;

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-/// What candidates became: a launch, or the reason why there is none.
+/// Outcome of each candidate: a launch, or the reason why there is none.
 struct Contestants {
   std::vector<std::size_t> numbers;  ///< of the candidate that each launch is of
   std::vector<PreparedLaunch> launches;

@@ -28,7 +28,7 @@ Dimensions dimensions_where(const TensorView& view, Condition holds) {
   return found;
 }
 
-/// What led from the views of a move to the loop nest of its kernel, a sentence each.
+/// The steps from the views of a move to the loop nest of its kernel, a sentence each.
 std::vector<std::string> rewrites(const KernelPlanState& planned) {
   std::vector<std::string> out = planned.candidate.family->rewrites(planned.candidate);
   if (planned.problem.is<TileProblem>()) return out;

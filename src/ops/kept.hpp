@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// What moves keep beside a runtime.
+/// State that moves keep beside a runtime.
 struct MovesKept final : Companion {
   explicit MovesKept(const Runtime& runtime) : tuning(options_of(runtime).cache_directory) {}
   TuningStore tuning;

@@ -13,7 +13,8 @@ TMAJIT_BEGIN
 
 class Attempts;
 
-/// All that a plan holds but the runtime, whose tables hold plans. What every launch reads comes first.
+/// Everything that a plan holds except the runtime, whose tables hold plans. Members that every launch reads
+/// come first.
 struct PlanState {
   mutable LaunchesByAlignment launches = {};  ///< none without a device
   /// Those of them for where it was planned; null until they are there.
@@ -21,7 +22,7 @@ struct PlanState {
   Operation operation;
   std::string family;             ///< the only one that was considered; empty: any
   std::vector<KernelPlan> plans;  ///< of the moves that move anything, in order
-  std::vector<Kernel> kernels;    ///< likewise
+  std::vector<Kernel> kernels;    ///< of the same moves, in order
   double planning_us = 0;
   std::vector<TensorReach> reaches;  ///< of its tensors
   bool is_batch = false;             ///< all moves are one launch, whose table is in `batches`
@@ -40,7 +41,7 @@ struct PlanState {
 /// Enqueues a plan of this runtime on addresses, which may be none of the class that it was made for.
 void launch(const Runtime& runtime, const PlanState& plan, const TensorAddresses& addresses, Stream stream);
 
-/// What plans of a runtime are made by.
+/// Options by which a runtime makes plans.
 [[nodiscard]] PlanOptions plan_options(const Runtime& runtime, std::string_view family = {});
 
 TMAJIT_END

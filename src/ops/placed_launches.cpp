@@ -31,8 +31,8 @@ void for_each_tensor(const Operation& operation, F&& f) {
 }  // namespace
 
 std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
-  // Of moves that were given one by one the sources follow each other; of an operation each move has its own,
-  // or one move has all.
+  // Moves that were given one by one have consecutive sources. In one operation each move has its own source,
+  // or a single move has all sources.
   const auto destinations = static_cast<std::uint32_t>(operation.destinations.size());
   std::vector<MoveTensors> all;
   std::uint32_t next = 0;

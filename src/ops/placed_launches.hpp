@@ -44,7 +44,7 @@ struct TensorReach {
   [[nodiscard]] bool empty() const noexcept { return above == nowhere; }
 };
 
-/// Of the destinations, then of the sources.
+/// Reaches of the destinations, then of the sources.
 [[nodiscard]] std::vector<TensorReach> reaches_of(const Operation& operation);
 
 /// How new addresses of an operation's tensors lie to each other.
@@ -62,8 +62,8 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
  public:
   static constexpr DevicePtr alignment_unit = 16;
 
-  /// Of the moves that move anything, with their plans and kernels. `reaches` are those of the operation as
-  /// it was first planned.
+  /// Makes the launches of the moves that move anything, with their plans and kernels. `reaches` are those of
+  /// the operation as it was first planned.
   [[nodiscard]] static std::unique_ptr<PlacedLaunches> make(const Operation& operation,
                                                             std::span<const TensorReach> reaches,
                                                             std::span<const KernelPlan> plans,
@@ -117,7 +117,7 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
                  std::span<const Step> steps);
   /// Has the memory that launching reads come while other things are looked at.
   void prefetch() const noexcept {
-    constexpr std::uint32_t most = 7 * cache_line;  // one launch; of more, the others come in their turn
+    constexpr std::uint32_t most = 7 * cache_line;  // one launch; further launches are read in their turn
     for (std::uint32_t at = cache_line; at <= most; at += cache_line) {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at);
     }
@@ -167,7 +167,7 @@ class LaunchesByAlignment {
     const Placement placement = newest->placement(addresses);  // as of all of them
     return placement == Placement::unsure ? nullptr : first_that_suits(newest, addresses, placement);
   }
-  /// The same of addresses that were found not to overlap, as many as there are tensors.
+  /// Finds launches for addresses that were found not to overlap, as many as there are tensors.
   [[nodiscard]] const PlacedLaunches* find_legal(const TensorAddresses& addresses) const noexcept {
     return first_that_suits(newest_.load(std::memory_order_acquire), addresses, Placement::unsure);
   }

@@ -15,7 +15,7 @@ void PlanTable::insert(std::uint64_t hash, std::span<const std::uint64_t> key, P
   const auto oldest = static_cast<std::size_t>(std::ranges::min_element(set.used) - set.used.begin());
   set.tag[oldest] = tag_of(hash);
   set.used[oldest] = ++turn_;
-  // What leaves may end here, and that may call operations: the table is whole by then.
+  // The evicted plan may be destroyed here, which may call operations: the table is consistent by then.
   std::swap(set.entry[oldest], entry);
 }
 

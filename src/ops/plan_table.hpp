@@ -46,7 +46,7 @@ class PlanTable {
     Plan plan;
     std::size_t words;
   };
-  /// All that is read of the others when one is found.
+  /// A look-up reads only one set and the entry that it finds.
   struct alignas(cache_line) Set {
     std::array<std::uint32_t, ways> tag{};
     std::array<std::uint32_t, ways> used{};  ///< the turn in which it was last asked for

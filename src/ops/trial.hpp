@@ -14,12 +14,12 @@
 
 TMAJIT_BEGIN
 
-/// Finds the fastest of a few kernels for a shape class by the calls that a program makes anyhow. Threads
-/// take turns at it, and none waits: who does not get its turn does without. So a fork, too, leaves nobody
-/// waiting.
+/// Finds the fastest of a few kernels for a shape class by timing calls that a program makes anyway. Threads
+/// take turns, and none waits: a thread that does not get its turn launches the default kernel. So a fork
+/// leaves no thread waiting, either.
 class Trial {
  public:
-  /// A launch that is timed. Whoever was given it launches, and then hands it over or abandons it.
+  /// A launch that is timed. The thread that was given it launches, and then hands it over or abandons it.
   class Run {
    public:
     StreamTimer& timer() noexcept { return *timer_; }
@@ -35,7 +35,7 @@ class Trial {
     std::uint64_t shape_ = 0;
     std::atomic<Phase> phase_{Phase::idle};
   };
-  /// What was found.
+  /// Result of a trial.
   struct Verdict {
     const KernelChoice* choice = nullptr;  ///< the fastest; null if nothing could be compared
     double us = 0;                         ///< it takes
@@ -81,7 +81,7 @@ class Trial {
   /// @{
   /// Takes the times that are there.
   void collect();
-  /// What was found, once every candidate has its times, and those that came near the fastest have more.
+  /// The result, once every candidate has its times, and candidates near the fastest have more.
   [[nodiscard]] std::optional<Verdict> verdict();
   /// Which of the candidates that a call of this shape `can` do is to be timed next; none if it can do
   /// nothing for the trial.

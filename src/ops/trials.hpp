@@ -11,8 +11,8 @@
 
 TMAJIT_BEGIN
 
-/// The trials of a runtime, one a shape class. Of more than it keeps, the one that was asked for longest ago
-/// leaves: the plans that take part in it go on, and others of its class begin anew. Thread-safe.
+/// The trials of a runtime, one for each shape class. Beyond `most_kept` the least recently used trial is
+/// evicted: plans that take part in it go on, and other plans of its class begin anew. Thread-safe.
 class Trials {
  public:
   static constexpr std::size_t most_kept = 256;

@@ -16,8 +16,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A change takes milliseconds; whoever has the lock for longer was stopped, and one of two choices that are
-/// stored at once can then be lost.
+/// A change takes milliseconds. A process that holds the lock for longer was stopped. One of two choices that
+/// are stored at once can then be lost.
 constexpr std::chrono::seconds lock_patience{10};
 
 void require_trusted(const std::filesystem::path& folder) {
