@@ -41,7 +41,7 @@ TMAJIT_FOR_EACH_OPERATION(TMAJIT_DECLARE)
 /// cuts within that. Cases of one pattern mostly need the same kernels.
 [[nodiscard]] RandomCase random_case(std::string_view operation, std::uint64_t pattern,
                                      std::uint64_t variation, const CaseLimits& limits = {});
-/// The same of one of several operations, which the pattern decides.
+/// A legal case of one of several operations, which the pattern selects.
 [[nodiscard]] RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t pattern,
                                      std::uint64_t variation, const CaseLimits& limits = {});
 /// Those that move elements, or compute each from elements of the same index.

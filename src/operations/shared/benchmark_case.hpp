@@ -31,7 +31,7 @@ struct Array {
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// Who is measured besides the library and the driver's copy.
+/// Peers that are measured besides the library and the driver's copy.
 enum class Peers : std::uint8_t {
   none,
   eager,  ///< PyTorch as it comes, which needs no compiling

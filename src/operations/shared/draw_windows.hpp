@@ -8,7 +8,7 @@ namespace reference {
 /// Images of one to three dimensions, outermost first, and any filter, stride, dilation and padding that fit.
 struct DrawnWindows {
   Shape image;    ///< images and pixels, without channels
-  Shape windows;  ///< the same of windows
+  Shape windows;  ///< images and windows, without channels
   Shape taps;
   std::uint64_t channels = 0;
 };

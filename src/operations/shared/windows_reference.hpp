@@ -14,8 +14,8 @@ namespace reference {
 void im2col(const tmajit::Tensor& destination, const tmajit::Tensor& images, const tmajit::Windows& windows,
             const Part& part);
 
-/// What a filter [outputs, taps…, channels] makes of them in f32, every product added by one fma, in order:
-/// to [images, windows…, outputs].
+/// Applies a filter [outputs, taps…, channels] to each window in f32, every product added by one fma, in
+/// order: to [images, windows…, outputs].
 void convolution(const tmajit::Tensor& destination, const tmajit::Tensor& images,
                  const tmajit::Tensor& filter, const tmajit::Windows& windows, const Part& part);
 

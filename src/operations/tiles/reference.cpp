@@ -53,7 +53,7 @@ void compute_tiles(const tmajit::Move& move, const Part& part) {
 
 constexpr OperationReference tiles_reference{
     .compute = compute_tiles,
-    // A snapshot is tiles as they lie in shared memory, which no walk over elements gives.
+    // A snapshot has tiles in their shared-memory layout, which no walk over elements gives.
     .understands =
         [](const tmajit::Move& move) {
           return std::get<tmajit::Tiles>(move.body).family != "snapshot" && understands(by_elements(move));
