@@ -23,8 +23,8 @@ TMAJIT_BEGIN
 [[nodiscard]] std::optional<std::size_t> nearest(std::span<const KernelChoice> choices,
                                                  const KernelChoice& wanted);
 
-/// What of a problem's candidates, as plan_candidates() has them, is worth measuring, at most so many: the
-/// first, then those that are predicted to be fastest.
+/// The candidates of plan_candidates() that are worth measuring, at most `most`: the first, then those that
+/// are predicted to be fastest.
 [[nodiscard]] std::vector<KernelChoice> worth_trying(std::span<const KernelPlan> candidates,
                                                      std::size_t most);
 

@@ -43,7 +43,7 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
          (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
 }
 
-/// The longest of the times, and some of the others: the cube root of the sum of cubes.
+/// The longest of the times, and a part of the shorter ones: the cube root of the sum of cubes.
 double together(std::initializer_list<double> times) {
   double sum = 0;
   for (const double us : times) sum += us * us * us;
@@ -138,7 +138,7 @@ Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem, 
     }
   };
   try_those(true);
-  // A kernel that few problems share is worth compiling where the others are far slower.
+  // A kernel that few problems share is worth compiling where the common kernels are far slower.
   least = far_less * best.predicted.us;
   try_those(false);
   return best;

@@ -71,8 +71,8 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
                   family, problem.operation(), described(problem.nest)));
 }
 
-/// What was measured on this chip for the problem's class. Moves that fill the chip many times over go as
-/// those of half or twice their size do, if nobody measured them.
+/// The choice that was measured on this chip for the problem's class. Moves that fill the chip many times
+/// over fall back to the choice for half or twice their size, then for a quarter or four times.
 std::optional<TunedChoice> find_choice(const PlanOptions& options, const Problem& problem,
                                        const Candidate& usual) {
   ShapeClass shape = shape_class_of(problem, usual);

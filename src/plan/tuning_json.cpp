@@ -118,8 +118,8 @@ class Reader {
   template <class Number>
   Number number(const Json& object, const char* key, std::string_view place) const {
     const Json& value = member(object, key, place);
-    // Of two whole numbers JSON compares one as the other's kind: a large one without a sign would become
-    // negative.
+    // JSON compares two whole numbers by converting one to the type of the other: a large unsigned number
+    // would become negative.
     const bool fits = value.is_number_unsigned()
                           ? std::in_range<Number>(value.get<std::uint64_t>())
                           : value.is_number_integer() && std::in_range<Number>(value.get<std::int64_t>());

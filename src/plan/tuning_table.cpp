@@ -25,7 +25,7 @@ namespace {
 /// A choice takes about 200 bytes; a file of this size is none of ours.
 constexpr std::uint64_t max_file_bytes = 64U << 20;
 
-/// What tells choices apart, in the order in which they are listed.
+/// Key that distinguishes choices, in the order in which they are listed.
 using KeyView = std::pair<std::string_view, ShapeClass>;
 
 /// Orders choices by their key; looking one up makes no strings.
@@ -79,7 +79,7 @@ std::string ShapeClass::text() const {
   for (std::size_t i = 0; i < sources && i < access.size(); ++i) {
     text += fmt::format(" {}:{}B", accesses.at(access[i] / 16 % accesses.size()), 1U << access[i] % 16U);
   }
-  // Of sources that go as the destination does nothing is said.
+  // Sources with the order of the destination are not mentioned.
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] == 0) continue;
     text += i == 0 ? " order " : fmt::format(" order of x{} ", i);
