@@ -15,7 +15,7 @@ bool Instruction::has(std::string_view word) const noexcept {
   return !words.empty() && std::find(words.begin() + 1, words.end(), word) != words.end();
 }
 
-/// What `parse` makes of the words after the first.
+/// The words after the first that `parse` recognises, parsed.
 template <class Parsed>
 static std::vector<Parsed> parse_words(const std::vector<std::string>& words,
                                        std::optional<Parsed> (*parse)(std::string_view) noexcept) {

@@ -35,8 +35,8 @@ struct Immediate {
   friend bool operator==(const Immediate&, const Immediate&) = default;
 };
 
-/// One operand of an instruction. What a symbol names (a register, a variable, a label, a function) is a
-/// matter of scopes; see resolve.hpp.
+/// One operand of an instruction. Scopes decide what a symbol names: a register, a variable, a label or a
+/// function; see resolve.hpp.
 struct Operand {
   enum class Kind : std::uint8_t {
     symbol,     ///< name, name.component, name+offset
@@ -67,8 +67,9 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// One instruction. `opcode` is what forms.hpp recognised; the words stand in the order of its form, whatever
-/// the order they were written in. What is not recognised is kept as it is: opcode `unknown`, and a fault.
+/// One instruction. `opcode` is what forms.hpp recognised. The words stand in the order of its form, whatever
+/// the order they were written in. An unrecognised instruction is kept as it is: opcode `unknown`, and a
+/// fault.
 struct Instruction {
   Location location;
   std::optional<Guard> guard;

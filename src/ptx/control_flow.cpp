@@ -212,7 +212,7 @@ void ControlFlow::find_rejoins() {
     }
   }
   rejoins_.pop_back();
-  // Who can go on for ever meets nobody.
+  // Paths that meet only after the thread's end rejoin in no block.
   for (std::uint32_t& block : rejoins_) {
     if (block == count) block = unreachable;
   }

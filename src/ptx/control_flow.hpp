@@ -32,7 +32,7 @@ class ControlFlow {
  public:
   explicit ControlFlow(const FlatFunction& function);
 
-  /// The last one is empty: whoever falls off the end of the function gets there.
+  /// The last one is empty: a thread that falls off the end of the function gets there.
   [[nodiscard]] const std::vector<BasicBlock>& blocks() const noexcept { return blocks_; }
   [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
   /// Blocks that the entry reaches, in reverse postorder.

@@ -6,7 +6,8 @@ TMAJIT_BEGIN
 namespace ptx {
 namespace {
 
-/// What an instruction does that no row below names, and that has results: of its operands alone.
+/// Whether an instruction that no row below names, and that has results, computes them from its operands
+/// alone.
 bool is_pure(Opcode opcode) {
   if (opcode >= Opcode::add && opcode <= Opcode::prmt) return true;
   switch (opcode) {

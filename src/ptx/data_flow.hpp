@@ -1,7 +1,7 @@
 #pragma once
 
-/// What an instruction makes of operands that nobody has defined: whether its result is undefined, too, or
-/// whether it matters.
+/// Effect of undefined operands on an instruction: whether its result is undefined, too, or whether it
+/// matters.
 #include "ptx/resolve.hpp"
 
 #include <cstdint>

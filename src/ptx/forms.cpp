@@ -108,8 +108,8 @@ bool is(const Operand& operand) {
   return operand.kind == kind;
 }
 
-/// What a letter of FormRow::operands takes: an operand of which `fits` is true, or a vector of those that
-/// `fits_element` takes.
+/// Operands that a letter of FormRow::operands takes: an operand of which `fits` is true, or a vector of
+/// those that `fits_element` takes.
 struct OperandClass {
   char letter;
   const char* description;

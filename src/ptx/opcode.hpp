@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// What an instruction does, whatever its types and modifiers. One enumerator per operation of the PTX ISA
+/// Operation of an instruction, whatever its types and modifiers. One enumerator per operation of the PTX ISA
 /// that forms.cpp knows; the words of the instruction hold the rest.
 enum class Opcode : std::uint16_t {
   unknown,  ///< none of these; Instruction::fault says why

@@ -147,7 +147,7 @@ void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t be
   const Token first = tokens.peek();
   tokens.skip_statement();
   if (!tokens.last().is(';')) throw error;
-  // Of a word's dot and a string's quote the token has not.
+  // The token's text omits the dot of a word and the quote of a string.
   const bool is_behind = first.kind == Token::Kind::word || first.kind == Token::Kind::string;
   const char* const text = first.text.begin() - (is_behind ? 1 : 0);
   Operand operands = make(Operand::Kind::unread, first);
@@ -205,7 +205,7 @@ LineMark parse_line_mark(TokenStream& tokens) {
   return mark;
 }
 
-/// What follows `label:`, if that is a directive that the label names.
+/// Parses the directive that a label names, after `label:`; empty if another statement follows.
 std::optional<Statement> parse_labelled_directive(TokenStream& tokens, const Label& label) {
   const bool calls = tokens.peek().is_word("calltargets");
   if (calls || tokens.peek().is_word("branchtargets")) {

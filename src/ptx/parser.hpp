@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// What was wrong with a text, and where.
+/// An error or warning in a text, with its location.
 struct Diagnostic {
   Location location;
   std::string message;
@@ -26,9 +26,10 @@ struct ParseResult {
 };
 
 /// Parses one PTX module (PTX ISA 8.0 to 9.x, as NVRTC writes it). An instruction that forms.hpp does not
-/// know, or whose operands cannot be read, is kept as an unknown one: an error for those who need to know
-/// what it does. Of other errors the parser goes on with the next statement, up to 20 of them. Never throws
-/// for what the text holds, and takes at most 1 GiB of it. `name` stands before the lines of the report.
+/// know, or whose operands cannot be read, is kept as an unknown one: an error for callers that need to know
+/// what it does. After any other error the parser continues with the next statement, up to 20 errors. Never
+/// throws for what the text holds, and takes at most 1 GiB of it. `name` stands before the lines of the
+/// report.
 [[nodiscard]] ParseResult parse(std::string_view text, std::string_view name = "ptx");
 
 }  // namespace ptx

@@ -29,8 +29,8 @@ constexpr llvm::StringLiteral special_registers =
 }  // namespace
 
 struct ModuleNames::Found {
-  /// What a name stands for: `binding`, or registers of a declaration such as `%r<6>`, which are made when an
-  /// instruction names them.
+  /// The meaning of a name: `binding`, or registers of a declaration such as `%r<6>`, which are created when
+  /// an instruction names them.
   struct Meaning {
     Binding binding;
     const RegisterDeclaration* registers = nullptr;

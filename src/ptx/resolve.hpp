@@ -42,7 +42,7 @@ struct BranchTableRef {
   friend bool operator==(const BranchTableRef&, const BranchTableRef&) = default;
 };
 
-/// What a name means where it stands. Pointers are into the module.
+/// The entity that a name refers to in its scope. Pointers are into the module.
 using Binding = std::variant<RegisterRef, SpecialRef, LabelRef, BranchTableRef, const Variable*,
                              const Function*, const TargetList*, const CallPrototype*>;
 
@@ -65,8 +65,8 @@ struct SourceFrame {
 struct FlatInstruction {
   const Instruction* instruction = nullptr;
   /// The guard's predicate first, if there is a guard; then the names of the operands in the order of the
-  /// text, those inside addresses, vectors, pairs and lists included, sinks left out. Of an unknown
-  /// instruction the guard's alone.
+  /// text, those inside addresses, vectors, pairs and lists included, sinks left out. An
+  /// unknown instruction has only the guard's.
   std::vector<Binding> bindings;
   /// By the last .loc before it: the outermost line, or the one that choose_sources() has chosen.
   SourceLine source;
@@ -88,7 +88,7 @@ struct ResolveResult {
   explicit operator bool() const noexcept { return function.has_value(); }
 };
 
-/// What the names of a module stand for, found once for all its functions. The module must outlive it.
+/// The meanings of a module's names, resolved once for all its functions. The module must outlive it.
 class ModuleNames {
  public:
   explicit ModuleNames(const Module& module);

@@ -32,7 +32,7 @@ struct Token {
   [[nodiscard]] bool touches(const Token& next) const { return text.end() + 1 == next.text.begin(); }
 };
 
-/// What was wrong, and where.
+/// A syntax error, with its location.
 class SyntaxError : public std::runtime_error {
  public:
   SyntaxError(Location place, const std::string& message) : std::runtime_error(message), where(place) {}
