@@ -145,7 +145,7 @@ class Picture {
     }
   }
 
-  /// What each lane of the shown access touches.
+  /// Draws the bytes that each lane of the shown access touches.
   void lanes() {
     const auto& access = view_.shown->access;
     const auto width = bank_width * access.width / bank_bytes;

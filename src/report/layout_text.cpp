@@ -15,7 +15,7 @@ namespace {
 /// Backgrounds that black text is read well on, in the order of the rainbow (xterm's 256 colours).
 constexpr std::array<int, layout_colours> backgrounds{217, 223, 229, 193, 158, 153, 183, 225};
 
-/// What stands in a cell for the element it begins with, from the longest text to the shortest.
+/// The text of a cell for the element that it begins with, from the longest form to the shortest.
 using Label = std::function<std::string(BoxElement)>;
 
 struct Grid {
@@ -62,7 +62,7 @@ class Painter {
     return text;
   }
 
-  /// What a cell's text and colour say.
+  /// Explains a cell's text and colour.
   [[nodiscard]] std::string legend() const {
     auto words = fmt::format("a cell: {} bytes, {}", grid_.cell_bytes,
                              view_.shown ? "the lanes that touch it" : grid_.says);

@@ -75,7 +75,8 @@ std::string file_of(StringRef path) {
   return path.substr(path.rfind('/') + 1).str();
 }
 
-/// What of an artifact's source is the text of a file: of a custom one, what follows `#line 1 "folder/FILE"`.
+/// Returns the part of an artifact's source that is the text of a file. In a custom source, it follows
+/// `#line 1 "folder/FILE"`.
 StringRef text_of(StringRef source, StringRef file) {
   StringRef rest = source;
   for (StringRef line; !rest.empty();) {
