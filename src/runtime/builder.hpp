@@ -33,8 +33,8 @@ struct Toolchain {
 };
 
 /// Makes kernels: write the source, look up on disk or compile and store, load. Knows nothing of the memory
-/// level. Thread-safe. Of processes with the same cache that need a kernel at once one compiles it, and the
-/// others wait for its entry.
+/// level. Thread-safe. If several processes with the same cache need a kernel at once, one compiles it, and
+/// the rest wait for its entry.
 class Builder {
  public:
   /// How long another process is waited for. A kernel compiles in well below a second; who takes longer was

@@ -6,7 +6,8 @@
 
 TMAJIT_BEGIN
 
-/// What another room keeps beside a runtime, for as long as that lives; the runtime knows nothing of it.
+/// An object that another component attaches to a runtime for the runtime's lifetime. The runtime does not
+/// know its type.
 class Companion {
  public:
   Companion() = default;
@@ -18,7 +19,7 @@ class Companion {
 /// The runtime's companion, which `make` makes when it is first asked for. Takes no lock.
 [[nodiscard]] Companion& companion_of(const Runtime& runtime,
                                       std::unique_ptr<Companion> (*make)(const Runtime&));
-/// What the runtime was made with.
+/// Returns the options that the runtime was made with.
 [[nodiscard]] const RuntimeOptions& options_of(const Runtime& runtime);
 
 TMAJIT_END

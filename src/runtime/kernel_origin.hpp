@@ -16,12 +16,12 @@ struct KernelRequest {
   const Source* custom = nullptr;
   std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch asks for
 
-  /// What equal requests have in common, and few others.
+  /// Equal requests have equal hashes; different ones rarely do.
   [[nodiscard]] std::uint64_t hash() const noexcept;
 };
 
-/// What a kernel was asked for by, kept: what tells it apart from others in memory, and what it can be made
-/// of again. Cheap to copy.
+/// A copy of the request for a kernel. It identifies the kernel in memory, and the kernel can be rebuilt from
+/// it. Cheap to copy.
 class KernelOrigin {
  public:
   explicit KernelOrigin(const KernelRequest& request);

@@ -8,8 +8,8 @@
 
 TMAJIT_BEGIN
 
-/// What a kernel keeps in memory: what its launches need, and what its artifact is had by when somebody asks.
-/// Never changes once it is made.
+/// The state of a kernel in memory: the data for its launches, and the data to obtain its artifact on
+/// request. Never changes once it is made.
 struct KernelState {
   KernelOrigin origin;
   std::shared_ptr<const Builder> builder;  ///< null only in tests
@@ -26,7 +26,7 @@ struct KernelState {
   std::unique_ptr<LoadedKernel> loaded;
 };
 
-/// What is kept of a kernel that was built.
+/// Returns the state to keep for a kernel that was built.
 [[nodiscard]] std::shared_ptr<const KernelState> kept_of(KernelOrigin origin,
                                                          std::shared_ptr<const Builder> builder,
                                                          BuiltKernel built);

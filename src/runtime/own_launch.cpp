@@ -23,7 +23,7 @@ template <class... Values>
   throw Error(ErrorCode::invalid_argument, fmt::format(message, std::forward<Values>(values)...));
 }
 
-/// Of a CUtensorMap in a struct (cuda.h).
+/// Alignment of a CUtensorMap in a struct (cuda.h), in bytes.
 constexpr std::uint32_t map_alignment = 64;
 
 std::size_t size_of(const KernelArgument& argument) {
@@ -61,7 +61,7 @@ class Binding {
     return launch_.tensors[at.tensor].address + static_cast<DevicePtr>(at.offset);
   }
 
-  /// What a launch holds is limited: its parameters stand in one piece of memory.
+  /// Rejects a launch that exceeds a limit: one block of fixed size holds its parameters.
   void require_room() const {
     std::size_t end = 0;
     std::size_t addresses = 0;

@@ -18,16 +18,18 @@
 TMAJIT_BEGIN
 
 /// A table of values that are made when they are first asked for. Threads that ask for the same key at once
-/// get the one value that the first of them makes. No lock is held while it is made. What a failed attempt
-/// throws reaches everyone who waited for it and is then forgotten, so that a later call tries again.
+/// get the one value that the first of them makes. No lock is held while it is made. The exception of a
+/// failed attempt reaches every thread that waited for it and is then forgotten, so that a later call tries
+/// again.
 ///
-/// It keeps as many values as it is told. Of more, those leave that were not asked for since the others were:
-/// they live on for as long as somebody holds them, and are made again when they are next asked for.
+/// Its capacity is set by the caller. Beyond that, the least recently used values are evicted: they live on
+/// for as long as a caller holds them, and are made again when they are next asked for.
 ///
-/// A forked child finds what was made before the fork. What its parent was making then it makes by itself.
+/// A forked child finds the values made before the fork. It makes by itself the values that its
+/// parent was making at the fork.
 ///
 /// Threads that find values write nothing that other threads read: each has a lane with a lock and shares of
-/// the values of its own. Who changes the table takes the locks of all lanes.
+/// the values of its own. A thread that changes the table takes the locks of all lanes.
 ///
 /// Keys need ==, which may take something else that a key is found by; callers bring the hash, all 64 bits of
 /// which must be good.
@@ -48,7 +50,7 @@ class SingleFlight {
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || !at->second.value) return nullptr;
     Slot& slot = at->second;
-    // Most of the time nobody has made anything since.
+    // Usually no value has been made since the last use.
     if (slot.used.load(std::memory_order_relaxed) != turn_) slot.used.store(turn_, std::memory_order_relaxed);
     Result& share = slot.shares[lane];
     if (!share) {
@@ -65,7 +67,7 @@ class SingleFlight {
     if (Result found = find(hash, key)) return found;
     std::promise<Result> promise;
     std::shared_future<Result> pending;
-    {  // 1. Whoever comes first promises the value; the others wait for it.
+    {  // 1. The first thread promises the value; later threads wait for it.
       const Changing changing(*this);
       auto at = find_slot(hash, key);
       if (at == slots_.end()) at = slots_.emplace(hash, key);
@@ -86,7 +88,7 @@ class SingleFlight {
       promise.set_value(value);
       return value;
     } catch (...) {
-      {  // Forget first, so that nobody who comes after the failure finds it.
+      {  // Forget first, so that threads that come after the failure do not find it.
         const Changing changing(*this);
         const auto at = find_slot(hash, key);
         if (at != slots_.end() && at->second.maker == &promise) slots_.erase(at);
@@ -103,11 +105,11 @@ class SingleFlight {
   }
 
  private:
-  // Of as many threads no two share a lane, if no others have come and stayed.
+  // Up to this many threads each have a lane of their own, if no other threads live.
   static constexpr std::size_t lanes = 16;
   static constexpr std::size_t cache_line = 64;
 
-  /// What a lane's threads hold a value by. They count their holders in it, not in one that all count in.
+  /// A lane's share of a value: its reference count is the lane's own, not one that all lanes share.
   struct alignas(cache_line) Share {
     Result value;
   };
@@ -153,7 +155,7 @@ class SingleFlight {
   }
 
   void publish(std::uint64_t hash, const Key& key, const std::promise<Result>& promise, const Result& value) {
-    // A value that leaves may end here, and what that takes nobody should wait for.
+    // An evicted value may be destroyed here, after the locks are released: no thread should wait for that.
     typename Slots::node_type leaving;
     const Changing changing(*this);
     const auto at = find_slot(hash, key);

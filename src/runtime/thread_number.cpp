@@ -24,7 +24,7 @@ std::size_t take_number() noexcept {
   return most_numbered_threads;
 }
 
-/// Gives the number back when its thread ends. What runs in the thread after that has none.
+/// Returns the number when its thread ends. Code that runs in the thread after that has none.
 class Holder {
  public:
   Holder() = default;
