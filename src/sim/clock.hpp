@@ -57,7 +57,7 @@ class Clock {
   std::vector<Lanes> lanes_;  ///< warps of which some lanes are known better than all
 };
 
-/// What the lanes of a warp know: mostly one clock for all of them.
+/// The clocks of a warp's lanes: mostly one clock for all of them.
 class Knowledge {
  public:
   void start(Agent warp, Mask existing);
@@ -70,7 +70,7 @@ class Knowledge {
   [[nodiscard]] const Clock& of(std::uint32_t lane) const noexcept {
     return (apart_ >> lane & 1) != 0 ? *own_[lane] : common_;
   }
-  /// What all lanes of `mask` know at least.
+  /// Returns a clock that all lanes of `mask` know at least.
   [[nodiscard]] const Clock& of_all(Mask mask) const noexcept {
     return (mask & (mask - 1)) == 0 ? of(first_lane(mask)) : common_;
   }

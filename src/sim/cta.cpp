@@ -163,8 +163,8 @@ void Cta::start(const Triple& index) {
   }
 }
 
-/// Whoever forgets a barrier should meet the others in an unlucky order: the first warp, which mostly sets
-/// things up, begins last; then every other round is in order, and the rest are shuffled.
+/// Orders warps so that a missing barrier is likely to show: the first warp, which mostly does the set-up,
+/// begins last; after that every other round is in order, and the rest are shuffled.
 void Cta::order_warps(std::uint64_t round) {
   order_.clear();
   for (auto& warp : warps) order_.push_back(warp.get());
@@ -457,8 +457,8 @@ std::string Cta::describe_waits() {
 }
 
 void Cta::report_deadlock(std::string found) {
-  // Who waits for registers is why others wait for arrivals; who waits for products does so for who waits
-  // otherwise.
+  // Threads that wait for registers cause the waits for arrivals; waits for products are caused by any other
+  // wait.
   const auto causes = [](const Group& group) {
     if (group.wait.kind == Wait::Kind::registers) return 2;
     return group.wait.kind == Wait::Kind::products ? 0 : 1;
@@ -473,7 +473,8 @@ void Cta::report_deadlock(std::string found) {
     }
   }
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
-  // Why the others wait for registers, or for arrivals.
+  // Warps that have not executed what the rest of their warpgroup has explain waits for registers or
+  // arrivals.
   if (report_strays(*this)) throw Stop{};
   const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));

@@ -97,7 +97,7 @@ class Cta {
   bool started = false;      ///< has executed an instruction
   bool ended = false;        ///< all threads have exited; its shared memory is gone
   Triple ctaid{};
-  /// Of the CTA in its grid.
+  /// The linear index of the CTA in its grid.
   [[nodiscard]] std::uint32_t number() const noexcept {
     const Triple& grid = launch.shape.grid;
     return ctaid[0] + grid[0] * (ctaid[1] + grid[1] * ctaid[2]);
@@ -119,14 +119,14 @@ class Cta {
   // Memory. Every function reports and stops where the access is not legal.
 
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept { return shared_bytes_; }
-  /// What Races calls the byte at `offset` of shared().
+  /// Returns the offset by which Races addresses the byte at `offset` of shared().
   [[nodiscard]] std::uint32_t in_cluster(std::uint32_t offset) const noexcept {
     return rank * Races::pitch(shared_bytes_) + offset;
   }
   /// Shared memory from address `shared_base` on.
   [[nodiscard]] std::byte* shared() noexcept { return shared_.data(); }
   [[nodiscard]] std::uint8_t* shadow() noexcept { return shadow_.data(); }
-  /// Who wrote each 4 bytes last through the generic proxy: thread_tag(), or 0.
+  /// The last writer of each 4 bytes through the generic proxy: thread_tag(), or 0.
   [[nodiscard]] std::uint32_t* writers() noexcept { return writers_.data(); }
   /// The last tensor load that has written 16 bytes, and how it swizzles.
   struct Loaded {
@@ -163,7 +163,7 @@ class Cta {
   }
   /// Whether the copy engine and products that the lane asks for may read a word, which `writer` has written:
   /// that one has executed fence.proxy.async since, or the lane has, after it had met the writer. Without
-  /// races nobody knows whether they met.
+  /// races it is unknown whether they met.
   [[nodiscard]] bool visible(const Warp& warp, std::uint32_t lane, std::uint32_t word,
                              std::uint32_t& writer) const {
     if (published(writers_[word], writer)) return true;
@@ -377,9 +377,9 @@ struct SharedPlace {
                                       std::uint32_t bytes, std::uint32_t alignment, bool writes,
                                       bool peers = false);
 
-/// Of shared memory, through the generic proxy: checks the shadow of a range, and with `writes` marks it
-/// written. False if it has reported something. Reads of bytes that nobody has written are reported, too; but
-/// with `unsure`, which then becomes true, only where it matters (undefined.hpp).
+/// Checks the shadow of a range of shared memory for an access through the generic proxy, and with `writes`
+/// marks it written. Returns false if it has reported something. Reads of uninitialised bytes are reported,
+/// too; but with `unsure`, which then becomes true, only where it matters (undefined.hpp).
 bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
                   bool* unsure = nullptr);
 

@@ -130,7 +130,7 @@ class Search {
     const std::string first = fmt::format("shared address {} for", address_of(wait));
     if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier)) return made(0, *cause, first, true);
     const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
-    // Threads that take turns pass by the phases of the others.
+    // Threads that take turns skip the phases of other threads.
     const auto passed = [&](const MbarrierUses::Thread& each) {
       return each.wait != 0 && each.ended == barrier->phase;
     };

@@ -64,7 +64,7 @@ constexpr SpecialRegister special_registers[] = {
     {"%aggr_smem_size", scalar, [](At at, std::size_t) { return at.cta.shared_bytes() + shared_base; }},
     {"%cluster_ctarank", scalar, [](At at, std::size_t) { return at.cta.rank; }},
     {"%cluster_nctarank", scalar, [](At at, std::size_t) { return at.cta.cluster.size(); }},
-    // What cooperative groups take for the address of the grid's workspace: its upper and its lower half.
+    // Cooperative groups read the address of the grid's workspace from these: its upper and its lower half.
     {"%envreg1", scalar,
      [](At at, std::size_t) { return static_cast<std::uint32_t>(at.cta.launch.grid_workspace >> 32); }},
     {"%envreg2", scalar,
@@ -127,8 +127,8 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   const auto choose = [&](std::span<const std::string_view> paths) { return own_files_.headline(paths); };
   for (const auto& callee : callees_) choose_sources(callee->flat, choose);
   choose_sources(function, choose);
-  // Functions come before those that call them. Of lanes that diverge those with the smaller counter run
-  // first, so lanes in a function finish it and meet the others where they return.
+  // Functions come before their callers. When lanes diverge, those with the smaller counter run first, so
+  // lanes in a function finish it and reconverge with the rest where they return.
   for (const auto& callee : callees_) {
     current_ = callee.get();
     callee->first = static_cast<std::uint32_t>(program_.code.size());

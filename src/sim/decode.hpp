@@ -56,7 +56,7 @@ struct Arg {
   };
   Kind kind = Kind::sink;
   Slot slot = 0;
-  /// Of a register, or of that in an address; 0: none that PTX declares.
+  /// The number of a register, or of the register in an address; 0: none that PTX declares.
   RegisterNumber number = 0;
   bool wide = false;       ///< registers: 8 bytes a lane
   bool negated = false;    ///< predicates
@@ -92,7 +92,7 @@ struct Callee {
   std::vector<Formal> results;
 };
 
-/// What the selectors (select.hpp) work with: the operands of one instruction, and a place to put
+/// The interface for selectors (select.hpp): the operands of one instruction, and functions that emit
 /// micro-operations.
 class Decoder {
  public:
@@ -204,7 +204,7 @@ class Decoder {
   // decode_flow.cpp
   void note_registers(std::uint32_t first, const std::vector<Arg>& args);
   void watch_registers();
-  /// What the instruction, whose first micro-operation is `first`, makes of what is undefined.
+  /// Records how the instruction whose first micro-operation is `first` propagates uninitialised values.
   void note_flow(std::uint32_t first);
   void append_fragments(Flow flow);
   /// The function's registers that can be read before they are written.

@@ -1,5 +1,5 @@
-/// Which registers an instruction reads and writes: for what nobody has defined (undefined.hpp), and for
-/// products of warpgroups that are in flight (warpgroup.hpp).
+/// Which registers an instruction reads and writes: to track uninitialised values (undefined.hpp) and
+/// products of warpgroups in flight (warpgroup.hpp).
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
 #include "ptx/operands.hpp"
@@ -94,7 +94,8 @@ void Decoder::note_flow(std::uint32_t first) {
     append_fragments(flow);
     return;
   }
-  // Who meets counts, whatever they say to each other, and how far apart the lines of a matrix are.
+  // The operand that names the participating lanes always counts, whatever they exchange; so does the stride
+  // of a matrix's lines.
   const bool named = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
                      (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
   if (named) append_numbers(all, args_.back());

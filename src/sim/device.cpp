@@ -41,7 +41,7 @@ SimOptions::Mode parse<SimOptions::Mode>(std::string_view text) {
 namespace sim {
 namespace {
 
-/// What launches and devices share; kernels may outlive neither.
+/// The state that launches and devices share; kernels may outlive neither.
 struct State {
   explicit State(const SimOptions& all)
       : options(all), memory(all.memory_bytes, range.first_address()), heap(all.heap_bytes) {}

@@ -13,13 +13,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// What a load's destination holds until it is delivered.
+/// The bytes of a load's destination until it is delivered.
 constexpr int poison = 0xcb;
-/// At most so many stores have read their source and not written yet; of more the oldest is written.
+/// The most stores that have read their source and not written yet; beyond that the oldest is written.
 constexpr std::size_t most_unwritten = 32;
 constexpr std::uint32_t most_row_bytes = 256 * 32;
 
-/// What the engine makes of a row's elements on the way to shared memory.
+/// Converts a row's elements as the engine does on the way to shared memory.
 void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
   if (type != ElementType::tf32 && type != ElementType::tf32_ftz) return;
   for (std::uint32_t i = 0; i + 4 <= bytes; i += 4) {

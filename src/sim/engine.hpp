@@ -36,7 +36,7 @@ struct Copy {
   std::uint32_t thread = 0;   ///< issuer
   std::uint32_t place = 0;    ///< index into Program::place
   Cta* issuer = nullptr;      ///< loads: whose thread it is
-  /// Of a tensor copy.
+  /// The tile of a tensor copy.
   [[nodiscard]] Tile tile() const { return {map.spec, origin, offsets}; }
 
   // Loads that peers send.
@@ -85,7 +85,7 @@ enum Shadow : std::uint8_t {
   in_mbarrier = 2,
   loading = 4,     ///< an asynchronous load will write it
   storing = 8,     ///< an asynchronous store has yet to read it
-  undefined = 16,  ///< written, with a value that nobody has defined (undefined.hpp)
+  undefined = 16,  ///< written, with an uninitialised value (undefined.hpp)
 };
 
 /// The same, without what lies outside of the tensor.
@@ -148,14 +148,14 @@ class Engine {
     bool awaited = false;         ///< a wait of its thread covers it
     std::vector<std::byte> data;  ///< the tile's rows once read
   };
-  /// Whose fence.proxy.async is looked for.
+  /// The threads whose fence.proxy.async counts.
   enum class Fence : std::uint8_t {
     of_anyone,  ///< that of the lane that issues a copy, too, if it knew of the write
     of_writer,
   };
-  /// The tag of a thread that has written what the copy touches, and nobody has fenced since; 0 if there is
-  /// none, or if the lane that issues the copy does not even know that it has written: that is a race, and
-  /// said there.
+  /// The tag of a thread whose write to memory that the copy touches has not been fenced since; 0 if there is
+  /// none, or if the write does not happen before the copy for the lane that issues it: that is a data race,
+  /// and reported as one.
   [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy, const Warp& warp, std::uint32_t lane,
                                                  Fence fence) const;
   /// A load comes through another proxy than the stores that it overwrites.

@@ -17,7 +17,7 @@ struct Flight {
   std::shared_ptr<const Program> program;
   LaunchShape shape;
   Triple cluster{1, 1, 1};
-  std::shared_ptr<LaunchOrder> order;  ///< what it did; null: nobody has looked
+  std::shared_ptr<LaunchOrder> order;  ///< its accesses; null: not recorded
   bool waited = false;                 ///< a thread executed griddepcontrol.wait
   bool triggered = false;              ///< a thread executed griddepcontrol.launch_dependents
 };
@@ -25,7 +25,7 @@ struct Flight {
 /// The flights of each stream. Thread-safe.
 class Streams {
  public:
-  /// Those that a launch of this shape may overlap, the latest first. The others are forgotten.
+  /// Returns the flights that a launch of this shape may overlap, the latest first. The rest are dropped.
   [[nodiscard]] Flights before(Stream stream, const LaunchShape& shape);
   void add(Stream stream, std::shared_ptr<const Flight> flight);
   /// Work that waits for all before it has come to the stream; to null, to every stream.

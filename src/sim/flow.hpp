@@ -1,7 +1,7 @@
 #pragma once
 
-/// What an instruction makes of registers that nobody has given a value: the part of a Program that
-/// Undefined (undefined.hpp) follows them by.
+/// How instructions propagate uninitialised registers: the part of a Program by which Undefined
+/// (undefined.hpp) tracks them.
 #include "ptx/data_flow.hpp"
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Flow {
   std::uint32_t access = none;  ///< of ld and st: index into Program::accesses
   static constexpr std::uint32_t none = ~0U;
   // In Program::flow_registers, one after the other: results, addresses (and what else always counts),
-  // operands. Of fragments the operands are the addend, a and b; of these without registers there are none.
+  // operands. The operands of fragments are the addend, a and b; those without registers have no entries.
   std::uint32_t begin = 0;
   std::uint16_t results = 0;
   std::uint16_t addresses = 0;
@@ -42,7 +42,7 @@ struct UnwrittenRegister {
   std::string name;
 };
 
-/// What made a value undefined: see Origins.
+/// The origin of an undefined value: see Origins.
 using OriginNumber = std::uint32_t;
 
 /// A register that a lane has not got defined.

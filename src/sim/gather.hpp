@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the lanes of one instruction do to memory, as few pieces as possible.
+/// The memory accesses of one instruction's lanes, in as few pieces as possible.
 #include "sim/shadow.hpp"
 
 #include <array>
@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// What instructions did last that stay in one line: warps and loops repeat it.
+/// The last access patterns of instructions that stay in one line: warps and loops repeat them.
 class GatherPatterns {
  public:
   struct Pattern {

@@ -23,12 +23,12 @@ namespace sim {
 
 struct Region;
 
-/// Of what CUDA's malloc gives.
+/// Alignment of CUDA's malloc, in bytes.
 inline constexpr std::uint64_t heap_alignment = 16;
 /// Above all that the host allocates, and below the windows of other spaces.
 inline constexpr std::uint64_t heap_begin = 0x6000'0000'0000;
 
-/// Who called malloc or free.
+/// A call of malloc or free, and its caller.
 struct HeapCall {
   std::uint64_t launch = 0;
   std::uint32_t place =
@@ -48,7 +48,7 @@ class DeviceHeap {
   /// At most `bytes` are taken at a time.
   explicit DeviceHeap(std::uint64_t bytes);
 
-  /// The host's memory of all addresses that the heap gives out. It takes room where somebody has touched it.
+  /// The host memory behind all addresses that the heap gives out. Only touched parts occupy memory.
   [[nodiscard]] Region region() const;
   [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - heap_begin < span_; }
   /// Whether no block is taken. If so, most addresses are fresh again.
@@ -62,7 +62,7 @@ class DeviceHeap {
   };
   struct Taken {
     std::uint64_t address = 0;  ///< 0: there is no room for it, or nothing is asked for
-    bool reused = false;        ///< somebody has had this memory in the same launch
+    bool reused = false;        ///< this memory was allocated before in the same launch
   };
   [[nodiscard]] Taken take(std::uint64_t bytes, const HeapCall& call);
   /// Nothing if the address is that of a block, which then is free; else what is there.
@@ -75,7 +75,8 @@ class DeviceHeap {
   [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t bytes) const noexcept;
   /// Whether the address is of memory that has been freed, and not taken again.
   [[nodiscard]] bool is_freed(std::uint64_t address) const;
-  /// What there is at an address where at() is null; of one elsewhere only whether malloc has given null.
+  /// Describes an address where at() is null. For an address outside the heap, it only says whether malloc
+  /// has returned null.
   [[nodiscard]] std::string describe(std::uint64_t address, std::uint64_t bytes) const;
 
   /// The blocks that this launch has taken, and to which no pointer leads from other memory.
@@ -89,11 +90,11 @@ class DeviceHeap {
   const std::uint64_t capacity_;
   const std::uint64_t span_;  ///< addresses of blocks, taken and freed ones
   mutable std::shared_mutex mutex_;
-  std::shared_ptr<std::byte[]> memory_;  ///< null until somebody takes some
+  std::shared_ptr<std::byte[]> memory_;  ///< null until the first allocation
   std::uint64_t next_ = 0;               ///< of fresh memory, from the first byte
   std::uint64_t used_ = 0;
-  bool full_ = false;  ///< somebody has asked for more than there is
-  Blocks blocks_;      ///< taken ones, and those that have been freed and whose memory nobody else has
+  bool full_ = false;  ///< a request exceeded the free capacity
+  Blocks blocks_;      ///< taken ones, and freed ones whose memory has not been taken again
   std::multimap<std::uint64_t, std::uint64_t> free_;  ///< addresses of those, by their room
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the CTAs of one launch share.
+/// The state that the CTAs of one launch share.
 #include "sim/heap.hpp"
 #include "sim/map_changes.hpp"
 #include "sim/program.hpp"
@@ -55,8 +55,8 @@ struct TensorMap {
   std::uint64_t changed_in = 0;  ///< the launch that has changed it; 0: it is as the host encoded it
 };
 
-/// The tensor maps that a device has encoded: a handle and a checksum in 128 bytes that nobody else reads.
-/// Thread-safe.
+/// The tensor maps that a device has encoded: a handle and a checksum in 128 bytes that only the simulator
+/// reads. Thread-safe.
 class TensorMaps {
  public:
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, std::uint64_t address,
@@ -96,7 +96,7 @@ class Reports {
   /// The launch could not go on after the last report of that rule, though the rule is allowed: says so in
   /// it.
   void keep_allowed(std::string_view rule);
-  /// Takes away the reports of rules that are allowed. Of a launch that `stopped` something has to say why.
+  /// Removes the reports of allowed rules. A launch that `stopped` keeps a report that says why.
   void drop_allowed(const std::vector<std::string>& allowed, bool stopped);
   /// Counts one more of a rule and line if it is known already.
   [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
@@ -182,7 +182,7 @@ struct Launch {
   [[nodiscard]] bool goes_on(std::string_view rule) const {
     return (options.keep_going && reported < Reports::most_kept_going) || allows(rule);
   }
-  /// What a thread prints goes to SimOptions::print.
+  /// Passes the output of a thread to SimOptions::print.
   void print(const std::string& text);
 };
 

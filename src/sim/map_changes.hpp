@@ -48,8 +48,8 @@ class MapChanges {
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> acquired_;  ///< by address and CTA
 };
 
-/// The dimension of a spec's arrays that belongs to ordinal `ord`, counted from the innermost. Of a map that
-/// is being changed the entries beyond its rank hold what its further ordinals have been given.
+/// The dimension of a spec's arrays that belongs to ordinal `ord`, counted from the innermost. In a map that
+/// is being changed, the entries beyond its rank hold the values set for its further ordinals.
 [[nodiscard]] constexpr std::size_t index_of_ordinal(std::uint32_t rank, std::uint32_t ord) noexcept {
   return ord < rank ? rank - 1 - ord : ord;
 }

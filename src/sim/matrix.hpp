@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Of a product: a has m rows and k columns, b k rows and n columns.
+/// The shape of a product: a has m rows and k columns, b has k rows and n columns.
 struct MatrixShape {
   std::uint32_t m = 0;
   std::uint32_t n = 0;
@@ -65,7 +65,8 @@ template <ScalarType type>
   if (saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
 }
-/// The same of floats, in f64; `fused` rounds each sum of a product, as products of f64 are defined.
+/// Multiplies floats in the same way, in f64; `fused` rounds each sum of a product, as products of f64 are
+/// defined.
 template <bool fused>
 [[nodiscard]] double multiply_floats(const double* a, const double* b, std::uint32_t count, double c) {
   for (std::uint32_t k = 0; k < count; ++k) c = fused ? std::fma(a[k], b[k], c) : c + a[k] * b[k];

@@ -1,4 +1,4 @@
-/// What copies meet in shared memory: writers who have not fenced, mbarriers of another phase, other copies.
+/// Conflicts of copies in shared memory: with unfenced writers, mbarriers of another phase, other copies.
 #include "sim/causes.hpp"
 
 #include <algorithm>

@@ -171,7 +171,7 @@ template <typename T>
   }
 }
 
-/// What atomics and reductions do to a value (PTX ISA 9.7.13, "atom", "red", "red.async", "redux").
+/// The operations of atomics and reductions (PTX ISA 9.7.13, "atom", "red", "red.async", "redux").
 enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, inc, dec };
 
 /// The operation that the instruction names.

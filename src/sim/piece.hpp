@@ -1,7 +1,6 @@
 #pragma once
 
-/// What memory remembers of an access: who it was, and which bytes of a line of 128 it touched by which
-/// lanes.
+/// The record of an access in the shadow: the agent, and which lanes touched which bytes of a line of 128.
 #include "sim/program.hpp"
 
 #include <array>
@@ -10,8 +9,8 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// What has a time of its own: the warps of a cluster, CTA by CTA, then whatever works beside them: the loads
-/// of an mbarrier, the bulk stores of a thread, what a thread has learned from other clusters.
+/// An entity with a time of its own: the warps of a cluster, CTA by CTA, then all that is asynchronous to
+/// them: the loads of an mbarrier, the bulk stores of a thread, a thread's imports from other clusters.
 using Agent = std::uint16_t;
 
 inline constexpr std::uint32_t line_bytes = 128;
@@ -71,7 +70,7 @@ struct Access {
   static constexpr std::uint32_t place_mask = written - 1;
   static_assert(max_cluster << rank_at <= object);
 
-  /// Of the CTA whose thread accesses memory, or has asked for the copy.
+  /// The rank of the CTA whose thread accesses memory or has issued the copy.
   [[nodiscard]] std::uint32_t rank() const noexcept { return (place & (object - 1)) >> rank_at; }
   [[nodiscard]] bool is_copy() const noexcept { return (spread & no_lane) != 0; }
   [[nodiscard]] bool writes() const noexcept { return (place & written) != 0; }
@@ -117,7 +116,7 @@ struct Part {
   static constexpr std::int8_t folded_twice = 1 << 5;
   static constexpr std::int8_t folded_halves = 1 << 6;
   static constexpr std::int8_t folded = folded_twice | folded_halves;
-  /// Of an a_map, the lanes of a byte that is lane 0's in the table.
+  /// In an a_map, the lanes of a byte that the table gives to lane 0.
   [[nodiscard]] Mask lanes_of_first() const noexcept {
     return (access.first & folded_twice) != 0    ? 0x00010001U
            : (access.first & folded_halves) != 0 ? 0xffffU
@@ -127,7 +126,7 @@ struct Part {
   [[nodiscard]] bool one_lane_each() const noexcept {
     return access.spread < a_set || (access.spread == a_map && (access.first & folded) == 0);
   }
-  /// Of an a_map, the entry of a byte.
+  /// In an a_map, the index of a byte's entry.
   [[nodiscard]] std::uint32_t unit_of(std::uint32_t byte) const noexcept {
     return (byte - (static_cast<std::uint32_t>(access.first) >> 3 & 3U) * lanes) >> unit_log();
   }

@@ -35,8 +35,8 @@ class PieceList {
     writes_ += piece.access.writes() ? 1 : 0;
     resize(last + 1);
   }
-  /// Calls visit(piece) for those of which look(part) is true, until it gives false. What it changes of the
-  /// piece, but for its access, is kept.
+  /// Calls visit(piece) for each piece whose look(part) is true, until visit returns false. Changes that
+  /// visit makes to the piece are kept, except to its access.
   template <typename Look, typename Visit>
   void for_each(const Look& look, const Visit& visit) {
     Part* const all = begin();
@@ -45,7 +45,7 @@ class PieceList {
       if (look(all[i]) && !show(i, visit)) return;
     }
   }
-  /// The same of those that write.
+  /// The same for pieces that write.
   template <typename Look, typename Visit>
   void for_each_write(const Look& look, const Visit& visit) {
     Part* const all = begin();
@@ -56,10 +56,10 @@ class PieceList {
       if (look(all[i]) && !show(i, visit)) return;
     }
   }
-  /// What a look at a part has found.
+  /// The result of a look at a part.
   enum class Look : std::uint8_t { nothing, something, all };
-  /// Calls look(part) for those of one cluster; if it finds something, visit(piece) as above; if that is all,
-  /// no more. What it changes of the bytes is kept.
+  /// Calls look(part) for the parts of one cluster. If it finds something, calls visit(piece) as above; if it
+  /// finds all, stops without a visit. Changes that visit makes to the bytes are kept.
   template <typename See, typename Visit>
   void for_each_of(std::uint32_t cluster, const See& look, const Visit& visit) {
     Part* const all = begin();

@@ -27,7 +27,7 @@ inline constexpr std::uint32_t lanes = 32;
 /// One bit a lane.
 using Mask = std::uint32_t;
 inline constexpr Mask all_lanes = ~Mask{0};
-/// Of a mask that is not empty.
+/// The first lane of a mask that is not empty.
 [[nodiscard]] constexpr std::uint32_t first_lane(Mask mask) noexcept {
   return static_cast<std::uint32_t>(std::countr_zero(mask));
 }
@@ -58,7 +58,7 @@ struct MicroOp {
 
 enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
 
-/// What a memory instruction is in the memory model.
+/// The role of a memory instruction in the memory model.
 struct Ordering {
   bool strong = false;  ///< relaxed, volatile, atomic or better
   bool acquires = false;
@@ -78,8 +78,8 @@ struct MemoryAccess {
 };
 
 enum class Atomic : std::uint8_t;
-/// What a bulk reduction makes of `bytes` of elements at `to` and those at `from`, each atomically; see
-/// reduction.hpp. Without a function the copy is none, or its tensor map says the type.
+/// A bulk reduction: combines `bytes` of elements at `to` with those at `from`, each atomically; see
+/// reduction.hpp. Without a function the copy is no reduction, or its tensor map gives the type.
 struct Reduction {
   Atomic what{};
   void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) = nullptr;
@@ -141,7 +141,7 @@ struct ConstantSlot {
   bool wide = false;
 };
 
-/// What a call of a recursive function saves, and the frame it gets.
+/// The registers that a call of a recursive function saves, and the frame of the call.
 struct Frame {
   std::vector<Slot> narrow;      ///< registers of 4 bytes a lane
   std::vector<Slot> wide;        ///< of 8
@@ -195,7 +195,8 @@ struct Program {
   std::vector<BulkOperands> bulks;
   std::vector<WarpgroupProduct> products;
   std::vector<Video> videos;
-  // Of a kernel with such products: the registers that they use, and by which other micro-operations.
+  // For a kernel with such products: the registers that they use, and the other micro-operations that use
+  // them.
   std::uint32_t watched = 0;
   std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end
   std::vector<std::uint32_t> watches;      ///< twice the register's number, plus 1 for a mov
@@ -254,7 +255,7 @@ inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, sh
   }
   return Space::global;
 }
-/// What makes an address of the space a generic one.
+/// Returns the offset that turns an address of the space into a generic one.
 [[nodiscard]] constexpr std::uint64_t window_of(Space space) noexcept {
   for (const auto& [each, window] : windows) {
     if (each == space) return window;
@@ -264,8 +265,8 @@ inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, sh
 /// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
 inline constexpr std::uint32_t shared_base = 1024;
 inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
-/// What a kernel can have of other memories (CUDA C++ Programming Guide, "Technical Specifications"; PTX ISA,
-/// "Kernel Function Parameters").
+/// The most bytes that a kernel can use of other memories (CUDA C++ Programming Guide, "Technical
+/// Specifications"; PTX ISA, "Kernel Function Parameters").
 inline constexpr std::uint32_t max_local_bytes = 512 * 1024;
 inline constexpr std::uint32_t max_constant_bytes = 64 * 1024;
 inline constexpr std::uint32_t max_parameter_bytes = 32'764;

@@ -16,7 +16,7 @@ class Cluster;
 class Cta;
 struct Copy;
 
-/// What of a launch all its clusters see.
+/// The part of a launch's state that all its clusters share.
 struct LaunchOrder {
   explicit LaunchOrder(const std::vector<Region>& regions) : shadow(regions, slabs) {}
 
@@ -26,7 +26,7 @@ struct LaunchOrder {
   Releases releases{release_numbers};
 };
 
-/// What a fence orders.
+/// The scope and strength of a fence.
 struct FenceKind {
   bool narrow = false;      ///< at CTA scope
   bool sequential = false;  ///< fence.sc, membar
@@ -43,7 +43,7 @@ struct WarpAccess {
 
 class Races {
  public:
-  /// Of a cluster that has its CTAs.
+  /// For a cluster whose CTAs exist already.
   Races(Cluster& cluster, const Launch& launch);
 
   /// The cluster with this number in its grid has begun.
@@ -59,7 +59,7 @@ class Races {
 
   // Accesses of threads.
 
-  /// What an access of global memory will look at.
+  /// Prefetches the shadow for an access of global memory.
   void prefetch(std::uint64_t at) noexcept { launch_.shadow.prefetch(at, region_hint_); }
   /// By a full warp, lane i at `at` + i · bytes.
   void access(const Warp& warp, const WarpAccess& access, std::uint64_t at);
@@ -178,7 +178,7 @@ class Races {
     Agent agent = 0;
     std::vector<std::uint32_t> issued;  ///< by group, as in StoreAgents
   };
-  /// What relaxed accesses after a fence publish.
+  /// The knowledge that relaxed accesses after a fence publish.
   struct Fenced {
     std::shared_ptr<const Clock> clock;  ///< but of the lane itself
     std::uint32_t time = 0;
@@ -194,7 +194,7 @@ class Races {
     Fenced narrow;
     Fenced wide;
     std::vector<Pending> seen;  ///< by relaxed reads; a fence acquires them
-    Clock waited;               ///< what relaxed waits for mbarriers have seen, likewise
+    Clock waited;               ///< by relaxed waits for mbarriers; a fence acquires it
     std::uint64_t published_at =
         ~0ULL;  ///< the last address where a relaxed access since the fence published
     /// Before the fence.sc of others who have met this thread: what its relaxed accesses publish, too.
@@ -202,7 +202,7 @@ class Races {
     bool fresh = false;          ///< a fence.sc since the last barrier
     std::vector<Pending> heard;  ///< seen by others before they met this thread; a fence.sc acquires them
   };
-  /// What a fence finds in it: lanes of which that is the same acquire together.
+  /// The part of LaneFences that a fence acquires: lanes with equal parts acquire together.
   struct Finds {
     const LaneFences* of;
     friend bool operator==(const Finds& a, const Finds& b) {
@@ -210,7 +210,7 @@ class Races {
                               a.of->waited.empty() && b.of->waited.empty());
     }
   };
-  /// What a relaxed access publishes of it: lanes of which that is the same publish together.
+  /// The part of LaneFences that a relaxed access publishes: lanes with equal parts publish together.
   struct Publishes {
     const LaneFences* of;
     friend bool operator==(const Publishes& a, const Publishes& b) {
@@ -226,14 +226,14 @@ class Races {
     return agent_of(warp) * lanes + lane;
   }
   [[nodiscard]] Clock& barrier(std::uint32_t id, const Cta& cta) noexcept;
-  /// What threads that meet at a barrier have of each other's fence.sc.
+  /// The facts about each other's fence.sc that threads gain when they meet at a barrier.
   struct Met {
     std::vector<Pending> heard;
     Clock fenced;
     bool has_fenced = false;
   };
   void collect_fenced(const Warp& warp, Mask mask, Met& target);
-  /// What the lanes have seen, or heard of, that was released by a fence.sc.
+  /// Collects the releases by a fence.sc that the lanes have seen or heard of.
   void collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
   void hear(const Warp& warp, Mask mask, const std::vector<Pending>& what);
   void pass_on(const Warp& warp, Mask mask);
@@ -260,10 +260,10 @@ class Races {
   void range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step);
   void whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step);
   void begin_issue(const Warp& warp, std::uint32_t lane);
-  /// What a copy touches in the shared memory of `cta`, and in global memory.
+  /// Touches the memory of a copy: in the shared memory of `cta`, and in global memory.
   void tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
-  // Lanes that do the same with the same know the same of it: they are one agent.
+  // Lanes that act alike on the same object know the same about it: they are one agent.
 
   void acquire(const Warp& warp, Mask mask, const Release& release, bool narrow);
   void publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at);
@@ -273,9 +273,10 @@ class Races {
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
                                      std::uint32_t rank) const;
 
-  /// What a lane touches, or a copy, against what launches did that may still run: there are such.
+  /// Checks what a lane or a copy touches against the accesses of launches that may still run. There must be
+  /// such launches.
   void meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
-  /// Whoever acquires what such a launch has released needs no other wait.
+  /// A thread that acquires a release of such a launch needs no other wait.
   void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
   void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
@@ -318,7 +319,7 @@ class Races {
   bool in_step_ = false;
   GatherPatterns patterns_;
   std::vector<Clock> barriers_;  ///< 16 a CTA
-  bool hears_ = false;           ///< somebody has executed a fence.sc, or has seen what one released
+  bool hears_ = false;           ///< a thread has executed a fence.sc, or has seen a release by one
   std::unordered_map<std::uint32_t, Met> met_at_;  ///< of those who arrive, by barrier
   Clock cluster_arriving_;
   Clock cluster_completed_;

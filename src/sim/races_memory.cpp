@@ -40,7 +40,7 @@ Races::Step::Step(Races& races, const std::array<std::uint64_t, lanes>& at, Mask
     Block* const block = races.launch_.shadow.find(at[lane], races.region_hint_).block;
     if (count_ == 0 || blocks_[count_ - 1] != block) blocks_[count_++] = block;
   });
-  // In one order, so that nobody waits for one who waits for him.
+  // Blocks are locked in address order, so they cannot deadlock.
   const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count_);
   std::sort(blocks_.begin(), end);
   count_ = static_cast<std::size_t>(std::unique(blocks_.begin(), end) - blocks_.begin());
@@ -337,7 +337,7 @@ void Races::leave(Cta& cta) {
   for (const auto& warp : cta.warps) {
     const Mask all = of(*warp).existing();
     of(*warp).release(all, known);
-    // Who has waited, relaxed too, ends after what it has waited for.
+    // A thread that has waited, even relaxed, ends after the operations it has waited for.
     add_waited(*warp, all, known);
   }
   Touch by;
@@ -356,8 +356,8 @@ void Races::leave(Cta& cta) {
       return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
     });
     if (!peer || (peer->earlier.rank() == cta.rank && !is_sent(*peer))) continue;
-    // What a thread has read, and its arrival, are done when it arrives at the cluster's barrier, relaxed
-    // too; so is a copy's read that it has waited for.
+    // A thread's reads and its arrivals at mbarriers are complete when it arrives at the cluster's barrier,
+    // even relaxed; so is a copy's read that it has waited for.
     const Access& access = peer->earlier;
     const bool object = (access.place & Access::object) != 0;
     if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))

@@ -55,7 +55,7 @@ void Races::start(std::uint32_t number) {
 
 void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
   Knowledge& knowledge = of(warp);
-  // Nobody goes on before all have arrived, so a whole warp has met.
+  // No thread continues before all have arrived, so a whole warp has met.
   if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
   knowledge.release(mask, barrier(id, *warp.cta));
   knowledge.tick();
@@ -84,10 +84,10 @@ void Races::barrier_done(std::uint32_t id, const Cta& cta) {
   if (hears_) met_at_.erase(16 * cta.rank + id);
 }
 
-// A fence.sc that somebody has seen the effects of comes before the fence.sc of everybody who has met him
-// since: else it would come after, and what was seen before it had happened. So one thread may read a
-// counter, all meet, and each executes the fence by itself; or each executes it, all meet, and one changes
-// the counter.
+// If a thread has seen the effects of a fence.sc F, then F comes before the fence.sc of every thread that has
+// met this one since: otherwise F would come later, and its effects were seen before it had happened. So one
+// thread may read a counter, all meet, and each executes the fence by itself; or each executes it, all meet,
+// and one changes the counter.
 
 void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -273,7 +273,7 @@ void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
   });
 }
 
-/// What relaxed accesses release: what came before the fences before them.
+/// Publishes what relaxed accesses release: all that came before the fences before them.
 void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at) {
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   const Knowledge& knowledge = of(warp);
@@ -281,7 +281,7 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
   Mask publishing = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto found = fences_.find(number_of(warp, lane));
-    // Who spins with atomics publishes the same each time.
+    // A thread that spins with atomics publishes the same each time.
     if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
     fences[lane] = &found->second;
     publishing |= 1U << lane;
@@ -305,7 +305,7 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
 
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
                   const std::array<std::uint64_t, lanes>& at) {
-  // What was published was of this time, the access included.
+  // The release covers the current time, the access included; a new time begins after it.
   if (access.ordering.releases) of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
@@ -331,7 +331,7 @@ bool is_load(bool write, Memory memory) {
   return write == (memory == Memory::shared);
 }
 
-/// What would have ordered two accesses, and what helps; empty where the rule's own words say it.
+/// The missing order between two accesses, and the remedy; empty where the rule's own text says it.
 struct Advice {
   const char* expected = "";
   const char* remedy = "";

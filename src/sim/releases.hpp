@@ -26,9 +26,9 @@ struct Acquired {
   std::uint64_t number = 0;  ///< none of what leads here has a higher one
 };
 
-/// What a thread knew and had done when it released; never changes once it can be found.
+/// The knowledge and accesses of a thread when it released; never changes once it can be found.
 struct Release {
-  /// What a thread of its cluster had acquired.
+  /// The releases that a thread of its cluster had acquired.
   struct Import {
     Agent agent = 0;
     const Acquired* last = nullptr;
@@ -48,8 +48,8 @@ struct Release {
 /// The releases at each address of the launch's or a cluster's memory, which live as long as this.
 /// Thread-safe.
 ///
-/// Whoever acquires meets all releases there so far: more than the one whose value it has read where a plain
-/// store came between, and never less, though threads of the host run the CTAs.
+/// An acquire synchronises with all releases at the address so far: with more than the one whose value it has
+/// read if a plain store came between, and never with fewer, though threads of the host run the CTAs.
 class Releases {
  public:
   /// `numbers` counts those of the whole launch.
@@ -70,13 +70,13 @@ class Releases {
   std::deque<Acquired> acquired_;
 };
 
-/// What the threads of a cluster have acquired from others. Each thread that does is an agent; its time is
-/// the number of releases that it has acquired. What led to those is looked for when somebody asks, the
-/// latest first, and no further than the question needs: in a grid each CTA of which acquires from many, few
-/// ask.
+/// The releases that the threads of a cluster have acquired from other clusters. Each thread that acquires is
+/// an agent; its time is the number of releases that it has acquired. The releases that led to those are
+/// searched on demand, the latest first, and no further than the query needs: queries are rare even in a grid
+/// where each CTA acquires from many.
 class Imports {
  public:
-  /// Of the cluster with this number.
+  /// Begins for the cluster with this number.
   void start(std::uint32_t cluster);
   /// The cluster has released for the first time, by this number.
   void begin(std::uint64_t number) noexcept { first_ = std::min(first_, number); }
@@ -94,10 +94,10 @@ class Imports {
     }
     return static_cast<std::uint32_t>(list.acquired.size());
   }
-  /// Whether somebody with this clock knows what a lane of another cluster's agent did at `time`.
+  /// Checks whether a thread with this clock knows what a lane of another cluster's agent did at `time`.
   [[nodiscard]] bool know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
                           std::uint32_t time);
-  /// Everything that somebody with this clock has acquired.
+  /// Returns all releases that a thread with this clock has acquired.
   [[nodiscard]] std::vector<Release::Import> of(const Clock& clock) const;
 
  private:
@@ -120,7 +120,8 @@ class Imports {
     std::unordered_map<std::uint32_t, std::vector<Seen>> by_cluster;
   };
 
-  /// The cluster's own releases among what leads to one. What they have acquired their clocks know.
+  /// Visits the cluster's own releases among those that lead to `release`. Their clocks include what they
+  /// have acquired.
   template <typename Visit>
   void meet_own(List& list, const Release& release, const Visit& visit) {
     std::vector<Step> open{{&release, nullptr}};
@@ -133,7 +134,7 @@ class Imports {
       follow(step, [&](const Step& next) { open.push_back(next); });
     }
   }
-  /// What leads to a step, one step back.
+  /// Adds the steps that lead to a step directly.
   template <typename Add>
   void follow(const Step& step, const Add& add) const {
     if (step.acquired != nullptr) {

@@ -48,8 +48,8 @@ extern const Selectors warpgroup_selectors;
 /// fence.proxy.tensormap::generic
 void select_map_fence(Decoder& d);
 
-/// What a memory instruction says of order: .volatile is relaxed at system scope; atomics are strong whatever
-/// they say.
+/// Returns the ordering of a memory instruction: .volatile is relaxed at system scope; atomics are strong
+/// with any qualifier.
 [[nodiscard]] Ordering ordering_of(Decoder& d, bool atomic);
 
 // Arithmetic that floats and integers have in common.
@@ -65,8 +65,8 @@ void by_type(Decoder& d) {
 // From the types, roundings and flags that an instruction names to the C++ types and values that its handler
 // is made of.
 
-/// What visit(T{}) gives for the C++ type of an integer of 32 or 64 bits, of .b32 and .b64 an unsigned one;
-/// null for other types.
+/// Returns visit(T{}) for the C++ type of an integer of 32 or 64 bits, unsigned for .b32 and .b64; null for
+/// other types.
 template <typename Visit>
 [[nodiscard]] Handler with_int32_or_64(ScalarType type, const Visit& visit) {
   switch (type) {
@@ -118,7 +118,7 @@ template <typename Visit>
   return ptx::bits_of(type) == 64;
 }
 
-/// What visit(std::bool_constant…) gives for flags that are known when an instruction is decoded.
+/// Returns visit(std::bool_constant…) for flags that are known when an instruction is decoded.
 template <typename Visit, typename... More>
 [[nodiscard]] Handler with_flags(const Visit& visit, bool first, More... more) {
   const auto go = [&](auto flag) -> Handler {

@@ -1,4 +1,4 @@
-/// What a thread copies by itself: cp.async, its groups and its arrival at an mbarrier (PTX ISA 9.7.9.25.3);
+/// Asynchronous copies by threads: cp.async, its groups and its arrival at an mbarrier (PTX ISA 9.7.9.25.3);
 /// st.async and red.async into the shared memory of another CTA of the cluster (9.7.9.12, 9.7.13,
 /// "red.async").
 #include "sim/cta.hpp"
@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// What st.async and red.async share: where the bytes go, and the mbarrier they complete on.
+/// The part that st.async and red.async share: the destination, and the mbarrier that they complete on.
 Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes, Cta*& target) {
   Cta& cta = *warp.cta;
   if (cta.cluster.size() == 1) {
@@ -133,7 +133,8 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
   if (!cta.races) return;
-  // The thread's own accesses, at the latest when it waits: nobody else may have touched either since.
+  // The copy counts as the thread's own accesses, at the latest when it waits: no other thread may have
+  // touched either place since.
   if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
   cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
 }

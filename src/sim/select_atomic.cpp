@@ -37,7 +37,7 @@ void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes
   trace.finish();
 }
 
-/// Of integers, f64, and f32 where they are not sums.
+/// Atomics on integers, f64, and f32 except sums of f32.
 template <typename T>
 void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   using Word = std::conditional_t<sizeof(T) == 2, std::uint16_t,
@@ -55,7 +55,7 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// What the word at `memory` was; then it holds what `change` makes of that.
+/// Replaces the word at `memory` by `change` of it, atomically, and returns the old word.
 template <typename Word, typename Change>
 Word exchange(std::byte* memory, const Change& change) {
   auto* const word = reinterpret_cast<Word*>(memory);
@@ -73,9 +73,9 @@ std::uint32_t flushed_sum(std::uint32_t a, std::uint32_t b) {
       canonical(flush(flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
 }
 
-/// Of f16 and bf16, alone or in pairs, of sums of f32, and of vectors of all of these: each element by
-/// itself. But for f32 in global memory, arithmetic is the copy engine's. The access's values are the
-/// operands' words, then those of what was there, unless nobody asks. a: operands; b: the elements' type.
+/// Atomics on f16 and bf16, alone or in pairs, sums of f32, and vectors of all of these: each element by
+/// itself. Except for f32 in global memory, arithmetic is the copy engine's. The access's values are the
+/// operands' words, then the old words if the instruction returns them. a: operands; b: the elements' type.
 template <typename Word>
 void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
   const auto what = static_cast<Atomic>(op.c);
@@ -101,8 +101,8 @@ void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
                 });
 }
 
-/// cas and exch of 128 bits. The access's values are halves, the low one first: of what is compared (cas
-/// alone), of what is stored, and of what was there, unless nobody asks. c: the operation.
+/// cas and exch of 128 bits. The access's values are halves, the low one first: of the value to compare (cas
+/// alone), of the value to store, and of the old value if the instruction returns it. c: the operation.
 void exchange_128(Warp& warp, const MicroOp& op, Mask mask) {
   using U64 = std::uint64_t;
   // One at a time, in the whole process: the host has no atomics of 128 bits that need no library.
@@ -186,7 +186,7 @@ void emit_number(Decoder& d, const Form& form, MemoryAccess access) {
     else
       return &atomic<T>;
   });
-  // Of 16 bits the ISA has no other than cas.
+  // For 16-bit words the ISA has only cas.
   if (handler == nullptr || (ptx::bits_of(t) == 16 && form.what != Atomic::cas)) d.unsupported();
   const std::uint32_t index = d.add(std::move(access));
   const Slot a = d.read(form.address + 1, t);

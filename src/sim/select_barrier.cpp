@@ -76,8 +76,8 @@ void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
                     {mask, passes ? mask : 0, passes, count_of(mask & read_mask(warp, op.c))});
 }
 
-/// The same of barrier without .aligned: lanes of a warp may come to a barrier one by one, at one instruction
-/// or at several; the warp arrives when the last has come.
+/// The same for barrier without .aligned: lanes of a warp may come to a barrier one by one, at one
+/// instruction or at several; the warp arrives when the last has come.
 void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   const auto named = [&](std::uint32_t lane) { return named_by(warp, op, lane); };
   for_alike(mask, named, [&](const NamedPlace& place, Mask same) {

@@ -87,7 +87,8 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
   return map->changed_in == 0 ? *map : changed_map(warp, lane, address, *map);
 }
 
-/// What only copies of pixels have: where the filter's corner stands first, and the offsets from it.
+/// Reads the operands that only im2col copies have: the first position of the filter's corner, and the
+/// offsets.
 void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy& copy) {
   const TensorMapSpec& spec = copy.map.spec;
   const std::uint32_t first = first_image_dimension(spec.interleave);
@@ -160,7 +161,7 @@ SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const Mem
 /// The mbarrier that a load completes on, in the CTA that its bytes go to.
 std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, Cta& target) {
   const SharedPlace at = completion_barrier(warp, lane, address, peers, target);
-  // Of an init that nobody has waited for it is said that they race.
+  // An mbarrier.init without later synchronisation is reported as a race instead.
   const std::uint32_t place = target.in_cluster(at.offset);
   if (!target.visible(*target.mbarrier(at.offset)) &&
       (!target.races || target.races->follows_write(warp, lane, place) ||
@@ -219,7 +220,7 @@ void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   to.owner->engine.issue_load(copy, warp, lane);
 }
 
-/// What a reduction does to the elements of its map's type.
+/// Returns the reduction for the element type of its map.
 Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& operands, const Copy& copy) {
   const Atomic what = operands.reduction.what;
   const ElementType type = copy.map.spec.type;

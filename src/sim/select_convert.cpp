@@ -14,7 +14,7 @@ using U32 = std::uint32_t;
 using U16 = std::uint16_t;
 using U64 = std::uint64_t;
 
-// What becomes of NaNs and of subnormal numbers was measured on an H200: docs/tma.md, "What cvt does".
+// Results for NaNs and subnormal numbers were measured on an H200: docs/tma.md, "What cvt does".
 
 /// The NaN of a conversion to f64 or from it keeps its sign and the upper bits of its payload.
 double quiet(double value) {
@@ -49,7 +49,7 @@ constexpr auto integral =
 /// .sat of a float result, asked of what it is made of: what lies in between stays in between.
 constexpr auto saturated = []<typename T>(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; };
 constexpr auto flushed = [](float value) { return quiet(flush(value)); };
-/// .relu likewise; a NaN stays one.
+/// .relu of a float result, also applied to the operand; a NaN stays one.
 constexpr auto rectified = [](float value) { return value <= 0 ? 0.0F : value; };
 template <SmallFormat format>
 constexpr auto widen = [](U16 bits) { return decode_small<format>(bits); };
@@ -68,7 +68,7 @@ constexpr auto widen_bits = [](U16 bits) { return std::bit_cast<float>(U32{bits}
 template <typename From>
 double for_narrow(From value) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
-    // Of more than 53 bits the last 12 are one bit that says whether there are any.
+    // In a magnitude of more than 53 bits, one sticky bit stands for the last 12.
     const bool negative = std::cmp_less(value, 0);
     U64 magnitude = negative ? U64{0} - static_cast<U64>(value) : static_cast<U64>(value);
     constexpr U64 last = 0xfff;
@@ -126,8 +126,8 @@ constexpr auto rounded_tf32 = [](U32 bits) {
   return saturate && (rounded & 0x7f800000) == 0x7f800000 ? rounded - 0x2000 : rounded;
 };
 
-/// What visit.operator()<Round>() gives for the rounding to an integer that the instruction names; null
-/// without one.
+/// Returns visit.operator()<Round>() for the rounding to an integer that the instruction names; null without
+/// one.
 template <typename Visit>
 Handler with_round(const Decoder& d, const Visit& visit) {
   if (d.has("rni")) return visit.template operator()<Round::nearest>();
@@ -153,7 +153,7 @@ Handler numeric(const Decoder& d) {
   }
 }
 
-/// What visit.operator()<saturate, Round>() gives for .satfinite and the rounding of the instruction.
+/// Returns visit.operator()<saturate, Round>() for .satfinite and the rounding of the instruction.
 template <typename Visit>
 Handler with_narrowing(const Decoder& d, const Visit& visit) {
   return with_flags(

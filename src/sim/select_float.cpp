@@ -87,8 +87,8 @@ Handler least_or_greatest(const Decoder& d) {
 }
 
 #if defined(__x86_64__)
-// fma of f32, rounded to nearest: the most frequent that is slow by a function of the library. What a target
-// attribute allows stays in this function; nothing that other files have, too, is compiled with it.
+// fma of f32, rounded to nearest: the most frequent operation that a library function makes slow. The target
+// attribute affects this function alone; no code shared with other files is compiled with it.
 
 [[gnu::target("avx2,fma")]] void fuse_all(std::byte* d, const std::byte* a, const std::byte* b,
                                           const std::byte* c) {
@@ -151,7 +151,7 @@ constexpr auto add_halves = [](double a, double b) { return add_to_odd(a, b); };
 constexpr auto subtract_halves = [](double a, double b) { return add_to_odd(a, -b); };
 constexpr auto multiply_add_halves = [](double a, double b, double c) { return add_to_odd(a * b, c); };
 
-/// What an instruction's modifiers ask for, and whether it works on pairs.
+/// The modifiers of an instruction, and whether it works on pairs.
 enum Modifier : std::uint32_t { ftz = 1, saturates = 2, relu = 4, pair = 8 };
 
 /// The operation on one half of each word, or on both.

@@ -93,7 +93,7 @@ constexpr auto multiply_add_saturated = [](std::int64_t a, std::int64_t b, std::
   return saturate((a * b >> 32) + c);
 };
 
-/// Of 24 bits, sign- or zero-extended; the product's bits 47 to 16 or 31 to 0.
+/// The product of 24-bit operands, sign- or zero-extended; its bits 47 to 16 or 31 to 0.
 template <bool high>
 constexpr auto product_of_24 = []<typename T>(T a, T b) {
   const auto cut = [](T v) -> std::int64_t {
@@ -241,7 +241,7 @@ Handler dot_products(const Decoder& d, ScalarType) {
                     is_signed(d, 0), is_signed(d, 1), d.has("hi"));
 }
 
-/// What integers and floats have in common, of integers.
+/// Arithmetic that integers share with floats, for integers.
 Handler arithmetic(const Decoder& d, ScalarType t) {
   const bool high = d.has("hi");
   switch (d.in().opcode) {
@@ -281,7 +281,7 @@ void emit_wide(Decoder& d, ScalarType t) {
 
 // Extended precision: the carry is a bit a lane in a slot of its own.
 
-/// What is added to b or c, or what b is taken from.
+/// The first term: b or c is added to it, or b is subtracted from it.
 enum class First : std::uint8_t { operand, low, high };
 
 /// d = first + last + carry, or a - b - borrow; the carry is taken, given, or both.

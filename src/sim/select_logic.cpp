@@ -173,7 +173,8 @@ void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// What set.type gives for "yes" where it compares values of type `from`; 0 where there is no such form.
+/// Returns the value of set.type for "true" when it compares values of type `from`; 0 if there is no such
+/// form.
 U32 yes_of(ScalarType to, ScalarType from) {
   if (is_half(to)) {
     if (is_half_pair(to) != is_half_pair(from) || !is_half(from) || is_bfloat(to) != is_bfloat(from))

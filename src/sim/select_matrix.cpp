@@ -183,7 +183,7 @@ void give(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
 
 constexpr std::uint32_t row_bytes = 16;
 
-/// What lanes get of rows that nobody has written, or give to rows of what nobody has defined.
+/// Tracks uninitialised values that lanes load from rows, or store to rows.
 template <bool transposed, bool loads>
 void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
   for (std::uint32_t m = 0; m < matrices; ++m) {
