@@ -1,6 +1,6 @@
 #pragma once
 
-/// The rules that the simulator and lint report: one list, so that both say the same of the same mistake.
+/// The rules that the simulator and lint report: one list, so that both report a mistake alike.
 #include "check/rule_table.hpp"
 
 TMAJIT_BEGIN
@@ -19,7 +19,7 @@ namespace check {
   return index < std::size(rules) ? &rules[index] : nullptr;
 }
 
-/// A rule by its id. Of a literal, the compiler looks for the rule, and refuses an id that there is none of.
+/// A rule by its id. The compiler looks up the rule of a literal, and rejects an unknown id.
 class RuleId {
  public:
   template <std::size_t length>
@@ -61,7 +61,7 @@ void describe(Finding& finding, RuleId rule, std::string found, std::string expe
 
 /// ", source scale.cu:18", or ", source line 18" where no file is named; empty without line information.
 [[nodiscard]] std::string source_place(const Finding& finding);
-/// What every finding ends with in text: what is legal, and what helps, a line each.
+/// Returns the end of every finding's text: what is legal, and what helps, a line each.
 [[nodiscard]] std::string advice(const Finding& finding);
 
 }  // namespace check

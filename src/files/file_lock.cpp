@@ -29,7 +29,7 @@ bool is_at(int descriptor, const std::filesystem::path& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// One try. The file is opened each time: whoever had the lock has removed the one that was there.
+/// Tries once. Opens the file each time: the previous holder has removed the file that it locked.
 Attempt attempt(const std::filesystem::path& path, int& descriptor) {
   descriptor = open_lock(path);
   if (descriptor < 0 && errno == ENOENT && !make_private_folder(path.parent_path())) {

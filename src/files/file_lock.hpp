@@ -16,15 +16,15 @@ TMAJIT_BEGIN
 /// work goes on without it.
 class FileLock {
  public:
-  /// Makes the file `path`, and its folder if that is missing (0700), and waits for whoever has the lock, for
-  /// at most `patience`: a process that was stopped keeps what it has.
+  /// Makes the file `path`, and its folder if that is missing (0700). Waits for the lock for at most
+  /// `patience`: a stopped process keeps its lock.
   FileLock(std::filesystem::path path, std::chrono::milliseconds patience);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
   [[nodiscard]] bool is_held() const noexcept { return descriptor_ >= 0; }
-  /// Whether somebody else had the lock for all of `patience`.
+  /// Whether another holder had the lock for all of `patience`.
   [[nodiscard]] bool timed_out() const noexcept { return timed_out_; }
 
  private:

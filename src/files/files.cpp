@@ -50,7 +50,7 @@ std::error_code make_folder(const std::filesystem::path& path) {
 std::string read_file(const std::filesystem::path& path, std::uint64_t limit, std::error_code& error,
                       Writer writer) {
   error.clear();
-  // O_NONBLOCK, for a pipe that somebody put there.
+  // O_NONBLOCK: opening a pipe at this path must not block.
   const int file = uninterrupted([&] { return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
   if (file < 0) {
     error = last_error();

@@ -10,12 +10,12 @@
 
 TMAJIT_BEGIN
 
-/// Whose files are read.
+/// Writers whose files are read.
 enum class Writer { anyone, trusted };
 
-/// The first `limit` bytes of a regular file. `error` is an I/O error, ENOENT among them; one of a file that
-/// is no regular file is EINVAL, one of a file that somebody else may have written (is_trusted_file) is EPERM
-/// where only those of a trusted writer are read. Never blocks on a pipe.
+/// The first `limit` bytes of a regular file. `error` is an I/O error, for example ENOENT. A file that is not
+/// regular gives EINVAL. A file that an untrusted user may have written (is_trusted_file) gives EPERM where
+/// only files of trusted writers are read. Never blocks on a pipe.
 [[nodiscard]] std::string read_file(const std::filesystem::path& path, std::uint64_t limit,
                                     std::error_code& error, Writer writer = Writer::anyone);
 

@@ -19,8 +19,9 @@ struct Conversion {
   bool rectifies = false;    ///< .relu
 };
 
-/// The result's bits of those of a number, both in the low bytes. Of tf32 all 32 bits count. What the ISA
-/// leaves open, the bits of NaNs and what .ftz flushes, is as an H200 does it (docs/tma.md).
+/// Converts the bits of a number to those of the result, both in the low bytes. All 32 bits of a tf32 count.
+/// Where the ISA leaves the result open (bits of NaNs, values that .ftz flushes), it is that of an H200
+/// (docs/tma.md).
 [[nodiscard]] std::uint64_t convert(const Conversion& how, std::uint64_t bits);
 
 }  // namespace reference

@@ -22,21 +22,21 @@ namespace reference {
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);
 
 /// Loads the tile at `coordinates` (which may lie anywhere): writes the bytes that the engine writes, leaves
-/// the others of `shared` alone. `shared` has begin + image_bytes(map) or more; `tensor` begins at the map's
-/// address. Of im2col maps the coordinates of the image lie within the bounding box, and `offsets` has one
-/// for each.
+/// the other bytes of `shared` unchanged. `shared` has at least begin + image_bytes(map) bytes; `tensor`
+/// begins at the map's address. For im2col maps the coordinates of the image lie within the bounding box, and
+/// `offsets` has one for each.
 void load(const tmajit::TensorMapSpec& map, std::span<const std::byte> tensor,
           std::span<const std::int64_t> coordinates, std::span<std::byte> shared,
           std::span<const std::int64_t> offsets = {}, std::uint64_t begin = 0);
 
 /// Stores the tile in `shared` to `coordinates` (not negative). Elements outside the tensor are not written,
-/// but for the rest of a 16-byte chunk that begins inside it. Of such a rest, what lies beyond `tensor` is
-/// dropped.
+/// except the remainder of a 16-byte chunk that begins inside it. Bytes of such a remainder beyond `tensor`
+/// are dropped.
 void store(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
            std::span<const std::int64_t> coordinates, std::span<const std::byte> shared,
            std::uint64_t begin = 0);
 
-/// What a reduction does to an element of the tensor, with one of the tile.
+/// The operation of a reduction: updates an element of the tensor with one of the tile.
 using Combine = std::function<void(std::byte* element, const std::byte* operand)>;
 /// A store that combines each element that it would write with what is there.
 void reduce(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,

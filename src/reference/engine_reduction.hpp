@@ -9,7 +9,7 @@
 
 namespace reference {
 
-/// What the copy engine combines elements by (PTX ISA, "cp.reduce.async.bulk").
+/// The operations by which the copy engine combines elements (PTX ISA, "cp.reduce.async.bulk").
 enum class EngineReduction : std::uint8_t { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 inline constexpr std::array all_engine_reductions{
     EngineReduction::add, EngineReduction::min,     EngineReduction::max,    EngineReduction::inc,
@@ -17,10 +17,11 @@ inline constexpr std::array all_engine_reductions{
 /// PTX's word: "add", "and".
 [[nodiscard]] std::string_view name(EngineReduction operation) noexcept;
 
-/// What it reduces into: a tensor, by its map; global memory; shared memory of a peer in the cluster.
+/// The destination of a reduction: a tensor, by its map; global memory; shared memory of a peer in the
+/// cluster.
 enum class ReductionTarget : std::uint8_t { tensor, global, peer };
-/// Whether the ISA's tables have it. Of bit-wise operations they have .b32 and .b64, which here are the
-/// integers of that size; through maps of i64 they are illegal on an H200 (docs/tma.md).
+/// Checks whether the ISA's tables list the reduction. They list bit-wise operations for .b32 and .b64, which
+/// here are the integers of that size; through maps of i64 they are illegal on an H200 (docs/tma.md).
 [[nodiscard]] bool engine_reduces(EngineReduction operation, tmajit::ElementType type,
                                   ReductionTarget target) noexcept;
 

@@ -244,7 +244,7 @@ Scalar divide(const Scalar& a, const Scalar& b) {
       [](auto x, auto y) -> Scalar {
         using C = decltype(x + y);
         if constexpr (std::is_integral_v<C>) {
-          // What no division gives is anything; here 0, and what wraps.
+          // Division by zero and overflow are undefined in C++; here they give 0 and the wrapped value.
           const auto divisor = static_cast<C>(y);
           if (divisor == 0) return scalar(C{0});
           if (std::is_signed_v<C> && divisor == static_cast<C>(-1)) return multiply(x, -1);

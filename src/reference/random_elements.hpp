@@ -30,7 +30,7 @@ class RandomElements {
 class Pattern {
  public:
   Pattern(tmajit::ElementType type, std::uint64_t seed);
-  /// What memory is filled with, again and again.
+  /// The bytes that fill memory, repeated.
   [[nodiscard]] std::span<const std::byte> period() const;
   /// The element at byte `offset` of memory that was filled so; contiguous up to 8 bytes.
   [[nodiscard]] const std::byte* at(std::uint64_t offset) const;

@@ -36,7 +36,7 @@ template <typename T>
 
 /// a + b in C++'s common type; integers wrap, as they do on the device.
 [[nodiscard]] Scalar add(const Scalar& a, const Scalar& b);
-/// a · b likewise.
+/// a · b in C++'s common type; integers wrap.
 [[nodiscard]] Scalar multiply(const Scalar& a, const Scalar& b);
 
 /// Reads the element at `bytes` (little-endian, unaligned).
@@ -47,8 +47,8 @@ template <typename T>
 /// where the float is shorter; fp8 saturates to its largest finite value, tf32 rounds to nearest even too.
 void encode(tmajit::ElementType type, const Scalar& value, std::byte* bytes);
 
-/// What a tensor map of `type` makes of an element (`size_of(type)` bytes) on its way to shared memory: tf32
-/// rounds. Other types pass unchanged, the ftz forms of f32 too.
+/// Converts an element (`size_of(type)` bytes) as a tensor map of `type` does on the way to shared memory:
+/// tf32 rounds. Other types pass unchanged, the ftz forms of f32 too.
 void convert_on_load(tmajit::ElementType type, std::byte* element);
 
 /// Equal bits, or both NaN: which NaN an operation makes differs between processors.
