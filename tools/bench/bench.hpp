@@ -17,7 +17,7 @@ namespace bench {
 
 class RawNvrtc;
 
-/// What a run of tmajit-bench measures; the command line.
+/// Command line of tmajit-bench: what a run measures.
 struct Options : ProgramOptions {
   std::vector<std::string> only;           ///< groups; empty for all of them
   std::vector<std::uint64_t> sizes;        ///< bytes of a case's largest operand
@@ -39,14 +39,14 @@ std::optional<int> parse(int argc, char** argv, Options& options);
 void measure_bandwidth(const Options& options, Machine& machine, Report& report);
 /// Planning, compiling, from disk, from memory, for every family; needs no GPU.
 void measure_jit(const Options& options, Report& report);
-/// NVRTC's time for kernels that stand for the others, as multiples of its time for an empty one. Files come
+/// Measures NVRTC's time for representative kernels, as multiples of its time for an empty one. Files come
 /// and go in `folder`.
 void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const std::filesystem::path& folder,
                           Report& report);
 /// Host time of a launch.
 void measure_launch(const Options& options, Machine& machine, Report& report);
-/// What the host pays for a launch by each of the library's ways, over the driver's own; on a device that
-/// does nothing, too, which needs no GPU.
+/// Measures the host's cost of a launch by each of the library's ways, over the driver's own. It also
+/// measures it on a device that does nothing, which needs no GPU.
 void measure_dispatch(const Options& options, Machine* gpu, Report& report);
 /// How many kernels a program makes when it meets many shapes. It only plans, for which it needs no GPU.
 void measure_kernels(const Options& options, Report& report);

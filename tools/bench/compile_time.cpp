@@ -1,4 +1,4 @@
-// What NVRTC takes for kernels that stand for the others, as multiples of what it takes for an empty one.
+// Measures NVRTC's time for representative kernels, as multiples of its time for an empty one.
 #include "bench.hpp"
 #include "cost.hpp"
 #include "planning.hpp"

@@ -5,13 +5,13 @@
 
 namespace bench {
 
-/// What a call costs the process that makes it.
+/// Cost of a call to the process that makes it.
 struct Cost {
   double wall_ms = 0;
-  double cpu_ms = 0;  ///< of all threads: what a busy machine disturbs least
+  double cpu_ms = 0;  ///< of all threads; a busy machine disturbs it least
 };
 
-/// What a call costs this process.
+/// Measures the cost of a call to this process.
 template <class Function>
 Cost cost(const Function& function) {
   const auto cpu_ms = [] {

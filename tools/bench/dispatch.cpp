@@ -56,7 +56,8 @@ class OtherWork {
 
  private:
   static constexpr std::size_t line = 64;
-  /// Of the first and second level; where the system does not tell, those of a large core.
+  /// Returns the size of the first- and second-level caches together. If the system does not report them, it
+  /// is that of a large core.
   static std::size_t cache_bytes() {
     const long first = ::sysconf(_SC_LEVEL1_DCACHE_SIZE);
     const long second = ::sysconf(_SC_LEVEL2_CACHE_SIZE);

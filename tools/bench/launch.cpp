@@ -139,7 +139,7 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
              {"Kernel::launch(plan), maps encoded", [&] { kernel.launch(plan, machine.stream); }}});
 }
 
-/// What a move costs that is planned once, used again, and planned for each launch.
+/// Measures the cost of a move that is planned once, used again, and planned for each launch.
 void measure_move(const Options& options, Machine& machine, Report& report) {
   const tmajit::Dims axes{1, 0};
   const Case c = small_case("permute", {{"axes", axes}});

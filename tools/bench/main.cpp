@@ -24,7 +24,7 @@ std::string first_line(const char* path) {
   return line;
 }
 
-/// What the numbers were measured with.
+/// Reports the versions, options and device of the measurements.
 void describe_setting(const Options& options, const Machine* machine, Report& report) {
   report.json["tmajit"] = TMAJIT_VERSION_STRING;
   report.json["rounds"] = options.rounds;

@@ -37,7 +37,7 @@ class RawLauncher {
         "cuLaunchKernelEx");
   }
 
-  /// What it does, for people.
+  /// Returns the call that it makes, for people to read.
   [[nodiscard]] const char* name() const {
     return raw_ ? "cuLaunchKernelEx" : "Kernel::launch(shape, parameters)";
   }

@@ -21,7 +21,7 @@ constexpr std::size_t finalists = 24;  // measured again, more often, beside the
 constexpr std::size_t shown = 10;
 constexpr unsigned heat_rounds = 3;
 
-/// What is tuned: a case of the list, or the same with the user's expression.
+/// Returns the case that is tuned: a case of the list, or that case with the user's expression.
 Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t size) {
   for (Case& c : list_cases({.types = {type}, .sizes = {size}})) {
     if (!c.tile || c.family != options.sweep) continue;

@@ -37,8 +37,8 @@ std::size_t help_columns() {
   return std::min(columns(STDOUT_FILENO), widest);
 }
 
-/// `text` with its lines broken to the page. What a line goes on with stands `indent` columns further in than
-/// its beginning; commands go on after a backslash, so that they can be copied.
+/// Returns `text` with its lines wrapped to the page. Continuations are indented by `indent` columns more
+/// than the line's beginning. Commands continue after a backslash, so that they can be copied.
 std::string fitted(std::string_view text, std::size_t indent) {
   std::string page;
   for (const auto line : split(text, '\n')) {
@@ -99,7 +99,7 @@ class HelpFormatter : public CLI::Formatter {
 
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return {};
-    // What follows a colon are the names of validators; descriptions say it better.
+    // Names of validators follow a colon; descriptions say it better.
     const auto type = option->get_type_name().substr(0, option->get_type_name().find(':'));
     std::string text = type.empty() ? "" : " " + type;
     if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";

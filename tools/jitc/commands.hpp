@@ -9,7 +9,7 @@ class App;
 
 namespace jitc {
 
-/// What jitc exits with, one number a meaning; docs/check.md has the table.
+/// Exit codes of jitc, one per meaning; docs/check.md has the table.
 namespace exit_code {
 inline constexpr int done = 0;     ///< done, and nothing found
 inline constexpr int found = 1;    ///< findings, reports, results that differ
@@ -17,7 +17,7 @@ inline constexpr int refused = 2;  ///< a command line, or an input, that can ne
 inline constexpr int failed = 3;   ///< it could not be done: no device, no compiler, no memory, no such file
 }  // namespace exit_code
 
-/// What the command line asked for, carried out once all of it has been understood.
+/// The action that the command line asks for. It runs after the whole line has been parsed.
 struct Session {
   std::function<int(bool json)> action;  ///< returns the exit code
   bool json = false;

@@ -30,12 +30,12 @@ void write_line(int fd, const Json& json) {
   const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
   for (std::size_t done = 0; done < line.size();) {
     const auto wrote = ::write(fd, line.data() + done, line.size() - done);
-    if (wrote <= 0) return;  // nobody reads any more
+    if (wrote <= 0) return;  // the reader has gone
     done += static_cast<std::size_t>(wrote);
   }
 }
 
-/// What a worker does: a line for the device, then a line for each case from `first` on.
+/// Runs a worker: writes a line for the device, then a line for each case from `first` on.
 void work(const ConformanceRun& run, std::size_t first, int fd) {
   try {
     const DeviceChoice choice = select_device(run.device, {}, false);
@@ -113,7 +113,7 @@ class Worker {
   std::string text_;
 };
 
-/// What is said of a case whose process says nothing.
+/// Returns the result of a case whose process reports none.
 Json lost() {
   return {{"trials", 0},
           {"wrong", 0},

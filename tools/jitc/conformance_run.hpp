@@ -16,7 +16,7 @@ struct ConformanceRun {
   std::uint64_t seed = 1;
 };
 
-/// What came of them.
+/// Results of a ConformanceRun's cases.
 struct ConformanceResults {
   Json device;  ///< to_json(DeviceInfo), and why it was taken
   Json cases;   ///< an object a case, in order: case, trials, wrong, differences, error

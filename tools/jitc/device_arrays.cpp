@@ -10,7 +10,7 @@
 namespace jitc {
 namespace {
 
-/// What outputs hold before a run.
+/// Value of every byte of the outputs before a run.
 constexpr std::byte untouched{0xa5};
 
 tmajit::Buffer allocate(const std::shared_ptr<tmajit::Device>& device, const Array& array) {
@@ -72,7 +72,7 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
       before_.emplace_back(image.bytes.begin(), image.bytes.end());
       continue;
     }
-    // What is combined with them has to find numbers there.
+    // Outputs that a kernel combines with have to hold numbers.
     fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
   }
   clear_outputs();

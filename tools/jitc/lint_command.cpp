@@ -113,7 +113,7 @@ bool is_operation(std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// What --map and --box-bytes say.
+/// Adds the facts that --map and --box-bytes give.
 void add_facts(const LintCommand& command, Subject& subject) {
   subject.first_given_map = subject.options.maps.size();
   for (const std::string& text : command.maps) subject.options.maps.push_back(parse_map(text));

@@ -30,8 +30,8 @@ class Builder {
       refuse("cast needs --out-dtype, the type to which elements are converted: --out-dtype bf16");
     if (!combines() && !options_.into.empty()) refuse("{} takes no --into; reduce_into does", problem_.word);
     check_filter();
-    // What can be read without the inputs comes first, so that a word that is wrong is not hidden by a file
-    // that is not there.
+    // Options that can be read without the inputs come first, so that a missing file does not hide a wrong
+    // word.
     const auto named = read_types(options_);
     check_values();
     read_ranges();
@@ -355,7 +355,7 @@ class Builder {
     }
   }
 
-  /// What moves bits makes no element of one type from one of another.
+  /// Refuses operand types between which an operation that moves bits would have to convert.
   void require_same_bits() const {
     if (!operation().moves_bits) return;
     const auto to = types_.output;

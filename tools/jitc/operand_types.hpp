@@ -19,7 +19,7 @@ struct OperandTypes {
   bool is_default = false;  ///< the output's, which no option names
 };
 
-/// What --dtype and --out-dtype name.
+/// Types that --dtype and --out-dtype name.
 struct NamedTypes {
   std::vector<tmajit::ElementType> all;
   std::optional<tmajit::ElementType> output = {};
@@ -27,8 +27,8 @@ struct NamedTypes {
 /// Throws Error{invalid_argument} for a name that is no type's.
 [[nodiscard]] NamedTypes read_types(const ProblemOptions& options);
 
-/// What is named and the files (one an input, or none) say of the types of `count` inputs and the output; f32
-/// where nothing does. Throws Error{invalid_argument} where they contradict each other.
+/// Chooses the types of `count` inputs and the output from the named types and the files (one an input, or
+/// none); f32 where neither gives a type. Throws Error{invalid_argument} where they contradict each other.
 [[nodiscard]] OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files,
                                         std::size_t count);
 

@@ -21,7 +21,7 @@ using Shape = std::vector<std::uint64_t>;
 /// Every word that OPERATION may be.
 [[nodiscard]] std::vector<std::string_view> operation_words();
 
-/// What OPERATION and the options that come with it mean together.
+/// The request that OPERATION and the options that come with it make together.
 struct Request {
   const tmajit::OperationInfo* operation = nullptr;  ///< never null once it was read
   const tmajit::FamilyInfo* family = nullptr;        ///< whose kernels alone are asked for; null: any

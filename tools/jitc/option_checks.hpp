@@ -8,7 +8,7 @@
 
 namespace jitc {
 
-/// What an option's value must be; each says what would be legal.
+/// Validators of options' values; each says what would be legal.
 
 /// A whole number from `least` to `most`, decimal or, after 0x, hexadecimal.
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);

@@ -27,7 +27,7 @@ class OptionGroup {
  public:
   explicit OptionGroup(CLI::App& command, const char* name = nullptr) : command_(command), name_(name) {}
 
-  /// What `value` holds is the default that the help shows, unless that is empty or 0. No value may be empty.
+  /// `value` holds the default. The help shows it unless it is empty or 0. No value may be empty.
   template <class Value>
   CLI::Option* add(const char* option, Value& value, const char* type, const std::string& description) {
     using Number = typename NumberOf<Value>::Type;

@@ -17,7 +17,7 @@ class App;
 
 namespace jitc {
 
-/// What the options say of an operation, as they were typed; problem.hpp makes sense of them.
+/// Options of an operation, as they were typed; problem.hpp interprets them.
 struct ProblemOptions {
   std::string word;  ///< an operation or a family: "permute", "bulk"
 

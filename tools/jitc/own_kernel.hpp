@@ -12,7 +12,7 @@ class App;
 
 namespace jitc {
 
-/// What the options say of a kernel from a file of CUDA C++.
+/// Options of a kernel from a file of CUDA C++.
 struct OwnOptions {
   std::vector<std::string> include;
   std::vector<std::string> constants;  ///< "stages=4"

@@ -17,7 +17,7 @@ struct ChipChoice {
   std::string why;       ///< why "auto" took no GPU; empty where it did
 };
 /// "auto": the first Hopper GPU's, else an H200's; "h200": that at once; "gpu", "gpu:N". Opens no device.
-/// Throws Error{invalid_argument} for another text, Error{unavailable} for a GPU that there is not.
+/// Throws Error{invalid_argument} for another text, Error{unavailable} for an absent GPU.
 [[nodiscard]] ChipChoice select_chip(const std::string& text);
 
 /// A runtime without a device, which plans for `chip` and compiles.

@@ -23,7 +23,7 @@ struct Addresses {
   std::vector<std::uint64_t> outputs;
 };
 
-/// What is done with every input before the operation proper, in this order.
+/// Views taken of every input before the operation proper, in this order.
 struct InputViews {
   std::vector<tmajit::Slice> slices;
   std::vector<std::uint32_t> flips;
@@ -53,11 +53,11 @@ struct Problem {
   /// How an output is written: the NumPy type of the elements.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
-  /// Addresses that nobody may use: multiples of 256, far apart.
+  /// Returns addresses that must not be accessed: multiples of 256, far apart.
   [[nodiscard]] Addresses unplaced() const;
 };
 
-/// What a problem is made for.
+/// Use that a problem is made for.
 enum class Purpose {
   look,  ///< nothing runs: without a shape the inputs have the box's, or 4096x4096
   run,   ///< inputs need files or a shape; rows that tiles cannot take as they are get padded on the device

@@ -13,7 +13,7 @@
 
 namespace jitc {
 
-/// What `jitc run` was asked for.
+/// Options of `jitc run`.
 struct RunOptions {
   ProblemOptions problem;
   bool check = false;      ///< compare the outputs with a plain walk
@@ -31,12 +31,12 @@ struct RunOptions {
 
 /// Runs an OPERATION, reports, and returns the exit code.
 [[nodiscard]] int run_problem(const RunOptions& options, bool json);
-/// Runs the kernel of a file of CUDA C++ likewise.
+/// Runs the kernel of a file of CUDA C++, reports, and returns the exit code.
 [[nodiscard]] int run_own_kernel(const RunOptions& options, bool json);
 /// Runs a kernel from elsewhere on the simulated device.
 [[nodiscard]] int run_ptx(const RunOptions& options, bool json);
 
-// What those have in common.
+// Functions that these runs share.
 
 /// Prints what was asked for: the report as JSON, or what the simulated device has found for a service.
 void print_result(const RunOptions& options, const DeviceChoice& choice, const Json& report, bool json);

@@ -163,7 +163,7 @@ int run_problem(const RunOptions& options, bool json) {
   OutputFiles files(options.out, problem);
   if (options.check) require_checkable(problem);
   {
-    // What breaks a rule is said before a device is looked for.
+    // Broken rules are reported before a device is looked for.
     auto planning = planning_runtime(options.compiler);
     static_cast<void>(plan_kernels(problem, problem.unplaced(), planning));
   }

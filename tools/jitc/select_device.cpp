@@ -82,7 +82,7 @@ DeviceChoice select_device(const std::string& text, const SimulationOptions& sim
     return {tmajit::open_gpu(gpu->ordinal), nullptr, {}};
   const auto found = find_hopper();
   if (found.gpu) return {tmajit::open_gpu(found.gpu->ordinal), nullptr, {}};
-  // What to do about it follows a semicolon; nothing need be done here.
+  // Advice follows a semicolon; none is needed here.
   return simulate(simulation, found.why.substr(0, found.why.find(';')));
 }
 

@@ -30,7 +30,7 @@ std::string describe_count(std::uint64_t n) {
   return fmt::format("{:.1f} million", static_cast<double>(n) * 1e-6);
 }
 
-/// What came out of a run.
+/// Result of a run.
 struct Result {
   std::vector<Report> reports;
   std::string printed;  ///< by printf

@@ -18,7 +18,7 @@ namespace jitc {
 
 class Progress;
 
-/// What the options of the simulated device say.
+/// Options of the simulated device.
 struct SimulationOptions {
   std::string mode = "late";
   std::uint64_t seed = 1;  ///< fixed, so that the same command does the same again
@@ -52,7 +52,8 @@ class Simulation {
     return right || options_.write_anyway || options_.keep_going;
   }
 
-  /// What the last run found, with who did it, as lint's findings are; where each comes from; the kernels.
+  /// Findings of the last run, in lint's form, each with the threads at fault; their source places; the
+  /// kernels.
   struct Found {
     std::vector<tmajit::Finding> findings;
     std::vector<std::vector<tmajit::SourcePlace>> places;

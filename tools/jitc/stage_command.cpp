@@ -79,7 +79,7 @@ Product make_compiled(Stage stage, const tmajit::Kernel& kernel, const tmajit::L
   return product;
 }
 
-/// Of a file of CUDA C++, by the launch that --launch describes, if it does.
+/// Makes the product of a file of CUDA C++, for the launch that --launch describes, if it is given.
 Product make_own_product(Stage stage, const StageOptions& options) {
   const std::string& path = options.problem.word;
   const tmajit::KernelFile file = read_own_kernel(path, options.own);

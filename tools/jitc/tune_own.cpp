@@ -20,7 +20,7 @@ namespace {
 
 using tmajit::ConstantChoices, tmajit::KernelConstant, tmajit::LaunchBuffers, tmajit::OwnTuneReport;
 
-/// Of "stages=2,3,4".
+/// Parses "stages=2,3,4".
 ConstantChoices parse_choices(const std::string& text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals + 1 == text.size())

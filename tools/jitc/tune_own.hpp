@@ -11,7 +11,7 @@
 
 namespace jitc {
 
-/// What `jitc tune kernel.cu` was asked for.
+/// Options of `jitc tune kernel.cu`.
 struct TuneOwnOptions {
   std::string file;
   OwnOptions own;

@@ -10,9 +10,9 @@
 
 namespace tools {
 
-/// A device that does nothing, as fast as that can be: what is left of a launch's time is the library's own.
-/// It counts what it was given and not asked to take back. Devices of tests that do a little more are made of
-/// it. Thread-safe.
+/// A device that does nothing, as fast as that can be: all of a launch's time is the library's own. It counts
+/// the objects that it was given and not asked to take back. Devices of tests that do a little more derive
+/// from it. Thread-safe.
 class NullDevice : public tmajit::Device,
                    protected tmajit::DeviceMemory,
                    protected tmajit::DeviceStreams,
@@ -25,7 +25,7 @@ class NullDevice : public tmajit::Device,
     info_.sm_count = 132;
   }
 
-  // What timers read, and whether the device has come as far as they were stopped.
+  // The time that timers read, and whether the device has yet to reach the point where they were stopped.
   std::atomic<std::int64_t> clock_ns = 0;
   std::atomic<bool> is_behind = false;
   std::atomic<std::int64_t> timers_started = 0;

@@ -35,7 +35,7 @@ Shape shape_of(const CaseBuilder& list, bool flat, std::uint64_t bytes, ElementT
   return list.tiny() ? Shape{37, 144} : Shape{elements / columns, columns};
 }
 
-/// What a family computes of one, two and three inputs.
+/// Expressions that a family computes of one, two and three inputs.
 constexpr std::array tile_expressions{"2a+1", "a+b", "a+b+c"};
 
 /// A case of `family` in all sizes. An empty expression moves bits.

@@ -18,7 +18,7 @@ struct ListOptions {
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
   /// Instead of the list, the cases of this operation; with `random` so many of random shapes.
   std::string_view operation = {};
-  /// Of the cases with a tile of the caller's choice: element types, and bytes of the largest operand.
+  /// Element types, and bytes of the largest operand, of the cases with a tile of the caller's choice.
   std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
                                          tmajit::ElementType::f32, tmajit::ElementType::f64};
   std::vector<std::uint64_t> sizes{1ULL << 30};

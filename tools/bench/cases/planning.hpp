@@ -34,7 +34,7 @@ std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr desti
 /// The case done with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
 Case with_tile(Case c, const Tile& tile);
 
-/// What there is to know of a kernel of a plan before it is compiled.
+/// Returns everything that is known of a plan's kernel before it is compiled.
 nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan);
 
 /// A case of the list that stands for a kernel family.

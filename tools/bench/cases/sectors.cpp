@@ -43,7 +43,7 @@ std::uint64_t sector_bytes_of(const Case& slice) {
   if (slice.destinations.front().elements() == 0) return 0;
   if (shape.empty()) return sector_bytes;
 
-  // The same walk with its dimensions as they lie in memory: which are read first changes nothing.
+  // The same walk with its dimensions in memory order: the order of reads does not change the result.
   const std::size_t rank = shape.size();
   const std::vector<std::uint32_t> order = slice.order(0);
   const std::vector<tmajit::Slice> slices = slice.arguments.slices("slices");

@@ -16,7 +16,7 @@ constexpr std::size_t graph_nodes = 200;
 constexpr std::uint64_t sample_bytes = 4ULL << 30;
 constexpr std::size_t most_launches = 2048;
 
-/// What a function enqueued on a stream, recorded once and launched as one.
+/// Work that a function enqueues on a stream, recorded once and launched as one.
 class Graph {
  public:
   Graph(const RawDriver& driver, tmajit::Stream stream, const std::function<void()>& enqueue)
@@ -106,7 +106,7 @@ std::vector<Samples> Contest::run(std::span<const Contestant> contestants, const
   std::vector<std::vector<double>> microseconds(contestants.size());
   for (unsigned round = 0; round < plan.rounds; ++round) {
     for (std::size_t i = 0; i < work.size(); ++i) {
-      const std::size_t turn = (i + round) % work.size();  // nobody always follows the same one
+      const std::size_t turn = (i + round) % work.size();  // no contestant always follows the same one
       space();
       const float milliseconds = device_->timing().time(stream_, 1, work[turn]).front();
       microseconds[turn].push_back(1e3 * static_cast<double>(milliseconds) /

@@ -17,7 +17,7 @@ namespace bench {
 /// Enqueues one launch on the contest's stream, on buffers number `set`.
 using Contestant = std::function<void(std::size_t set)>;
 
-/// What successive launches work on.
+/// Buffers of successive launches.
 enum class Memory : std::uint8_t {
   one_set,    ///< the same buffers, which may stay in L2
   beyond_l2,  ///< as many sets of buffers as do not fit L2 together

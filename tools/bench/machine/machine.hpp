@@ -24,7 +24,7 @@ nlohmann::ordered_json to_json(const tmajit::DeviceInfo& info);
 /// "13.0"; empty without NVRTC, when kernels that are cached still work.
 std::string nvrtc_version();
 
-/// What a measurement works with.
+/// Device, runtime, stream, driver and contest of a measurement.
 struct Machine {
   /// Kernels are kept in `cache`, and choices read from there.
   explicit Machine(std::shared_ptr<tmajit::Device> opened,

@@ -126,7 +126,7 @@ int run_with_report(const char* program, const ProgramOptions& options,
     report.json["failures"].push_back(error.what());
     failure = std::current_exception();
   }
-  // What was measured before a failure is still worth keeping.
+  // Results from before a failure are still worth keeping.
   if (!options.json.empty()) report.write(options.json);
   if (failure) std::rethrow_exception(failure);
   return well && !report.failed() ? 0 : 1;

@@ -51,7 +51,7 @@ class Report {
   Report(const Report&) = delete;
   Report& operator=(const Report&) = delete;
 
-  /// What --json writes. Keys stay in the order they were added.
+  /// The report that --json writes. Keys stay in the order they were added.
   nlohmann::ordered_json json;
 
   void line(std::string_view text);
@@ -76,7 +76,7 @@ class Report {
 
 nlohmann::ordered_json to_json(const Samples& samples);
 
-/// What both programs can be told.
+/// Options of both programs.
 struct ProgramOptions {
   std::string device = "auto";  ///< auto, none, gpu, gpu:N; sim to test the benchmark itself
   unsigned rounds = 15;         ///< measurements of each contestant

@@ -68,7 +68,7 @@ struct Options : bench::ProgramOptions {
   double limit_s = 0;                     ///< no case is begun after that long; 0: no limit
 };
 
-/// What --family may be.
+/// Returns the values that --family takes.
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   names.reserve(tmajit::families().size());
@@ -339,7 +339,8 @@ void measure_candidates(const Options& options, const std::shared_ptr<tmajit::De
                         Report& report) {
   std::optional<bench::Machine> machine;
   if (device && !options.tuned) machine.emplace(device);
-  // What was tuned before is no choice of the planner's, nor would improve try it.
+  // A separate cache hides choices that were tuned earlier: they are not the planner's, and improve does not
+  // try a class that has one.
   if (device && options.tuned) machine.emplace(device, tmajit::DiskCache::default_directory() / "choices");
   tmajit::Improve improve{.candidates = improve_candidates};
   if (options.tiny) improve.least_us = 0;

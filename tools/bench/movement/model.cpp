@@ -53,7 +53,7 @@ constexpr CostName cost_names[] = {
     {"sm_bytes_per_us", &tmajit::Costs::sm_bytes_per_us},
 };
 
-/// Of cases that one kernel does; the planner's choice first.
+/// Returns the candidates of a case that takes one kernel, the planner's choice first; none for other cases.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
                                       tmajit::DevicePtr source, std::string_view family) {
   if (c.tile) return {};
@@ -134,7 +134,8 @@ tmajit::KernelChoice choice_of(const Settled& settled) {
   return settled.move->plans().front().choice();
 }
 
-/// What a case ends with: its planner's choice, whose times `again` are the first, and what was settled on.
+/// Returns what a case ends with: the planner's choice, whose times are the first of `again`, and the settled
+/// choices.
 Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> settled,
              std::span<const bench::Samples> again) {
   std::size_t next = 0;
@@ -224,7 +225,7 @@ class ModelMeasurement {
   }
 
  private:
-  /// What is chosen by measuring, where that is asked for.
+  /// Returns the choices made by measuring, if they are asked for.
   [[nodiscard]] std::vector<Settled> settle(const Case& c, const bench::Workload& workload) const {
     if (!options_.tuned || c.tile) return {};
     const tmajit::Operation operation = bench::operation_of(c, workload.destination(), workload.source());

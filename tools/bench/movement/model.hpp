@@ -17,7 +17,7 @@ namespace movement {
 
 /// Kernels that could do a case, with what the cost model says of each: JSON with "label", "type", "shape",
 /// "axes", "bytes" (read and written) and, of each candidate, the planner's choice first, "choice", "family",
-/// "common", "usual", "prediction" and "us", null as long as nobody measured it. Null for cases that take
+/// "common", "usual", "prediction" and "us", null until it is measured. Null for cases that take
 /// several kernels, and for those that the only `family` asked for cannot do.
 nlohmann::ordered_json predict_case(const bench::Case& c, const tmajit::Chip& chip, std::string_view family);
 

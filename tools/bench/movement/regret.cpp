@@ -27,7 +27,7 @@ const Json* best_of(const Json& result) {
   return best;
 }
 
-/// What a case ends with, by whom.
+/// The candidate that a case ends with, and its best candidate.
 struct End {
   const Json* result;
   const Json* chosen;  ///< the candidate
@@ -35,7 +35,7 @@ struct End {
   double ratio;  ///< of their times
 };
 
-/// Of each case that has one.
+/// Returns the end of each case that has one by `by`: "model", or the name of a Settled.
 std::vector<End> ends_by(const Json& results, const std::string& by) {
   std::vector<End> ends;
   for (const Json& result : results) {
@@ -104,7 +104,7 @@ void tell_worst(bench::Report& report, const std::string& label, std::vector<End
   }
 }
 
-/// Why cases have no end by somebody, and how many each.
+/// Reports why cases have no end by `by`, and how many for each reason.
 void tell_reasons(bench::Report& report, const std::string& by) {
   std::map<std::string, std::size_t> reasons;
   for (const Json& result : report.json["results"]) {

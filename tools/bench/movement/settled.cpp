@@ -18,7 +18,7 @@ Settled settle_by_tuning(const bench::Machine& machine, const tmajit::Operation&
   try {
     const tmajit::TuneReport report =
         tune(machine.runtime, plan(machine.runtime, operation), {.store = false});
-    // What storing does, but for the file, which later cases would read.
+    // Does what storing does, without the file, which later cases would read.
     const tmajit::TuneReport::Candidate& fastest = report.candidates.front();
     tuning(machine.runtime)
         .add({.chip = machine.runtime.chip().name,

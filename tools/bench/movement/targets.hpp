@@ -22,10 +22,10 @@ struct Target {
 
 /// The target of a case, if it has one. Times are microseconds of a launch.
 std::optional<Target> target_of(const bench::Case& c, double ours_us, double driver_us);
-/// What planning costs, for some of the permutations: milliseconds of a cold plan (a fresh Runtime without a
+/// Measures planning for some of the permutations: milliseconds of a cold plan (a fresh Runtime without a
 /// disk cache: planning, source, NVRTC, load), microseconds of a hot one (its kernel in memory), and of
 /// choosing alone, as the plan itself reports it. The first plan of the process, with NVRTC's first compile,
-/// is told apart. {"first_ms": …, "plans": [{"label": …, "cold_ms": …, "hot_us": …, …}]}
+/// is separate. {"first_ms": …, "plans": [{"label": …, "cold_ms": …, "hot_us": …, …}]}
 nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device, unsigned rounds);
 /// Those of measure_jit()'s answer.
 std::vector<Target> targets_of_jit(const nlohmann::ordered_json& jit);
