@@ -163,7 +163,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
     const Operation operation = reference::operation_of(drawn, memory.addresses());
     const Problem problem = make_problem(operation.moves[0]);
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
-    // What the planner takes, and one of the others.
+    // The planner's choice, and a random candidate.
     const Candidate& other = candidates[between(random, 0, candidates.size() - 1)];
     const KernelPlan chosen = plan_kernels(operation).front();
     for (const Candidate* const candidate : {&Inside::state(chosen)->candidate, &other}) {

@@ -1,4 +1,5 @@
-/// What operations refuse, and what their plans take anew; that they move right is moves_sim_test.cpp.
+/// Tests what operations refuse, and which addresses their plans accept later. moves_sim_test.cpp tests the
+/// results of moves.
 #include "plan/violations.hpp"
 #include "ptx_alone.hpp"
 

@@ -172,7 +172,7 @@ TEST_CASE("in place: the same elements at the same indices, and an expression") 
                     ContainsSubstring("must be exactly the destination's view"));
   CHECK_THROWS_AS(check(t, {TensorView::contiguous(ElementType::f16, Shape{4, 4}), base}, "x"), SpecError);
   CHECK_THROWS_AS(check(t, dense_at_base({4, 4}, base + 4), "x"), SpecError);
-  // In another move it is not read by whoever writes it.
+  // Here one move writes the tensor and another move reads it.
   const std::vector<Move> moves{
       {.destination = t, .sources = {t}, .body = Map{"x + 1"}},
       {.destination = dense_at_base({4, 4}, 2 * base), .sources = {t}, .body = Map{"x"}}};

@@ -18,7 +18,7 @@ class OwnMemory : public CaseMemory {
   OwnMemory& operator=(const OwnMemory&) = delete;
 
   void write(const reference::Buffers& buffers) override;
-  /// What is in the tensors' bytes; in the others what `like` has there.
+  /// Returns the tensors' bytes from memory, and all other bytes from `like`.
   [[nodiscard]] reference::Buffers read(const reference::Buffers& like) override;
   /// Where the buffers would begin if they were there as a whole.
   [[nodiscard]] std::span<const tmajit::DevicePtr> addresses() const override { return addresses_; }

@@ -73,7 +73,7 @@ class Arena {
   Stream stream_;
 };
 
-/// What the threads share.
+/// State that the threads share.
 class Shared {
  public:
   Shared(Runtime& runtime, const RandomRun& run) : runtime_(runtime), run_(run) {}

@@ -37,7 +37,7 @@ Operation transposition() {
   return operation::permute(matrix(64, 96, at), matrix(96, 64, at + far), turned);
 }
 
-/// What a device was told to run: everything but the numbers of its maps.
+/// A launch that a device was told to run: everything but the numbers of its maps.
 struct Launched {
   LaunchShape shape;
   std::vector<std::vector<std::byte>> parameters;

@@ -53,7 +53,7 @@ Tensor any_tensor(Random& random) {
   return strided_tensor(shape, strides, one_of(random, all_element_types));
 }
 
-/// What Python's range() over a slice's indices gives.
+/// Returns the elements of Python's range() over a slice's indices.
 std::vector<std::uint64_t> selected(const Slice& slice, std::int64_t extent) {
   // From Python's reference, "Sequence types", note 5: an omitted position is an end, whose side depends on
   // the step's sign; one that is given counts from the end if it is negative.

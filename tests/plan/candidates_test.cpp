@@ -71,8 +71,8 @@ std::uint64_t most_of_box(const Candidate& candidate, const Problem& problem, st
   return rounded(extent, unit);
 }
 
-/// What kernels rely on: the lines of images and of a transpose's blocks run forwards in memory, without
-/// gaps.
+/// Checks what kernels rely on: the lines of images and of a transpose's blocks run forwards in memory,
+/// without gaps.
 void check_lines(const Candidate& candidate) {
   if (transposes(candidate)) {
     const auto facts = facts_of<BlockFacts>(candidate);

@@ -23,7 +23,7 @@ using namespace tmajit;
 namespace {
 
 constexpr double good = 1.03;  // times the best candidate
-// What the model reaches on these cases, and a little less: it is to become better, not worse.
+// Bounds slightly worse than the model's results on these cases: changes may improve it, not make it worse.
 constexpr double least_near = 0.63;
 constexpr double most_mean = 1.052;
 

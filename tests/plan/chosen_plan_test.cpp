@@ -35,7 +35,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
     CHECK(all.size() == candidates.size());
     CHECK(all.front().key() == candidate.key());
   }
-  // Of another chip, or with a choice that no candidate has.
+  // A choice for another chip, or one that no candidate has, is ignored.
   tuned.chip.name = "NVIDIA H100";
   CHECK(plan_kernels(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
   tuned.chip.name = untuned.chip.name;
@@ -121,7 +121,7 @@ TEST_CASE("a choice of one permutation is not taken for another of the same exte
   check(apart(ElementType::bf16, shape, {2, 0, 1, 3}), {apart(ElementType::bf16, shape, {3, 1, 0, 2})});
   for (const Move& move : moves) check(move, moves);
 
-  // Of several sources each counts.
+  // With several sources, each of them counts.
   std::vector<Move> sums;
   for (const std::vector<std::uint32_t>& second : {std::vector{2U, 1U, 0U}, {2U, 0U, 1U}, {1U, 0U, 2U}}) {
     Move sum = apart(ElementType::f32, {96, 96, 96}, {2, 1, 0});
@@ -139,7 +139,7 @@ TEST_CASE("a class tells the extents that a tile's runs and lines go on in, and 
   // Runs of 11 elements go on in the dimension before.
   CHECK(of({11, 60, 80, 900}, {3, 2, 1, 0}) != of({11, 6, 800, 900}, {3, 2, 1, 0}));
   CHECK(of({11, 60, 80, 700}, {3, 2, 1, 0}) == of({11, 60, 90, 600}, {3, 2, 1, 0}));
-  // Lines of 11 likewise.
+  // So do lines of 11 elements.
   CHECK(of({900, 60, 80, 11}, {3, 2, 1, 0}) != of({900, 480, 10, 11}, {3, 2, 1, 0}));
   // A larger batch of shorter rows is the same to a tile.
   CHECK(of({32, 2048, 32, 128}, {0, 2, 1, 3}) == of({64, 1024, 32, 128}, {0, 2, 1, 3}));

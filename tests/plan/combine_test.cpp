@@ -71,7 +71,7 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
     return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view))).at(0).shape();
   };
   CHECK(shape(dense_view(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
-  // What is long is cut into rows that a box holds.
+  // Long dimensions are cut into rows that a box holds.
   CHECK(shape(dense_view(ElementType::f32, {4096, 4096})).tile == std::vector<std::uint32_t>{8, 256});
   CHECK(shape(dense_view(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
   CHECK(shape(dense_view(ElementType::f32, {1, 1})).tile.size() == 1);

@@ -49,7 +49,7 @@ std::string class_of(const Move& move) {
   return shape_class(move, {}).text();
 }
 
-/// What was chosen for the known moves, and what its measurements were kept by, before there was one list of
+/// The choice for a known move and the shape class of its measurements, from before there was one list of
 /// families.
 struct Known {
   std::string_view name;
@@ -224,7 +224,7 @@ TEST_CASE("the usual candidate is taken where a tensor fills the chip many times
 }
 
 TEST_CASE("small tensors get smaller tiles, for more SMs") {
-  // Of the smallest one tile serves all; those of a few MiB have their pick.
+  // One tile serves all of the smallest tensors; tensors of a few MiB have a choice of tiles.
   for (const std::uint64_t side : {128U, 256U, 512U}) {
     INFO(side);
     for (const Move& move :

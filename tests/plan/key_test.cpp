@@ -42,7 +42,7 @@ TEST_CASE("a key is the family, every byte of its facts, and the expression") {
     for (const Candidate& candidate : candidates) {
       if (!done.insert(candidate.family->name()).second) continue;
       families.insert(candidate.family->name());
-      // Of facts that are no kernel's there is no plan to be made: the state alone is looked at.
+      // Facts that belong to no kernel make no plan, so only the plan's state is checked.
       const KernelPlan plan = make_kernel_plan(candidate, problem);
       std::string expected(candidate.family->name());
       expected += '\0';

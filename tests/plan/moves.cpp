@@ -49,7 +49,7 @@ Candidate usual_candidate(const Move& move) {
 }
 
 std::string traits(const Candidate& candidate, const Problem& problem) {
-  // Of what a family says of the source: so one looks at kernels of every family.
+  // Traits come from the parts of the source that every family gives, so this works for all families.
   const SourceParts parts = candidate.family->source(candidate, problem.expression());
   const std::string& facts = parts.facts;
   const auto is_set = [&](std::string_view flag) {

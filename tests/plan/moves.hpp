@@ -29,12 +29,12 @@ inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
 [[nodiscard]] tmajit::Move permutation(tmajit::ElementType type, const Shape& source,
                                        const std::vector<std::uint32_t>& axes);
 
-/// What a kernel is made for, but for its sizes: "general staggered run:1 image".
+/// Returns what a kernel is made for, without its sizes: "general staggered run:1 image".
 [[nodiscard]] std::string traits(const tmajit::Candidate& candidate, const tmajit::Problem& problem);
 
 /// The value of a number among a kernel's facts; nullopt if it has none of that name.
 [[nodiscard]] std::optional<std::uint64_t> number_of(const std::string& facts, std::string_view name);
-/// What a kernel's source declares of it.
+/// Returns the facts that a kernel's source declares.
 [[nodiscard]] std::string facts_text(const tmajit::Candidate& candidate, const tmajit::Problem& problem);
 
 /// The candidate that suits most moves of the kind.
@@ -50,7 +50,8 @@ struct KnownMove {
 [[nodiscard]] std::vector<KnownMove> known_moves();
 
 /// A legal move of up to eight sources, of any types, orders of dimensions, signs, gaps, repeats, alignments;
-/// with and without expressions and paddings. Of extents up to 3000 some need more CTAs than a grid has.
+/// with and without expressions and paddings. With extents up to 3000 some moves need more CTAs than a grid
+/// has.
 [[nodiscard]] tmajit::Move random_move(std::uint64_t seed, std::uint64_t most_extent = 3000);
 /// A permutation of 2 to 6 dimensions, of up to 2000 indices each and of more than three of up to 90.
 [[nodiscard]] tmajit::Move random_permutation(reference::Random& random);

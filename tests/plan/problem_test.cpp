@@ -1,4 +1,4 @@
-/// What the planner knows of a move: alignments, bytes, spans; and what it refuses.
+/// Tests the planner's facts about a move: alignments, bytes, spans; and the moves that it refuses.
 #include "families/general/general_facts.hpp"
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"

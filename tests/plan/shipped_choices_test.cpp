@@ -21,7 +21,7 @@ namespace {
 
 using Permutation = std::pair<tests::Shape, std::vector<std::uint32_t>>;
 
-/// What `jitc tune` was given, each in elements of 1, 2, 4 and 8 bytes.
+/// Returns the permutations that `jitc tune` was given, each in elements of 1, 2, 4 and 8 bytes.
 std::vector<Permutation> measured_permutations() {
   std::vector<Permutation> all;
   for (const jitc::CommonPermutation& common : jitc::common_permutations) {

@@ -370,10 +370,10 @@ TEST_CASE("keys of later versions are passed over, and so is all whose fields ha
   CHECK(later[0].choice.text() == "transpose 1024, 128 threads");
   CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 3") + good + "]}").empty());
   CHECK(read(with(head, "\"choice_version\": 2", "\"choice_version\": 1") + good + "]}").empty());
-  // What the fields of other versions are is not asked: the first had neither order nor inner extents.
+  // Fields of other versions are not checked: version 1 had neither order nor inner extents.
   const std::string first = entry(with(some_class, "\"order\": [], \"inner\": [], ", ""), some_choice);
   CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 1") + first + "]}").empty());
-  // A family that there is not: the others stay.
+  // An entry of an unknown family is dropped; the other entries stay.
   const std::string unknown = entry(some_class, with(some_choice, "\"transpose\"", "\"columns\""));
   CHECK(read(head + unknown + ", " + good + "]}") == later);
   CHECK(read(head + entry(with(some_class, "\"rows\"", "\"columns\""), some_choice) + "]}").empty());

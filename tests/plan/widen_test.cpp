@@ -65,7 +65,7 @@ TEST_CASE("gaps, repeats and walking backwards keep elements together, at multip
   // Pairs that repeat make no transpose.
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 0, 1})}}) == 1);
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, from_address + 128 * 95 * 4)}}) == 2);
-  // Of both operands, the pair too: two elements the other way round are not one.
+  // The pair may be reversed in both operands. In one alone, two reversed elements are not one wide element.
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}}) == 1);
   const Tensor turned = strided(f32, {64, 96, 2}, {192, 2, -1}, to_address + 4);
   const Move both{turned, {strided(f32, {64, 96, 2}, {2, 128, -1}, from_address + 4)}};

@@ -82,7 +82,7 @@ TEST_CASE("windows: what is refused") {
   CHECK_THAT(refused_windows(rows, images, {.filter = {9, 3}}),
              ContainsSubstring("8 pixels, 8 with the padding"));
 
-  // A move that somebody has put together.
+  // A move that the caller has assembled.
   const auto rules = [&](Move move) {
     return broken_rules([&] { return plan_kernels(Operation::of({std::move(move)})); });
   };
@@ -113,7 +113,7 @@ TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the
   CHECK_FALSE(by_engine(planned_windows(windows_at(rows), images_at(images, 2), around)));
   CHECK_FALSE(
       by_engine(planned_windows(windows_at({2 * 8 * 10, 9 * 12}), images_at({2, 8, 10, 12}), around)));
-  // What an instruction cannot say: strides beyond 8, taps and padding beyond its bits.
+  // Out of range for an instruction: strides beyond 8, taps and padding beyond its bits.
   const Shape line{1, 1000, 8};
   CHECK(by_engine(planned_windows(windows_at({125, 8}), images_at(line), {.filter = {1}, .strides = {8}})));
   CHECK_FALSE(

@@ -22,7 +22,7 @@ Edit twice(const std::string& needle, int nth = -1);
 Edit swap(const std::string& needle, const std::string& from, const std::string& to, int nth = -1);
 /// The `which`-th 32-bit register of such a line is replaced by one that holds `amount` more.
 Edit adjust(const std::string& needle, std::size_t which, const std::string& amount, int nth = -1);
-/// The same of its 64-bit registers.
+/// Like adjust(), for 64-bit registers.
 Edit adjust_wide(const std::string& needle, std::size_t which, const std::string& amount, int nth = -1);
 /// `text` on a line of its own, before such lines.
 Edit before(const std::string& needle, const std::string& text, int nth = -1);

@@ -33,7 +33,7 @@ inline void for_each_instruction(const Block& block, const VisitInstruction& vis
 inline void for_each_instruction(const Function& function, const VisitInstruction& visit) {
   if (function.body) for_each_instruction(*function.body, visit);
 }
-/// Of every function of the module.
+/// Calls `visit` with every instruction of every function of the module.
 inline void for_each_instruction(const Module& module, const VisitInstruction& visit) {
   for (const Directive& directive : module.directives) {
     if (const auto* function = std::get_if<Function>(&directive)) for_each_instruction(*function, visit);
@@ -43,14 +43,15 @@ inline void for_each_instruction(const Module& module, const VisitInstruction& v
 /// Full name → how often.
 using Histogram = std::map<std::string, std::size_t, std::less<>>;
 
-/// Of a function or a module.
+/// Counts the instructions of a function or a module.
 template <class Scope>
 [[nodiscard]] Histogram histogram(const Scope& scope) {
   Histogram result;
   for_each_instruction(scope, [&](const Instruction& instruction) { ++result[instruction.full_name()]; });
   return result;
 }
-/// Of PTX text; throws std::invalid_argument with the diagnostics if it does not parse.
+/// Counts the instructions of PTX text. Throws std::invalid_argument with the diagnostics if it does not
+/// parse.
 [[nodiscard]] inline Histogram histogram(std::string_view text) {
   const ParseResult result = parse(text);
   if (!result) throw std::invalid_argument(result.report);

@@ -19,7 +19,7 @@ using tmajit::ElementType;
 
 namespace {
 
-/// Of any exponent, and near the numbers of narrower types.
+/// Returns a random number of any exponent, and near the numbers of narrower types.
 double number(reference::Random& random) {
   const auto exponent = static_cast<int>(reference::between(random, 0, 320)) - 160;
   const auto digits = static_cast<int>(reference::between(random, 0, 52));

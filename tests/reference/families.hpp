@@ -48,7 +48,7 @@ struct Element {
   std::uint32_t tile_index = 0;                         ///< its row-major number in the tile
 };
 
-/// What a map computes: x[i] is input i's element.
+/// The function of a map: x[i] is input i's element.
 using Function = std::function<Scalar(std::span<const Scalar> x, const Element& element)>;
 
 /// Function from a generic callable on x, computed in the element's own type: unary([](auto x) { return x +
@@ -60,7 +60,7 @@ template <typename F>
   };
 }
 
-/// The same of two inputs of one type; std::bad_variant_access for two.
+/// Like unary(), for two inputs of one type. Throws std::bad_variant_access if their types differ.
 template <typename F>
 [[nodiscard]] Function binary(F f) {
   return [f](std::span<const Scalar> x, const Element&) {
@@ -68,8 +68,8 @@ template <typename F>
   };
 }
 
-// What a whole kernel leaves in its output. Elements of `output` that the kernel does not write stay as they
-// are.
+// Each function computes the output of a whole kernel. Elements of `output` that the kernel does not write
+// are unchanged.
 
 void copy(const Tiling& tiling, Tensor& output, const Tensor& source);
 /// Elements of `output` become what `op` makes of them and the source's; no tensor map converts them.

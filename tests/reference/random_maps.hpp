@@ -16,7 +16,8 @@ using tests::seed;
 /// A tensor map that breaks no rule, over the whole range that each field has: tiny and full boxes, extents
 /// up to 2^31, padded, overlapping and zero strides, element strides, interleaved layouts.
 [[nodiscard]] tmajit::TensorMapSpec legal_map(Random& random);
-/// The same of im2col maps, over the whole range of corners, channels and pixels that goes with the others.
+/// Like legal_map(), for im2col maps, over the whole range of corners, channels and pixels that the other
+/// fields allow.
 [[nodiscard]] tmajit::TensorMapSpec legal_im2col_map(Random& random);
 /// Changes one or two fields of a map to values on or beside the edge of a rule; the result may still be
 /// legal.

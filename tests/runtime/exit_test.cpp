@@ -1,4 +1,5 @@
-// What a process that ends may still do: its threads go on, and its static objects end, in any order.
+// Tests what a process that ends may still do: its threads go on, and its static objects are destroyed, in
+// any order.
 #include "at_process_end.hpp"
 #include "runtime/child_process.hpp"
 #include "runtime/fake_device.hpp"

@@ -25,7 +25,7 @@ class FakeDevice final : public tools::NullDevice {
     tmajit::Stream stream;
   };
 
-  // What loading the next cubins throws, in order.
+  // Errors that loading the next cubins throws, in order.
   std::vector<tmajit::Error> refusals;
   // Called on every launch, while its parameters can be read.
   std::function<void(const Launch&)> on_launch = [](const Launch&) {};

@@ -135,7 +135,7 @@ TEST_CASE("a child finds no lock held that nobody gives back") {
     const auto key = std::to_string(i % 5000);
     const auto hash = static_cast<std::uint64_t>(i % 5000) * 0x9e3779b97f4a7c15;
     (void)values.get(hash, key, [&] { return value(key); });
-    // What fails is put in and taken out again, each time anew.
+    // A value that fails is inserted and erased again by each call.
     try {
       (void)values.get(hash, "fails", []() -> Values::Result { throw std::runtime_error("no luck"); });
     } catch (const std::runtime_error&) {

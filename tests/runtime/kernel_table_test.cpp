@@ -1,4 +1,4 @@
-// What the kernels of a runtime take of memory: of each, and of more than are kept.
+// Tests how much memory the kernels of a runtime take: each kernel, and more kernels than are kept.
 #include "runtime/kernel_table.hpp"
 
 #include "lib/allocations.hpp"
@@ -126,7 +126,7 @@ TEST_CASE("10,000 kernels take no more memory than those that are kept") {
   CHECK(desk.device->kernels_alive() == static_cast<int>(limit) + 1);  // one is held
   CHECK(most < at_limit + 100'000);  // one kernel more while the next is made
   CHECK(held.artifact().source == "kernel number 0");
-  // What left is made again.
+  // An evicted kernel is made again.
   const int loads = desk.device->loads;
   (void)numbered(table, 1);
   CHECK(desk.device->loads == loads + 1);

@@ -40,7 +40,7 @@ struct LaunchBench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt, .compile = {}}};
 
-  /// What `launch` hands to the device, which must be one launch of `plan`.
+  /// Returns the launch that `launch` hands to the device; it must be one launch of `plan`.
   template <class Launch>
   Seen seen(const KernelPlan& plan, const Launch& launch) {
     std::vector<Seen> all;
@@ -67,7 +67,7 @@ TileRequest request_of(std::string_view family, const TensorView& to, const Tens
           .expression = expression};
 }
 
-/// What the request's kernel is, with the defaults filled in.
+/// Returns the spec of the request's kernel, with the defaults filled in.
 TileSpec spec_of(const TileTraits& traits, const TileRequest& request) {
   std::vector<TensorView> views;
   views.push_back(request.destination.view);

@@ -81,7 +81,7 @@ struct ProcessBench {
     }
     return whole == threads;
   }
-  /// Waits until somebody compiles.
+  /// Waits until a process compiles.
   void wait_for_compile() const {
     for (int i = 0; i < 1000 && compiles() == 0; ++i) std::this_thread::sleep_for(10ms);
     REQUIRE(compiles() == 1);
@@ -159,7 +159,8 @@ TEST_CASE("a process that is stopped while it compiles holds up others for their
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(300ms) ? 0 : 1; });
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
   CHECK(bench.compiles() > 1);
-  // What they stored is there for whoever comes, who does not ask for the lock; and the first one goes on.
+  // A later process finds the kernel that they stored and does not ask for the lock. The first process goes
+  // on.
   ChildProcess later([&] { return bench.ask(60s) ? 0 : 1; });
   CHECK(later.exit_code(20s) == 0);
   first.kill(SIGCONT);
@@ -183,7 +184,7 @@ TEST_CASE("a lock that was left behind is nobody's, and goes when the cache is e
   std::ofstream(left) << "";
   CHECK(cache.entries().size() == 1);
   CHECK(cache.clear() == 1);
-  CHECK(bench.locks() == 1);  // somebody may hold it
+  CHECK(bench.locks() == 1);  // another process may hold it
   std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - 1h);
   CHECK(cache.clear() == 0);
   CHECK(bench.locks() == 0);

@@ -34,7 +34,8 @@ void give_others_time() {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// What eight threads get that all ask for one key while its value is made, which must happen once.
+/// Returns the results of eight threads that all ask for one key while its value is made. The value must be
+/// made once.
 std::vector<Table::Result> asked_at_once(Table& table) {
   Gate gate;
   std::atomic<int> makes = 0;

@@ -22,7 +22,7 @@ TEST_CASE("threads that live at once have numbers of their own, and later ones h
         threads.emplace_back([&] {
           number = this_thread_number();
           ++there;
-          while (there < count) std::this_thread::yield();  // nobody's number is free before all have one
+          while (there < count) std::this_thread::yield();  // no number is free before all have one
           if (this_thread_number() != number) number = most_numbered_threads;
         });
       }

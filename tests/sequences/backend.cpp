@@ -24,8 +24,8 @@ std::unique_ptr<Graph> Backend::capture(Stream, std::uint64_t, bool, const std::
 
 namespace {
 
-/// What all devices that do nothing have not taken back. It lives as long as the process: devices may be
-/// static.
+/// Counts the null devices that live, and those that ended with objects left. It lives as long as the
+/// process, because devices may be static.
 struct Left {
   std::atomic<std::int64_t> devices = 0;
   std::atomic<std::int64_t> unbalanced = 0;  ///< devices that ended with memory, kernels or timers
@@ -125,8 +125,8 @@ class GpuBackend final : public Backend {
     return std::make_unique<GpuGraph>(driver_, graph);
   }
 
-  /// The driver keeps some memory for itself, more with the first sequences; code that nobody unloads grows
-  /// without end.
+  /// The driver keeps some memory for itself, more with the first sequences. Code that is never unloaded
+  /// grows without bound.
   void check_nothing_left() override {
     constexpr std::uint64_t warm = 20;
     constexpr std::size_t allowed = std::size_t{64} << 20;

@@ -53,7 +53,7 @@ class Placement {
 /// The kernels of a case at a place: its tiles, or what the planner chooses.
 [[nodiscard]] std::vector<tmajit::KernelPlan> kernel_plans(const Placement& at, const tmajit::Chip& chip);
 
-/// What PreparedLaunch::rebind() takes for each of those kernels.
+/// Returns the addresses that PreparedLaunch::rebind() takes for each of those kernels.
 [[nodiscard]] std::vector<std::vector<tmajit::DevicePtr>> operands(
     const Placement& at, const std::vector<tmajit::KernelPlan>& plans);
 

@@ -9,7 +9,7 @@
 
 namespace sequences {
 
-/// What a sequence found wrong.
+/// A failure that a sequence found.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

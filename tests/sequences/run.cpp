@@ -23,7 +23,7 @@ namespace {
 constexpr auto patience_with_steps = 100s;
 constexpr int no_such_device = 77;
 
-/// What its processes share. Never destroyed, for they end in every possible way.
+/// State that the run's processes share. It is never destroyed, because they end in every possible way.
 struct Everything {
   RunOptions options;
   std::vector<Case> cases = make_cases();

@@ -10,7 +10,7 @@ namespace sequences {
 
 struct RunOptions {
   std::string device = "null";
-  std::uint64_t first = 1;  ///< the first sequence's seed; the others follow
+  std::uint64_t first = 1;  ///< the first sequence's seed; each further one is 1 more
   std::uint64_t count = 100;
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< no further sequence is begun after it
   std::uint64_t in_process = 25;                             ///< sequences of one process, at most

@@ -13,7 +13,7 @@ void forget_leaks() noexcept {
 
 }  // namespace sequences
 
-// What LeakSanitizer asks a program, if it is there; its names are reserved for it.
+// Functions of a program that LeakSanitizer calls, if it is present; their names are reserved for it.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" [[gnu::visibility("default")]] int __lsan_is_turned_off();
 int __lsan_is_turned_off() {

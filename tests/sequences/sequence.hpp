@@ -22,9 +22,9 @@ namespace sequences {
 enum class Leave : std::uint8_t {
   by_return,            ///< everything is destroyed, main() returns
   by_return_with_all,   ///< main() returns while everything lives in static objects
-  by_exit_with_all,     ///< likewise, by exit()
-  by_exit,              ///< exit() in the midst of things, which nobody destroys
-  by_exit_with_thread,  ///< likewise, while a thread goes on with calls
+  by_exit_with_all,     ///< exit() while everything lives in static objects
+  by_exit,              ///< exit() in the midst of things, which are not destroyed
+  by_exit_with_thread,  ///< like by_exit, while a thread goes on with calls
   at_once,              ///< _exit()
 };
 
@@ -177,8 +177,8 @@ class Sequence {
   std::vector<std::shared_ptr<void>> inherited_;  ///< of the parent, which this child cannot use
 };
 
-/// What `how` asks of the process after Sequence::run(): does not return where that is to end it, else
-/// returns what main() is to.
+/// Leaves the process by `how`, after Sequence::run(). Does not return if `how` ends the process here;
+/// otherwise returns the value for main() to return.
 [[nodiscard]] int leave_process(Leave how);
 
 }  // namespace sequences

@@ -161,7 +161,7 @@ void Sequence::wait_for(int child) {
 void Sequence::become_child() {
   child_ = true;
   surroundings_.journal.is_child(true);
-  // The parent's threads are not here. What they held nobody gives back, nor can they be waited for.
+  // The child has none of the parent's threads. They cannot be joined, and what they held is never released.
   if (!callers_.empty()) {
     forget_leaks();
     static auto& gone = *new Pool<Caller>;

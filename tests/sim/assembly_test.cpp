@@ -91,13 +91,14 @@ TEST_CASE("lanes that have exited are not waited for") {
   const Outcome outcome = run(body, warps(2));
   expect_clean(outcome);
   CHECK(outcome.words[62] == 62);
-  // The last that is waited for exits after the others have come.
+  // The last thread that the barrier waits for exits after the other threads have arrived.
   expect_clean(
       run(begin + "setp.eq.u32 %p4, %r1, 0;\n@%p4 bra B;\nbarrier.sync 1, 64;\nret;\nB:\nret;", warps(2)));
 }
 
 TEST_CASE("a warp arrives again and again") {
-  // A loop of three rounds; in each all write, meet, read the others' word, and meet again.
+  // A loop of three rounds. In each round all threads write, meet at a barrier, read another thread's word,
+  // and meet again.
   const std::string loop = begin +
                            "mov.u32 %r14, 0;\nmov.u32 %r15, 0;\nL:\nadd.u32 %r16, %r1, %r14;\n"
                            "st.shared.u32 [%r11], %r16;\n@%p2 bra B;\nbarrier.sync 1, 64;\nbra C;\nB:\n"

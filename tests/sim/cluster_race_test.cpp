@@ -1,5 +1,5 @@
-/// What orders accesses of different CTAs of a cluster, and what does not: mistakes beside what looks alike
-/// and is correct, in every mode and with several seeds.
+/// Tests what orders accesses of different CTAs of a cluster, and what does not: mistakes beside similar code
+/// that is correct, in every mode and with several seeds.
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ std::string flag(const std::string& store, const std::string& load) {
          meet + "ret;";
 }
 
-/// Rank 0 loads 128 bytes for all; everybody reads them, and rank 0 loads the same stage again.
+/// Rank 0 loads 128 bytes for all ranks. All ranks read them, and rank 0 loads the same stage again.
 std::string reload(const std::string& handed_back) {
   const std::string load =
       "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem], 128;\nC@:\n" + meet +

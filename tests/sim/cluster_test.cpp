@@ -233,7 +233,8 @@ TEST_CASE("warps arrive at the cluster's barrier and wait later; those that exit
 }
 
 TEST_CASE("a cluster that does not meet before its CTAs reach into each other") {
-  // Rank 0 reaches the others: they begin later. With the other order of a second cluster all do.
+  // Rank 0 writes to a peer that begins later. With seed 2, rank 0 begins last in the first cluster, and
+  // first in the second.
   const std::string body = registers +
                            "mapa.shared::cluster.u32 %r7, %r5, 1;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n"
                            "@%p3 st.shared::cluster.u32 [%r7], %r1;\n" +
@@ -343,7 +344,7 @@ TEST_CASE("the cluster's barrier out of order") {
 }
 
 TEST_CASE("a deadlock of a cluster names the waits of all its CTAs") {
-  // Rank 0 waits for an arrival that nobody makes, the others at the barrier for it.
+  // Rank 0 waits for an arrival that never comes; the other ranks wait for rank 0 at the barrier.
   const Outcome outcome = run(registers + "@%p1 mbarrier.init.shared.b64 [smem], 2;\n" + meet +
                               "setp.ne.u32 %p3, %r2, 0;\n@%p3 bra E;\n"
                               "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\nE:\n" +

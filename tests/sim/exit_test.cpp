@@ -1,4 +1,4 @@
-// What a process that ends may still do with a simulated device.
+// Tests what a process that ends may still do with a simulated device.
 #include "at_process_end.hpp"
 #include "runtime/child_process.hpp"
 #include "sim/support.hpp"

@@ -122,7 +122,7 @@ TEST_CASE("a phase that expects no bytes is over while the loads that complete o
 }
 
 TEST_CASE("bytes that nobody sends are no word of those whose copy waits for something else") {
-  // Thread 0 has announced bytes, and waits at a barrier that nobody else comes to before it loads them.
+  // Thread 0 has announced bytes. Before it loads them it waits at a barrier that no other thread reaches.
   const Outcome outcome =
       run(registers +
               "@%p1 mbarrier.init.shared.b64 [smem], 1;\nbar.sync 0;\n@!%p1 bra W;\n"

@@ -11,7 +11,7 @@ TEST_CASE("a lane writes what lanes of the other half have read") {
   const bool waits = GENERATE(true, false);
   // Lanes i and i + 16 read word i; the first half one word and the second half the next.
   const std::string place = GENERATE("threadIdx.x & 15", "threadIdx.x >> 4");
-  // Of the words that were read, a lane of the other half writes each; or one that is not alone.
+  // Another lane has read each word that a lane overwrites: one of the other half, or of the same half.
   const std::string writer = GENERATE("threadIdx.x < 16", "threadIdx.x == 0", "threadIdx.x == 1");
   const auto outcome = tests::run_cuda(R"(
 extern "C" __global__ void k(int* out) {

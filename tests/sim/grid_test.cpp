@@ -69,7 +69,7 @@ TEST_CASE("reports of rules that are allowed are none") {
   // After this one the kernel cannot go on.
   shape.options.allowed = {"trap"};
   expect_only(run(registers + "trap;\nret;", shape), "trap");
-  // What is allowed does not come back with a report after which it cannot go on.
+  // An allowed report stays away when another report stops the kernel.
   shape.options.allowed = {"race.global-write-write"};
   expect_only(run(registers + "st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+1], %r1;\nret;", shape),
               "address.misaligned");

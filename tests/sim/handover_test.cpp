@@ -35,7 +35,7 @@ __device__ void acquire0(u32* at) {
 __device__ void acquire1(u32* at) { while (*(volatile u32*)at == 0) {} __threadfence(); }
 )";
 
-/// What one thread of a CTA does, in a global order that no wait contradicts.
+/// A step of one thread of a CTA, in a global order that no wait contradicts.
 struct Step {
   enum class Kind : std::uint8_t { put, get, release, acquire };
   Kind kind{};

@@ -29,7 +29,7 @@ TEST_CASE("variables of a module keep their initial values and what launches wri
   kernel->launch({.grid = {50, 1, 1}, .block = {64, 1, 1}}, parameters, nullptr);
   std::array<std::uint32_t, 1> result{};
   sim->memory().copy_out(std::as_writable_bytes(std::span(result)), sum.address(), nullptr);
-  // Nobody has initialised `total`, which shared atomics read.
+  // `total`, which shared atomics read, is uninitialised.
   CHECK(tests::rules(*sim) == std::vector<std::string>{"shared.uninitialised"});
   CHECK_THROWS_AS(sim->streams().synchronize(nullptr), Error);
   CHECK(result[0] == 50 * 32 * 110);

@@ -1,5 +1,5 @@
-/// What a correct kernel computes depends neither on the mode nor on the seed. The same comparison is made
-/// with a GPU in tests/gpu/sim_test.cpp.
+/// Tests that a correct kernel's results depend neither on the mode nor on the seed. tests/gpu/sim_test.cpp
+/// makes the same comparison with a GPU.
 #include "gpu/compare_devices.hpp"
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"

@@ -119,7 +119,7 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
       bytes);
   text += advance("%x1", "producer's parity never flips") + "@%p4 bra P;\nbra E;\n";
   // %p5: the warp's first lane. %x4: the thread's word of a stage, %x7 and %x8: its warp's output and its own
-  // word there, %rd3 and %rd4: the same of global memory.
+  // word there, %rd3 and %rd4: the corresponding addresses in global memory.
   text += fmt::format(
       "L:\nsub.u32 %x3, %r1, 32;\nshl.b32 %x4, %x3, 2;\nand.b32 %x5, %r1, 31;\nsetp.eq.u32 %p5, %x5, 0;\n"
       "shr.u32 %x6, %x3, 5;\nshl.b32 %x6, %x6, 7;\nadd.u32 %x7, %x6, %r5;\nadd.u32 %x7, %x7, {};\n"

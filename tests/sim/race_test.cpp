@@ -140,11 +140,11 @@ TEST_CASE("races: barriers of the CTA") {
       "__syncthreads()", "", {"race.shared-read-write"});
   edge("__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; EDGE; s[63 - t] = 1; out[t] = s[63 - t];",
        "__syncthreads()", "", {"race.shared-write-write"});
-  // A barrier of half the threads orders nothing for the others.
+  // A barrier of half the threads does not order them with the other half.
   edge("__shared__ u32 s[128]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[(t + 65) % 128];",
        "__syncthreads()", "if (t < 64) ptx::sync_threads<1, 64>(); else ptx::sync_threads<2, 64>()",
        {"race.shared-write-read", "shared.uninitialised"}, {.block = 128});
-  // Who arrives releases, who syncs acquires; the other way there is no edge.
+  // A thread that arrives releases, a thread that syncs acquires. There is no edge in the other direction.
   const std::string arrive = "asm volatile(\"barrier.cta.arrive.aligned 1, 64;\" ::: \"memory\")";
   const std::string sync = "ptx::sync_threads<1, 64>()";
   const std::string text =
@@ -195,7 +195,7 @@ TEST_CASE("races: mbarrier arrivals and waits") {
        "mbarrier::wait(bar, 0)", "while (!try_wait_relaxed(bar, 0)) {}", unordered);
   edge(start + "if (t < 32) { s[t] = t; EDGE; } else { mbarrier::wait(bar, 0); out[t] = s[t - 32]; }",
        "__threadfence_block(); arrive_relaxed(bar)", "arrive_relaxed(bar); __threadfence_block()", unordered);
-  // One lane waits, the others must meet it.
+  // One lane waits; the other lanes must synchronise with it.
   edge(start +
            "if (t < 32) { s[t] = t; mbarrier::arrive(bar); }\n"
            "else { if (t == 32) mbarrier::wait(bar, 0); EDGE; out[t] = s[t - 32]; }",
@@ -429,7 +429,7 @@ TEST_CASE("races: small asynchronous copies, and the barrier of a cluster of one
 }
 
 TEST_CASE("races: fence.sc orders threads that meet one who changes or reads a counter") {
-  // Who reads the counter has met the others before they execute the fence …
+  // Thread 0 reads the counter and meets the other threads before they execute the fence …
   const std::string start =
       "__shared__ u32 n; const u32 t = threadIdx.x; out[64 + blockIdx.x * 64 + t] = t;\n";
   const std::string sum = "in[t] = out[64 + t] + out[128 + (t + 33) % 64];";
@@ -437,7 +437,7 @@ TEST_CASE("races: fence.sc orders threads that meet one who changes or reads a c
            "if (n == 1) { EDGE; " + sum + " }",
        "__threadfence()", "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\")", {"race.global-write-read"},
        {.grid = 2});
-  // … and who changes it has met them after it.
+  // … or meets them after the fence and then changes the counter.
   edge(start + "EDGE; __syncthreads(); if (t == 0) n = atomicAdd(out, 1); __syncthreads();\n" +
            "if (n == 1) { __threadfence(); " + sum + " }",
        "__threadfence()", "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\")", {"race.global-write-read"},

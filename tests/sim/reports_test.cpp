@@ -1,4 +1,4 @@
-/// What the device says of kernels that go wrong, and of PTX that it does not run.
+/// Tests the device's reports of kernels that go wrong, and its refusals of unsupported PTX.
 #include "sim/support.hpp"
 
 #include <array>
@@ -135,7 +135,7 @@ TEST_CASE("bulk copies outside their contract") {
   expect_rule(run(registers + init + load("smem+32", "%rd1", "2048"), 1, shared), "shared.out-of-bounds", 13);
   expect_rule(run(registers + init + load("smem", "%rd1", "16"), 1, shared), "load.onto-mbarrier", 13);
   expect_rule(run(registers + load("smem+32", "%rd1", "16"), 1, shared), "mbarrier.uninitialised", 12);
-  // Nobody waits for it.
+  // No thread waits for the load.
   expect_rule(run(registers + init + load("smem+32", "%rd1", "16"), 1, shared), "exit.load-in-flight", 13);
 }
 
@@ -168,7 +168,7 @@ TEST_CASE("a deadlock names who waits for what") {
 }
 
 TEST_CASE("lanes that wait for each other all make progress") {
-  // Lane 0 publishes only after the others have begun to spin.
+  // Lane 0 publishes only after the other lanes have begun to spin.
   const Outcome outcome =
       run(registers +
           "st.global.u32 [%rd1], 0;\nbar.warp.sync 0xffffffff;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra W;\n"

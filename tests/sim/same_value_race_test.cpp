@@ -34,7 +34,7 @@ TEST_CASE("warps that store the same by one instruction do not race, as memory h
     CAPTURE(body);
     text::expect_first(text::run(text::registers + lane + body + "\nret;", shape), "race.shared-write-write");
   }
-  // Who reads without having met the writers races with them all the same.
+  // A thread that reads without synchronising with the writers still races with them.
   text::expect_first(text::run(text::registers + lane +
                                    "st.shared.u32 [%r5], 7;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r8, "
                                    "[%r5];\nst.shared.u32 [%r5], 7;\n"

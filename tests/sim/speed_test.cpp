@@ -1,8 +1,8 @@
 /// The simulator's speed, measured and printed; fails only far below what it is built for.
 ///
-/// What the table of docs/sim.md is made of: the best of $TMAJIT_SPEED_RUNS (1) runs of each kernel, with
-/// every check on and without looking for races, on one thread of the host. $TMAJIT_SPEED_KERNEL: only the
-/// one with that entry.
+/// Prints the numbers for the table of docs/sim.md: the best of $TMAJIT_SPEED_RUNS (1) runs of each kernel,
+/// with every check on and without looking for races, on one thread of the host. $TMAJIT_SPEED_KERNEL: only
+/// the kernel with that entry.
 #include "sim/speed_kernels.hpp"
 #include "sim/support.hpp"
 

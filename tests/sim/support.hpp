@@ -45,8 +45,8 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
 tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {},
                            const std::string& directives = {});
 
-/// What a thread throws that reaches the first instruction which the simulator does not run; empty if there
-/// is none.
+/// Returns the error of a thread that reaches the first instruction which the simulator does not run; empty
+/// if there is none.
 std::string refusal(const tmajit::Artifact& artifact);
 
 /// Rules of all reports so far.

@@ -164,7 +164,7 @@ TEST_CASE("a changed map that is used without its fences") {
   const std::string first = "add.u64 %rd10, %rd1, 128;\n";
   expect_only(change({.change = first, .published = publish + in_place}), "tensormap.not-released");
   expect_clean(change({.change = first, .published = publish + in_place + released}));
-  // A map that nobody has changed needs none.
+  // An unchanged map needs no acquire.
   expect_clean(change({.published = publish, .acquired = ""}));
 }
 
@@ -220,7 +220,7 @@ TEST_CASE("a map that changes while a load uses it") {
 }
 
 TEST_CASE("a map that changes while a store uses it") {
-  // Of the tile that was loaded, eight rows further down.
+  // The store writes the loaded tile, eight rows further down.
   const auto launch = [](const std::string& wait) {
     const Parts parts{
         .change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),

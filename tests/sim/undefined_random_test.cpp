@@ -26,7 +26,7 @@ constexpr std::uint32_t lane_count = 32;
 constexpr std::uint32_t register_count = 6;   ///< %a0 …
 constexpr std::uint32_t predicate_count = 3;  ///< %q0 …
 
-/// Not there where nobody has defined it.
+/// Empty if uninitialised.
 using Value = std::optional<std::uint32_t>;
 
 struct Lane {
@@ -185,7 +185,7 @@ class Kernel {
     }
   }
 
-  /// Of a function that calls itself three times, and adds what it is given each time.
+  /// Emits a call of a function that calls itself three times, and adds its argument each time.
   void call(std::uint32_t d, std::uint32_t a) {
     text_ += fmt::format(
         "{{\n.param .b32 n;\n.param .b32 x;\n.param .b32 y;\nst.param.b32 [n], 3;\nst.param.b32 [x], %a{};\n"

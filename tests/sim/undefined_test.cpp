@@ -1,4 +1,4 @@
-/// Registers that nobody has written, and loads of what nobody has written: reported where that matters.
+/// Tests that uninitialised registers and loads of uninitialised memory are reported where that matters.
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Outcome run_body(const std::string& body, std::uint32_t block = 32) {
   return tests::text::run(registers + element + "bar.sync 0;\n" + body + "ret;\n", shape);
 }
 
-/// Each leaves something in %r10 that nobody has defined, in all lanes or in some.
+/// Each leaves %r10 uninitialised, in all lanes or in some.
 const std::vector<Case> sources{
     {"never written", ""},
     {"written in one arm", "@%p1 bra A;\nmov.u32 %r10, 1;\nA:\n"},
@@ -169,7 +169,7 @@ TEST_CASE("what nobody has defined is reported where it matters") {
       const bool loads =
           source.body.find("ld.shared") != std::string::npos && source.body.find("%r12") == std::string::npos;
       CHECK(outcome.reports[0].rule == (loads ? "shared.uninitialised" : "register.uninitialised"));
-      // What an undefined value then does may break other rules.
+      // An uninitialised value may go on to break other rules.
       CHECK(std::ranges::count_if(outcome.reports, [](const Report& report) {
               return report.rule == "register.uninitialised" || report.rule == "shared.uninitialised";
             }) == 1);
@@ -235,7 +235,7 @@ TEST_CASE("what nobody has defined is followed through functions that call thems
   const std::string one = "mov.u32 %r10, 1;\n";
   expect_clean(called("", "%x1", one, "%r11"));
   expect_only(called("", "%x1", "", "%r11"), "register.uninitialised");
-  // What was undefined before the calls is so after them, and nothing else.
+  // Exactly the registers that were uninitialised before the calls are uninitialised after them.
   expect_only(called("", "%x1", one, "%r12"), "register.uninitialised");
   expect_clean(called("", "%x1", "mov.u32 %r12, 1;\n", "%r12"));
   // A register that only the call before has written, or only the outermost one.
@@ -292,7 +292,7 @@ TEST_CASE("a row or column of a matrix that nobody has defined makes one of the 
       ".reg .f32 %f<20>;\nmov.f32 %f10, 0f00000000;\nmov.f32 %f11, %f10;\nmov.f32 %f12, "
       "%f10;\nmov.f32 %f13, %f10;\nmov.u32 %r10, 0;\nmov.u32 %r11, 0;\nmov.u32 %r12, "
       "0;\nmov.u32 %r13, 0;\nmov.u32 %r14, 0;\nmov.u32 %r15, 0;\n";
-  // Row 2 of a (lanes 8 to 11), or column 2 of b, from memory that nobody has written.
+  // Row 2 of a (lanes 8 to 11), or column 2 of b, is loaded from uninitialised memory.
   const std::string third = "shr.u32 %r6, %r1, 2;\nsetp.eq.u32 %p2, %r6, 2;\n@%p2 ld.shared.u32 ";
   const auto store = [](const std::string& of, const std::string& guard) {
     return "@" + guard + " st.global.f32 [%rd3], " + of + ";\n";

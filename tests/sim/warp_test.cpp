@@ -223,7 +223,7 @@ TEST_CASE("cp.async and its waits") {
   expect_neighbours(
       run_cuda(copying("", "cp.async.commit_group; cp.async.wait_group 0;"), 32, false, options), true);
   expect_neighbours(run_cuda(copying("", wait_mbarrier, ""), 32, false, options), true);
-  // Of every other thread no byte is read, and zeros are written.
+  // The copies of every other thread read no byte and write zeros.
   expect_neighbours(run_cuda(copying(", %2", "cp.async.wait_all;"), 32, false, options), false);
 }
 

@@ -74,7 +74,7 @@ TEST_CASE("wavefronts of textbook accesses") {
   CHECK(wavefronts(access(16, 32, [](auto lane) { return lane * 16; })) == Wavefronts{4, 4, 1});
   CHECK(wavefronts(access(16, 32, [](auto lane) { return lane * 128; })) == Wavefronts{32, 4, 8});
   CHECK(wavefronts(access(16, 3, [](auto lane) { return lane * 128; })) == Wavefronts{3, 1, 3});
-  // Two words of bank 0 for lanes 0 to 15, three for the others: answered by halves.
+  // Two words of bank 0 for lanes 0 to 15, three for lanes 16 to 31: answered by halves.
   CHECK(wavefronts(access(8, 32, [](auto lane) { return lane < 16 ? lane % 2 * 128 : lane % 3 * 128; })) ==
         Wavefronts{5, 2, 3});
   CHECK(wavefronts(WarpAccess{}) == Wavefronts{});

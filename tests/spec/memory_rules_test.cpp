@@ -94,7 +94,7 @@ TEST_CASE("an address is not null, and a multiple of the unit; that of nothing m
   const auto found = broken([&](Violations& v) { check_placed_address(tensor, origin + 7, 4, it, v); });
   CHECK(found[0].subject == "it: address");
   CHECK(found[0].legal == "0x7f0000000004");
-  // What lies below the first multiple would be null, which is none.
+  // The next multiple below would be 0, the null pointer, which is no address.
   const auto low = broken([&](Violations& v) { check_placed_address(tensor, 3, 16, it, v); });
   CHECK(low[0].legal == "0x10");
 }

@@ -26,7 +26,8 @@ inline std::vector<std::uint64_t> numbers_of(const std::string& text) {
   return numbers;
 }
 
-/// What `part`, one alternative of a violation's text, says to set; nothing where it is advice in words.
+/// Returns what `part`, one alternative of a violation's text, says to set; nullopt where it is advice in
+/// words.
 inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Violation& violation) {
   using std::regex;
   static const regex rows_padded(R"(pad rows to [0-9]+ elements? \(([0-9]+) bytes\))");

@@ -123,7 +123,7 @@ TEST_CASE("whatever a broken rule names as legal, the rule holds with it") {
         REQUIRE_FALSE(is_broken(left, violation.rule, violation.subject));
         ++applied_to[violation.rule];
       }
-      // What is legal for the row is so by every rule of the row.
+      // A remedy for the row satisfies every rule of the row.
       if (violation.rule == "box.range") {
         const PlacedMap after = applied(placed, named.front());
         const auto left = validate(after.map, after.address);
