@@ -5,7 +5,7 @@
 FMT_BEGIN_NAMESPACE
 namespace detail {
 
-// What fmt's headers declare and leave to its library.
+// Defines what fmt's headers declare and leave to its library.
 template auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
 template auto decimal_point_impl(locale_ref) -> char;
 template locale_ref::locale_ref(const std::locale&);

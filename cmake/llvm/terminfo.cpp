@@ -1,6 +1,5 @@
-// What LLVM Support asks of terminfo: whether a terminal shows colours. tmajit has LLVM write into strings
-// only, and jitc looks at the terminal itself, so the answer is that this terminal is not known, and nobody
-// needs libtinfo.
+// Stands in for libtinfo, which LLVM Support asks whether a terminal shows colours. tmajit has LLVM write
+// into strings only, and jitc looks at the terminal itself. So the answer is that the terminal is unknown.
 
 struct term;
 
