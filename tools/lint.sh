@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the C++ files' format and runs clang-tidy over them.
+# Checks the C++ files' format and the words of their comments, and runs clang-tidy over them.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/build.sh"
 
@@ -7,7 +7,7 @@ usage() {
   cat <<'END'
 usage: tools/lint.sh [--format] [--tidy] [--changed] [--fix]
 
-  --format    clang-format only
+  --format    clang-format, and words that comments must not have (tools/lib/words.py), only
   --tidy      clang-tidy only (takes minutes; needs a configured build, which it makes)
   --changed   only files that differ from origin/main, or from the last commit where there is no origin
   --fix       let clang-format rewrite the files
@@ -65,6 +65,16 @@ check_format() {
   step format "clang-format over ${#list[@]} files" "$CLANG_FORMAT" "${mode[@]}" "${list[@]}"
 }
 
+# Rooms that were not read for words yet: docs/plan.md, "A house to hand on".
+UNREAD=(':!src/conformance/*' ':!src/sim/*' ':!src/spec/*' ':!src/tiles/*')
+
+check_words() {
+  local list
+  mapfile -t list < <(files 'include/*.hpp' 'src/*.cpp' 'src/*.hpp' 'tools/*.cpp' 'tools/*.hpp' "${UNREAD[@]}")
+  ((${#list[@]})) || return 0
+  step words "words of comments in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
+}
+
 run_tidy() {
   if [[ -z $TIDY ]]; then
     note "clang-tidy not run: no run-clang-tidy here"
@@ -81,5 +91,6 @@ run_tidy() {
 
 status=0
 if ((format)) && ! check_format; then status=1; fi
+if ((format)) && ! check_words; then status=1; fi
 if ((tidy)) && ! run_tidy; then status=1; fi
 exit "$status"

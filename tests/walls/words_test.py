@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""tools/lib/words.py finds what it is for, and nothing in comments that are good English."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK = pathlib.Path(__file__).resolve().parents[2] / "tools/lib/words.py"
+
+
+def found(*lines: str) -> list[int]:
+    """The numbers of the lines that the check names."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "text.cpp"
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        done = subprocess.run([sys.executable, CHECK, path], capture_output=True, text=True, check=False)
+    numbers = [int(line.removeprefix(f"{path}:").split(":")[0]) for line in done.stdout.splitlines()]
+    assert done.returncode == (1 if numbers else 0), done.stderr
+    return numbers
+
+
+class Words(unittest.TestCase):
+    def test_detached_beginnings(self):
+        self.assertEqual(found("/// Of a kernel the name.", "int a;  ///< What it is.", "// Who waits goes on."), [1, 2, 3])
+        self.assertEqual(found("// Kernels are kept. What is left goes."), [1])
+
+    def test_words_that_name_nobody(self):
+        self.assertEqual(found("int a;  // that nobody reads", "// Throws likewise."), [1, 2])
+
+    def test_good_comments_strings_and_second_lines(self):
+        self.assertEqual(found("// The number of tiles", "// Of a row this is the length.", 'const char* a = "Of // nobody";'), [])
+        self.assertEqual(found("int of;  ///< of a CTA", "// The least of them."), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
