@@ -26,8 +26,8 @@ struct Reader {
   std::uint32_t thread = 0;
   std::uint32_t place = 0;  ///< of its read
   bool product = false;     ///< the read is a wgmma's, so its warp is meant
-  std::optional<std::uint32_t>
-      full{};  ///< of the CTA that loads: the mbarrier of the load that overwrites it
+  /// Offset of the mbarrier of the load that overwrites the stage, in the CTA that loads.
+  std::optional<std::uint32_t> full{};
 };
 
 /// "the mbarrier at shared address 0x400 (mbarrier.init at PTX line 12 for 2 arrivals)"

@@ -26,7 +26,7 @@ class Words(unittest.TestCase):
         self.assertEqual(found("/// Of a kernel the name.", "int a;  ///< What it is.", "// Who waits goes on."), [1, 2, 3])
         self.assertEqual(found("// Kernels are kept. What is left goes."), [1])
 
-    def test_words_that_name_nobody(self):
+    def test_vague_words(self):
         self.assertEqual(found("int a;  // that nobody reads", "// Throws likewise."), [1, 2])
 
     def test_good_comments_strings_and_second_lines(self):

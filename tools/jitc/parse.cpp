@@ -41,12 +41,9 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
 
 std::vector<std::uint64_t> parse_parts(std::string_view text, std::string_view option) {
   std::vector<std::uint64_t> parts;
-  for (std::size_t at = 0; at <= text.size();) {
-    const std::size_t end = std::min(text.find_first_of(",x", at), text.size());
+  for (const std::string_view some : split(text, ',')) {
     // A list with an empty part is refused as a whole.
-    const std::string_view part = end == at ? text : text.substr(at, end - at);
-    parts.push_back(parse_extents(part, option).front());
-    at = end + 1;
+    for (const std::uint64_t part : parse_extents(some.empty() ? text : some, option)) parts.push_back(part);
   }
   return parts;
 }

@@ -12,7 +12,8 @@ namespace jitc {
 
 /// "128x64" or "128,64" as numbers, outermost first. Throws Error{invalid_argument} that names `option`.
 [[nodiscard]] std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);
-/// Like parse_extents(), with any number of parts: they are no tensor's extents.
+/// Sizes of parts, as "100,37,5": any number of them, where parse_extents() takes as many as a tensor has
+/// dimensions.
 [[nodiscard]] std::vector<std::uint64_t> parse_parts(std::string_view text, std::string_view option);
 /// Extents, each below 2^32.
 [[nodiscard]] std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option);
