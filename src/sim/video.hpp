@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Where a part of a register, or of a pair of them, lies.
+/// Bit position of a part of a register, or of a pair of registers.
 struct VideoPart {
   std::uint8_t shift = 0;
   std::uint8_t bits = 32;
@@ -20,7 +20,7 @@ struct VideoPart {
 struct Video {
   enum class Operation : std::uint8_t { add, sub, average, distance, min, max, shl, shr, mad, compare };
   enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
-  /// What is done with c: results take the place of its parts, or this with all of it.
+  /// How results combine with c: they replace parts of it (merge), or accumulate into all of it.
   enum class Second : std::uint8_t { merge, add, min, max };
 
   Operation operation = Operation::add;
@@ -40,7 +40,7 @@ struct Video {
   std::uint8_t scale = 0;  ///< vmad: bits that the result is shifted right by
 };
 
-/// d of a, b and c.
+/// Returns d for the operands a, b and c.
 [[nodiscard]] std::uint32_t compute(const Video& video, std::uint32_t a, std::uint32_t b, std::uint32_t c);
 
 }  // namespace sim

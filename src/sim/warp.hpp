@@ -57,14 +57,13 @@ inline constexpr std::uint32_t stack_bytes = 16 * 1024;
 struct Activation {
   std::uint32_t return_pc = 0;
   std::uint32_t top = 0;  ///< of the stack, which the return gives back
-  /// What the registers of a recursive function held before this call: 8 bytes each, the frame's address
-  /// last.
+  /// Values of a recursive function's registers before this call: 8 bytes each, the frame's address last.
   std::vector<std::uint64_t> saved;
-  /// Those of them that nobody had defined.
+  /// Those of the saved registers that were uninitialised.
   std::vector<UndefinedRegister> undefined;
 };
 
-/// Of a warp; made with its first call.
+/// Open calls of a warp; made with its first call.
 struct CallStack {
   std::array<std::vector<Activation>, lanes> calls;
   std::array<std::uint32_t, lanes> top{};  ///< bytes of stack_bytes in use
@@ -107,7 +106,7 @@ struct Warp {
   Mask released = 0;                          ///< lanes whose next access to a peer is not held again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
-  /// Of the present instruction: index into Program::place.
+  /// Index into Program::place of the present instruction.
   [[nodiscard]] std::uint32_t place() const noexcept { return program->places[here()]; }
   /// The number of a lane's thread in its CTA.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
@@ -117,7 +116,7 @@ struct Warp {
   /// Reports, and stops the CTA; where the launch goes on after the rule, leaves the instruction by Skip.
   [[noreturn]] void fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
-  /// Reports what no thread can go on after, and stops the CTA.
+  /// Reports a violation after which no thread can go on, and stops the CTA.
   [[noreturn]] void stop(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
 
@@ -202,7 +201,7 @@ inline void put(std::byte* slot, std::uint32_t lane, T value) noexcept {
   return *reinterpret_cast<Mask*>(warp.registers + slot);
 }
 
-/// The same, complemented where 1 has been added to the slot.
+/// The predicate at `slot`, complemented where 1 has been added to the slot.
 [[nodiscard]] inline Mask read_mask(const Warp& warp, Slot slot) noexcept {
   return *reinterpret_cast<const Mask*>(warp.registers + (slot & ~1U)) ^ (0U - (slot & 1U));
 }
@@ -269,7 +268,7 @@ constexpr Handler uniform = []<std::size_t... I>(std::index_sequence<I...>) -> H
 
 /// The operand as it is, or cut or extended to the result's type.
 inline constexpr auto keep = [](auto a) { return a; };
-/// The same of a predicate.
+/// Copies a predicate, complemented where 1 has been added to its slot.
 inline void move_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, read_mask(warp, op.a));
 }

@@ -10,16 +10,16 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
+/// Limits of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr std::uint32_t sm_registers = 64 * 1024;
 constexpr std::uint32_t warps_of_sm = 64;
-/// Each has its share of the registers, and every fourth warp.
+/// Each partition has its share of the registers, and every fourth warp.
 constexpr std::uint32_t partitions_of_sm = 4;
 constexpr std::uint32_t least_registers = 24;
 constexpr std::uint32_t most_registers = 255;
 
-/// Reports where the warps of a group have not executed the same, of which one that `lags` has executed less;
-/// false if all have.
+/// Reports a warpgroup in which a warp that satisfies `lags` has executed less than another. Returns false if
+/// there is no such warp.
 template <typename Lags>
 bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
              const char* what, const Lags& lags) {
@@ -68,7 +68,7 @@ std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t p
   return std::nullopt;
 }
 
-/// An access at `place` to a register of products that have not been waited for.
+/// Reports an access at `place` to a register of products that have not been waited for.
 void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
   const Program& program = *warp.program;
   const check::RuleId rule("wgmma.register-in-flight");
@@ -138,8 +138,8 @@ Swizzle MatrixDescriptor::swizzle() const noexcept {
 }
 
 bool MatrixDescriptor::agrees(std::uint32_t address, Swizzle loaded) const noexcept {
-  // Both permute by the address itself. Where they permute alike, as in the first row of a pattern, none can
-  // tell.
+  // Both swizzles permute by the address itself. Where they permute alike, as in the first row of a pattern,
+  // they cannot be told apart.
   const std::uint32_t row = address >> 7;
   return ((row & (row_bytes / 16 - 1)) == (row & ((1U << static_cast<std::uint32_t>(loaded)) - 1)));
 }
@@ -172,7 +172,8 @@ void finish_warpgroups(Cta& cta) {
 }
 
 bool report_strays(Cta& cta) {
-  // Who waits for bytes or registers may be about to execute what the others have.
+  // A warp that waits for an mbarrier's bytes or for registers may be about to execute what the other warps
+  // of its group have executed.
   const auto strays = [](const Warp& warp) {
     return std::ranges::none_of(warp.groups, [](const Group& group) {
       return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
@@ -182,7 +183,7 @@ bool report_strays(Cta& cta) {
 }
 
 // Read off ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
-// .maxnreg needs both of the others. It gets as many registers as the most that it asks for by
+// .maxnreg needs both .maxntid and .minnctapersm. It gets as many registers as the most that it asks for by
 // setmaxnreg.inc, at most those that .maxnreg names and its share of the SM.
 std::uint32_t registers_at_launch(const Program& program) {
   std::uint32_t registers = program.max_registers;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// What four warps do together: products of matrices that run beside them (wgmma, PTX ISA 9.7.15), and the
-/// registers that they give each other (setmaxnreg, 9.7.19.5).
+/// Operations of a warpgroup, four warps: asynchronous products of matrices (wgmma, PTX ISA 9.7.15), and
+/// registers that warps give each other (setmaxnreg, 9.7.19.5).
 #include "sim/cta.hpp"
 
 #include <deque>
@@ -66,15 +66,15 @@ struct WarpgroupState {
 /// About::cause of products that nothing waits for: those between the same waits are one, whatever it shows
 /// as.
 [[nodiscard]] std::string product_cause(const Program& program, std::uint32_t place);
-/// Of a warp, made when it is first asked for.
+/// Returns the warpgroup state of a warp, and makes it on first use.
 [[nodiscard]] WarpgroupState& warpgroup_of(Warp& warp);
-/// The first micro-operation of an instruction is about to use registers of the kernel's products.
+/// Called before the first micro-operation of an instruction that uses registers of the kernel's products.
 void watch_registers(Warp& warp, Mask mask);
-/// The CTA ends: reports products that nobody has waited for, and warps that have left out what the others of
-/// their warpgroup have executed.
+/// Reports, when the CTA ends, products that have not been waited for, and warps that have executed less than
+/// another warp of their warpgroup.
 void finish_warpgroups(Cta& cta);
-/// At a standstill: reports warpgroups of which a warp has not executed what the others have, and waits for
-/// something else or has ended; false if there are none.
+/// Reports, at a standstill, warpgroups in which a warp has executed less than another, and has
+/// ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
 [[nodiscard]] bool report_strays(Cta& cta);
 /// Registers of a thread when its CTA begins, as ptxas gives them to a kernel with setmaxnreg. 0: ptxas
 /// cannot tell, and ignores setmaxnreg (its message C7508).

@@ -16,14 +16,14 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The swizzle moves bytes within lines of shared memory that have this many.
+/// Bytes of a line of shared memory: a swizzle moves bytes within a line.
 constexpr std::uint32_t line_bytes = 128;
 
-/// A map whose box may break rules, and nothing else.
+/// Returns a map of which only the box may break rules.
 TensorMapSpec map_of_box(ElementType type, const Dims& box, Swizzle swizzle, Interleave interleave) {
   TensorMapSpec map{.type = type, .interleave = interleave, .swizzle = swizzle};
   map.rank = sat_cast<std::uint8_t>(box.size());
-  // Of too many dimensions the map holds the first, none of which is the innermost.
+  // If there are too many dimensions, the map holds the first ones. The innermost is not among them.
   std::uint64_t stride = box.size() > max_map_rank ? stride_unit(interleave) : inner_unit(type, interleave);
   for (auto d = std::min<std::size_t>(box.size(), max_map_rank); d-- > 0;) {
     map.box[d] = as_u32(box, d, "box");

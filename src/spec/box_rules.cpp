@@ -15,7 +15,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// What of the innermost dimension a copy moves, and what that is called.
+/// The extent of the innermost dimension that a copy moves, and its names in a violation.
 struct Row {
   std::uint32_t extent = 0;
   std::string subject;
@@ -174,7 +174,7 @@ void check_tile_bytes(const TensorMapSpec& map, Violations& violations) {
   const auto tile = tile_layout(map);
   const auto rows = max_shared_bytes_per_cta / std::max(tile.pitch_bytes, 1U);
   const bool tiled = map.mode != MapMode::im2col;
-  // Of an interleaved layout the driver counts channels of which a copy moves one slice.
+  // For an interleaved layout the driver counts all channels, although a copy moves one slice of them.
   const auto pixels = std::min<std::uint64_t>(
       rows, max_encoded_tile_bytes /
                 std::max<std::uint64_t>(sat_mul(size_of(map.type), map.pixel_box.channels), 1));
@@ -212,7 +212,7 @@ void check_box(const TensorMapSpec& map, Violations& violations) {
   }
   for (std::uint32_t d = 0; d < image_dimensions(map); ++d) check_corners(map, d, violations);
   if (pixels) check_pixel_counts(map, violations);
-  // Of an unknown mode it is unknown whether box or pixel_box counts.
+  // In an unknown mode it is not known whether box or pixel_box counts.
   if (!has_legal_rank(map) || map.mode > MapMode::im2col) return;
   check_inner_bytes(map, violations);
   check_tile_bytes(map, violations);

@@ -65,7 +65,7 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
     const std::uint64_t extent = views.front().shape[d];
     Dimension dimension{.extent = extent, .of_view = d, .end = static_cast<std::int64_t>(extent)};
     if (window != nullptr) {
-      // What lies outside of the destination says nothing, and may be far away.
+      // The window is clamped to the destination: indices outside of it do not matter, and may be far away.
       const auto last = static_cast<std::int64_t>(extent);
       dimension.first = std::clamp<std::int64_t>(window->first[d], 0, last);
       dimension.end =
@@ -88,8 +88,8 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
   return result;
 }
 
-/// Walks a dimension from its other end if the destination walks it backwards, or the first source of a
-/// reduction one that is reduced.
+/// Walks a dimension from its other end if the destination walks it backwards. For a reduced dimension the
+/// first source decides.
 void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
   if (dimension.strides[dimension.reduced ? 1 : 0] >= 0) return;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {

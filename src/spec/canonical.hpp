@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 inline constexpr std::uint32_t max_operands = 9;
 
 /// A loop nest over several views at once, in as few dimensions as describe the same accesses: what a planner
-/// looks at. Which element meets which is all that is kept; the order of the dimensions is the destination's.
+/// looks at. It keeps only which elements correspond; the order of the dimensions is the destination's.
 struct CanonicalNest {
   struct Operand {
     std::array<std::int64_t, max_view_rank> strides{};  ///< elements; 0 where the operand is broadcast
@@ -25,17 +25,17 @@ struct CanonicalNest {
   std::uint32_t operands = 0;  ///< the destination first
   std::array<std::uint64_t, max_view_rank> shape{};
   std::array<Operand, max_operands> operand{};
-  /// Which destination indices a padded source reaches, in each dimension; all of them where not windowed.
+  /// Destination indices that a padded source reaches, in each dimension; all of them where not windowed.
   bool windowed = false;
   std::array<std::int64_t, max_view_rank> window_first{};
   std::array<std::int64_t, max_view_rank> window_end{};
-  /// Of nests with `keep_dimensions`: the nest's dimension of each of the views', its rank for one that went;
-  /// and whether the nest walks it backwards.
+  /// The nest's dimension for each dimension of the views, and whether the nest walks it backwards; valid
+  /// only with `keep_dimensions`. A dimension that was dropped has the nest's rank.
   std::uint32_t view_rank = 0;
   std::array<std::uint32_t, max_view_rank> dimension_of{};
   std::array<bool, max_view_rank> backwards{};
-  /// Of nests with `reduced` dimensions that have places: what an index of each dimension adds to an
-  /// element's place among those that are reduced, and the place of the nest's first element.
+  /// Stride of each dimension in an element's place among the elements that are reduced, and the place of the
+  /// nest's first element; for nests with `reduced` dimensions that have places.
   std::array<std::int64_t, max_view_rank> place{};
   std::int64_t first_place = 0;
 
@@ -51,16 +51,16 @@ struct CanonicalNest {
   }
 };
 
-/// What part of the destination a padded source reaches.
+/// The part of the destination that a padded source reaches.
 struct SourceWindow {
   std::array<std::int64_t, max_view_rank> first{};  ///< destination index of its first element
   std::array<std::uint64_t, max_view_rank> extent{};
 };
 
-/// The views' dimensions that a destination has not: its view has stride 0 there.
+/// Dimensions of the views that the destination lacks: its view has stride 0 there.
 struct ReducedDimensions {
   std::array<bool, max_view_rank> reduced{};
-  std::array<std::int64_t, max_view_rank> place{};  ///< zeros where nobody asks for places
+  std::array<std::int64_t, max_view_rank> place{};  ///< zeros where the caller needs no places
 };
 
 struct NestOptions {

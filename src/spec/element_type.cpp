@@ -14,7 +14,7 @@ constexpr EnumNames<ElementType, all_element_types.size()> type_names{
     {"u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f16", "bf16", "f32", "f32_ftz", "f64", "tf32",
      "tf32_ftz", "e4m3", "e5m2"}};
 
-// What NumPy and ml_dtypes call these types.
+// Names of these types in NumPy and ml_dtypes.
 constexpr std::pair<std::string_view, ElementType> numpy_names[] = {
     {"uint8", ElementType::u8},           {"int8", ElementType::i8},          {"uint16", ElementType::u16},
     {"int16", ElementType::i16},          {"uint32", ElementType::u32},       {"int32", ElementType::i32},

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-/// What the enumerators of an `Enum` that counts from 0 are called, in their order.
+/// Names of the enumerators of `Enum`, in their order; `Enum` counts from 0.
 template <typename Enum, std::size_t count>
 struct EnumNames {
   std::string_view kind;  ///< in errors: "swizzle"

@@ -7,15 +7,15 @@
 
 TMAJIT_BEGIN
 
-/// Where a fork went on.
+/// The process in which a fork has returned.
 enum class ForkSide { parent, child };
 
-/// Keeps a fork from catching an object in the midst of a change, or with a lock that in the child nobody
-/// holds and nobody will give back: a child has no thread but the one that forked.
+/// Keeps a fork from copying an object in the midst of a change, or with a lock that no thread of the child
+/// will release: the child's only thread is the one that forked.
 ///
-/// As the last member of an object it lives as long as everything that its functions touch. No lock that they
-/// take may be held while a guard is made or destroyed, while a callback of the user runs (it may wait for
-/// the thread that forks), or while another guard's lock is waited for.
+/// As the last member of an object it lives as long as everything that its functions touch. No thread may
+/// hold a lock that these functions take while it makes or destroys a guard, while it runs a callback of the
+/// user (which may wait for the thread that forks), or while it waits for another guard's lock.
 class ForkGuard {
  public:
   /// `before` runs in the thread that forks, before it does, and takes the object's locks; `after` runs in
@@ -31,8 +31,8 @@ class ForkGuard {
   std::function<void(ForkSide)> after_;
 };
 
-/// Releases a lock that was taken before the fork. In the child that is a new one: glibc's read-write lock
-/// knows its writer by a thread id that the child's thread does not have.
+/// Releases a lock that was taken before the fork. The child makes a new lock instead: glibc's read-write
+/// lock knows its writer by a thread id that the child's thread does not have.
 template <class Mutex>
 void release_after_fork(Mutex& mutex, ForkSide side) {
   if (side == ForkSide::parent) {

@@ -16,7 +16,7 @@ inline constexpr std::uint32_t bulk_bytes = 16;          ///< the copy engine's 
 inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< that the driver encodes
 inline constexpr std::uint64_t max_coordinate_extent = 1ULL
                                                        << 31;  ///< that coordinates, 32 signed bits, reach
-/// Of a tile without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
+/// Bytes of a tile, without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
 inline constexpr std::uint64_t max_encoded_tile_bytes = max_shared_bytes_per_sm;
 inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< excluded
 inline constexpr std::uint32_t max_stages = 32;
@@ -33,7 +33,7 @@ inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< of shared memo
 /// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
 
-/// What strides, and under interleave 32B addresses, are multiples of, in bytes.
+/// Alignment of strides, and under interleave 32B of addresses too, in bytes.
 [[nodiscard]] constexpr std::uint32_t stride_unit(Interleave interleave) noexcept {
   return interleave == Interleave::b32 ? 32 : 16;
 }
@@ -48,7 +48,7 @@ inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
   }
 }
 
-/// The multiple of `unit` at or below an address, but for null, which is no place for a tensor.
+/// The multiple of `unit` at or below an address, at least `unit`: a tensor cannot have a null address.
 [[nodiscard]] constexpr std::uint64_t nearest_aligned(std::uint64_t address, std::uint64_t unit) noexcept {
   return address < unit ? unit : address - address % unit;
 }
