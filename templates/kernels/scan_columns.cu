@@ -36,18 +36,22 @@ __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, 
   }
 }
 
-// Combines these rows with what is before them, which becomes what is before the next, and stores the results.
+// Combines these rows with each other, then with the rows before them, and stores the results. A result of a long column has
+// so passed few roundings. `before` becomes the state up to the last of these rows.
 __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                            const AllInputs (&inputs)[turns], State (&before)[vector]) {
+  State these[vector];
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) these[k] = Scanned::none();
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const Scannable values = values_of(inputs[turn]);
     State result[vector];
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) {
-      const State next = Scanned::both(before[k], values.at[k]);
-      result[k] = exclusive ? before[k] : next;
-      before[k] = next;
+      const State next = Scanned::both(these[k], values.at[k]);
+      result[k] = Scanned::both(before[k], exclusive ? these[k] : next);
+      these[k] = next;
     }
     const i64 to = begin.destination + static_cast<i64>(first + turn) * plan.destination.along;
     if (whole) {
@@ -56,6 +60,8 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
       store_results(plan, to, result, range);
     }
   }
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(before[k], these[k]);
 }
 
 //@ if alone

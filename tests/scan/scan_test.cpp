@@ -8,6 +8,7 @@
 #include <tmajit/sim.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -96,6 +97,27 @@ TEST_CASE("rows of any length are cut into vectors, tiles and parts") {
         dense_scan({.op = ScanOp::sum, .axis = 1}, f32, f32, {20'000 / length + 1, length}, length % 3);
     INFO(scan.text());
     CHECK(tests::run_candidates(runtime, scan, length) == "");
+  }
+}
+
+TEST_CASE("a thread that walks a long column alone rounds like one that adds groups of rows") {
+  constexpr std::size_t rows = 8192;
+  constexpr std::size_t columns = 64;
+  constexpr float value = 0.1F;  // equal addends round the same way again and again
+  Runtime runtime({.device = make_sim_device({.sm_count = 1}),
+                   .cache_directory = tests::shared_kernels(),
+                   .compile = tests::ptx_alone});
+  const Buffer memory(runtime.device(), rows * columns * sizeof(float));
+  const Tensor tensor = dense(f32, {rows, columns}, memory.address());
+  std::vector<float> sums(rows * columns, value);
+  runtime.device()->memory().copy_in(tensor.address, std::as_bytes(std::span(sums)), nullptr);
+  scan(runtime, tensor, {.op = ScanOp::sum, .axis = 0}, {tensor});
+  runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(sums)), tensor.address, nullptr);
+  runtime.device()->streams().synchronize(nullptr);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double exact = static_cast<double>(row + 1) * static_cast<double>(value);
+    INFO("row " << row);
+    REQUIRE(std::fabs(sums[row * columns] - exact) <= exact * 0x1p-21);
   }
 }
 
