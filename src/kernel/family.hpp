@@ -27,6 +27,9 @@ TMAJIT_BEGIN
 
 class Family;
 
+/// Bytes that the L2 cache and memory move at once.
+inline constexpr std::uint32_t sector_bytes = 32;
+
 /// A fact that is true or false, in a struct that must not have padding: 0 or 1.
 using Flag = std::uint32_t;
 

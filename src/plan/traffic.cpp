@@ -9,7 +9,6 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t sector = 32;  // bytes
 constexpr double far = std::numeric_limits<double>::infinity();
 
 /// Elements of a box that lie side by side in the memory of an operand, with gaps of less than a sector.
@@ -28,7 +27,7 @@ Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNes
   };
   std::array<std::uint32_t, max_view_rank> inside{};  // dimensions in which a box has several elements
   std::uint32_t rank = 0;
-  std::uint64_t bits = sector | problem.address[operand];
+  std::uint64_t bits = sector_bytes | problem.address[operand];
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     if (nest.shape[d] <= 1 || step(d) == 0) continue;
     // Boxes begin at multiples of their sides.
@@ -40,7 +39,7 @@ Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNes
   for (std::uint32_t k = 0; k < rank; ++k) {
     const auto next = static_cast<double>(step(inside[k]));
     const bool alone = row_by_row && k > 0;
-    if (!alone && piece.apart == far && next <= std::max<double>(piece.span, sector)) {
+    if (!alone && piece.apart == far && next <= std::max<double>(piece.span, sector_bytes)) {
       piece.span += next * (box[inside[k]] - 1);
       piece.elements *= box[inside[k]];
     } else {
@@ -48,7 +47,7 @@ Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNes
       bits |= step(inside[k]);
     }
   }
-  bits |= static_cast<std::uint64_t>(std::fmod(piece.span, sector));
+  bits |= static_cast<std::uint64_t>(std::fmod(piece.span, sector_bytes));
   piece.alignment = 1U << std::countr_zero(bits);
   return piece;
 }
@@ -73,8 +72,8 @@ ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, d
 PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,
                             std::uint32_t operand, BoxAccess access) {
   const Piece piece = piece_of(box, problem, nest, operand, access.row_by_row);
-  const std::uint32_t alignment = std::clamp(access.store_bytes, piece.alignment, sector);
-  const double touched = std::min(piece.span + sector - alignment, std::max(piece.apart, piece.span));
+  const std::uint32_t alignment = std::clamp(access.store_bytes, piece.alignment, sector_bytes);
+  const double touched = std::min(piece.span + sector_bytes - alignment, std::max(piece.apart, piece.span));
   PredictedTraffic traffic;
   traffic.bytes = static_cast<double>(operand == 0 ? problem.bytes_written() : problem.bytes_read(operand));
   traffic.runs = traffic.bytes / piece.elements;

@@ -14,7 +14,7 @@
 // Elements stay in registers as they were loaded. A thread combines them once for the aggregate, and once more, from the
 // prefix on, for the results.
 //@ end
-//@ # Facts of the kernel: those of scan_elements.cuh, turns and exclusive.
+//@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive and, where a thread walks alone, in_step.
 //@ if split
 #include "tmajit/look_back.cuh"
 //@ end
@@ -68,9 +68,9 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
 __device__ __forceinline__ void scan_tile(const Plan& plan) {
   const u32 owners = plan.owners.divisor;
   const Index kept = static_cast<Index>(blockIdx.x) * owners + threadIdx.x;
-  if (threadIdx.x >= owners || kept >= plan.kept) return;
+  const bool exists = threadIdx.x < owners && kept < plan.kept;
   Index across;
-  const Place begin = place_of(plan, kept, across);
+  const Place begin = place_of(plan, exists ? kept : 0, across);
   const Range range = range_of(static_cast<i64>(across) * vector, plan.columns);
   State before[vector];
 #pragma unroll
@@ -78,9 +78,12 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
 #pragma unroll 1
   for (u64 first = 0; first < plan.length; first += turns) {
     const bool whole = range.whole() && first + turns <= plan.length;
-    AllInputs inputs[turns];
-    load_rows(plan, begin, first, range, whole, inputs);
-    store_rows(plan, begin, first, range, whole, inputs, before);
+    AllInputs inputs[turns]{};
+    if (exists) load_rows(plan, begin, first, range, whole, inputs);
+    // Warps whose pieces of a row share sectors store them together, while the L2 cache holds the sectors. The barrier takes
+    // a bit of the last row, so that it comes after the loads.
+    if constexpr (in_step) __syncthreads_or(static_cast<const Input<0>&>(inputs[turns - 1]).bits.word[0] != 0);
+    if (exists) store_rows(plan, begin, first, range, whole, inputs, before);
   }
 }
 //@ else

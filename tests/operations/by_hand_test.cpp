@@ -1,9 +1,11 @@
 // Operations that move elements, by hand: made by name and computed by their references.
 #include "operations/references.hpp"
+#include "operations/shared/fronts_reference.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/operations.hpp>
 
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -128,4 +130,18 @@ TEST_CASE("operations by hand") {
     run("copy", {to.host()}, {one.host()});
     CHECK(to.values == Values{42});
   }
+}
+
+TEST_CASE("a compensated sum is right to a unit in its last place, whatever order and size values have") {
+  const auto sum_of = [](const std::vector<double>& values) {
+    reference::CompensatedSum sum;
+    for (const double value : values) sum.add(value);
+    return sum.value();
+  };
+  CHECK(sum_of({1, 1e100, 1, -1e100}) == 2);
+  CHECK(std::signbit(sum_of({-0.0, -0.0})));
+  CHECK(sum_of({1, INFINITY}) == INFINITY);
+  CHECK(std::isnan(sum_of({INFINITY, -INFINITY})));
+  const std::vector<double> tenths(10'000'000, 0.1);  // one after the other: off by 1.6e-4
+  CHECK(std::fabs(sum_of(tenths) - 1e6) <= 1e-9);
 }

@@ -11,12 +11,11 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
-constexpr std::uint32_t sector = 32;                      // bytes
-constexpr std::uint32_t short_row = 4 * sector;  // bytes of a row that lies in one run in all tensors
-constexpr std::uint32_t most_side = 1024;        // elements of a tile along x or y
-constexpr std::uint32_t loaded_at_once = 32;     // by a thread, for an image; half of 8 bytes each
-constexpr std::uint32_t longest_joined = 512;    // bytes of x
-constexpr std::uint32_t converted_bytes = 16;    // of one operand's word that is computed
+constexpr std::uint32_t short_row = 4 * sector_bytes;  // bytes of a row that lies in one run in all tensors
+constexpr std::uint32_t most_side = 1024;              // elements of a tile along x or y
+constexpr std::uint32_t loaded_at_once = 32;           // by a thread, for an image; half of 8 bytes each
+constexpr std::uint32_t longest_joined = 512;          // bytes of x
+constexpr std::uint32_t converted_bytes = 16;          // of one operand's word that is computed
 
 /// The elements of equal parts of an extent, about `wanted` each and multiples of `unit`. Where parts are
 /// many, a last one that is not full costs little.
@@ -52,7 +51,7 @@ std::uint64_t run_of_y(const CanonicalNest& nest, const FlatLayout& layout, std:
 
 /// Bytes of a run of the source that loads should find side by side.
 std::uint64_t wanted_run(std::uint32_t element_bytes) {
-  return element_bytes < 4 ? 2 * sector : 4 * sector;
+  return element_bytes < 4 ? 2 * sector_bytes : 4 * sector_bytes;
 }
 
 }  // namespace
@@ -137,7 +136,8 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
     std::uint32_t part = first;
     for (std::uint32_t k = nest_.rank; k-- > 0 && run < wanted_run(bytes); run *= nest_.shape[order_[k]]) {
       if (order_[k] < part || (order_[k] + 1 == nest_.rank && k + 1 == nest_.rank)) continue;
-      if (order_[k] + 1 == nest_.rank || extent_from(order_[k] + 1) * layout.element_bytes < sector) break;
+      if (order_[k] + 1 == nest_.rank || extent_from(order_[k] + 1) * layout.element_bytes < sector_bytes)
+        break;
       part = order_[k] + 1;
     }
     if (part == first) return false;
@@ -237,14 +237,15 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
     layout.x = static_cast<std::uint32_t>(round_up(layout.x_extent, layout.group));
     const std::uint64_t elements =
         std::uint64_t{tuning.x_bytes} / layout.element_bytes * tuning.y_bytes / lead_bytes;
-    wanted_y = std::max<std::uint64_t>(elements / layout.x_extent, sector);
+    wanted_y = std::max<std::uint64_t>(elements / layout.x_extent, sector_bytes);
   } else {
     layout.x = part_of(layout.x_extent + (layout.staggered ? layout.in_word - 1 : 0),
                        std::min<std::uint64_t>(wanted_x, most_side), std::max(layout.in_word, layout.group));
   }
   wanted_y = std::min(wanted_y, most_y);
-  const bool whole_sectors = tuning.way != FlatWay::run && wanted_y * lead_bytes >= std::uint64_t{2} * sector;
-  const std::uint64_t y_unit = std::max(whole_sectors ? sector / lead_bytes : 1, most_along);
+  const bool whole_sectors =
+      tuning.way != FlatWay::run && wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
+  const std::uint64_t y_unit = std::max(whole_sectors ? sector_bytes / lead_bytes : 1, most_along);
   layout.y = part_of(layout.y_extent, wanted_y, y_unit);
   layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, most_y}));
   layout.y = layout.y / most_along * most_along;

@@ -24,7 +24,6 @@ constexpr double instructions_of_item = 25.3;
 constexpr double instructions_of_digit = 11.6;  // to find an item's place in each dimension but the first
 constexpr double loads_of_wait = 1.78;          // that a wait for parts takes as long as: a fence is one, too
 
-constexpr std::uint64_t sector_bytes = 32;  // bytes of memory that are read together
 
 /// Facts that a `reduce` kernel is specialised for.
 struct ReduceFacts {
@@ -189,7 +188,7 @@ class Reduce final : public ReduceBase {
       }
     };
     // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
-    const std::uint64_t of_sector = std::max<std::uint64_t>(sector / walk.item_bytes, 1);
+    const std::uint64_t of_sector = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
     take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, of_sector)));
     take(walk.kept_steps, share.owners);
     if (walk.columns) {

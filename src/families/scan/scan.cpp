@@ -34,6 +34,7 @@ struct ScanFacts {
   Flag short_rows = 0;
   Flag split = 0;
   Flag alone = 0;
+  Flag in_step = 0;
   Flag staggered = 0;
   Flag cut = 0;
   Flag wide = 0;
@@ -60,6 +61,7 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
                   .short_rows = layout.crosses && layout.length < layout.vector ? 1U : 0U,
                   .split = layout.split ? 1U : 0U,
                   .alone = layout.alone ? 1U : 0U,
+                  .in_step = layout.in_step ? 1U : 0U,
                   .staggered = layout.staggered ? 1U : 0U,
                   .cut = layout.cut ? 1U : 0U,
                   .wide = layout.is_wide() ? 1U : 0U,
@@ -278,6 +280,8 @@ class ScanFamily final : public ScanBase {
       parts.facts +=
           number_fact("farthest", facts.farthest, "lanes back that have elements of one row, rounded down");
     parts.facts += flag_fact("exclusive", facts.exclusive != 0);
+    if (facts.alone != 0)
+      parts.facts += flag_fact("in_step", facts.in_step != 0, "warps share sectors of rows");
     parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",
                                facts.wide != 0 ? "u64" : "u32");
     parts.facts += fmt::format(

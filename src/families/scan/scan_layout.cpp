@@ -18,9 +18,9 @@ constexpr std::uint32_t usual_threads = 256;
 constexpr std::uint32_t input_registers = 32;  // of a thread that owns columns: its vectors
 constexpr std::uint32_t most_at_once = 32;     // rows that a thread that walks columns alone loads at once
 constexpr std::uint64_t alone_per_sm = 512;    // threads that walk columns alone: fewer take narrower vectors
-constexpr std::uint64_t least_alone_per_sm = 64;  // long columns: where they are fewer, threads share each
-constexpr std::uint32_t packed_turns = 4;         // vectors of a thread of short rows, at most
-constexpr std::uint64_t least_rows = 4;           // of a tile of several: fewer leave much of it empty
+constexpr std::uint64_t least_alone_per_sm = 256;  // long columns: where they are fewer, threads share each
+constexpr std::uint32_t packed_turns = 4;          // vectors of a thread of short rows, at most
+constexpr std::uint64_t least_rows = 4;            // of a tile of several: fewer leave much of it empty
 constexpr std::uint32_t row_registers = 56;     // of a thread: its vectors of a row, and what is before each
 constexpr std::uint32_t place_registers = 3;    // of each of these vectors, where rows begin between vectors
 constexpr std::uint32_t row_state = 64;         // bytes of the states of a vector of a row, at most
@@ -251,8 +251,8 @@ class Planner {
     // A thread that holds all of a short column waits for its loads once; and many threads keep the memory
     // busy.
     const std::uint64_t columns = nest_.elements() / layout_.length;
-    layout_.alone = !tuning_.shared &&
-                    (layout_.length <= most_at_once || columns >= problem_.sm_count * least_alone_per_sm);
+    layout_.alone =
+        !tuning_.shared && (layout_.length <= most_at_once || columns >= problem_.sm_count * least_alone());
     while (layout_.alone && layout_.vector > 1 && columns / layout_.vector < problem_.sm_count * alone_per_sm)
       layout_.vector /= 2;
     vector = layout_.vector;
@@ -263,7 +263,7 @@ class Planner {
     if (tuning_.turns > 0) layout_.turns = tuning_.turns;
     while (layout_.turns > 1 && layout_.turns / 2 >= layout_.length) layout_.turns /= 2;
     add_steps(column);
-    if (layout_.alone) return plan_alone();
+    if (layout_.alone) return plan_alone(column);
     const std::uint64_t line =
         std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
@@ -281,15 +281,37 @@ class Planner {
                     find_ring(layout_.owners * vector);
   }
 
+  /// Columns an SM from which on threads walk long ones alone. States of 64-bit integers take threads that
+  /// share a column longer than those of floating point.
+  [[nodiscard]] std::uint64_t least_alone() const {
+    return is_float(problem_.type[1]) ? least_alone_per_sm : least_alone_per_sm / 4;
+  }
+
+  /// Whether a row of an operand may begin inside a sector.
+  [[nodiscard]] bool shares_sectors(std::uint32_t column) const {
+    for (std::uint32_t i = 0; i < nest_.operands; ++i) {
+      std::uint64_t bits = problem_.address[i];
+      for (std::uint32_t d = 0; d < nest_.rank; ++d) {
+        if (d != column && nest_.shape[d] > 1) bits |= static_cast<std::uint64_t>(problem_.step(i, d));
+      }
+      if (bits % sector_bytes != 0) return true;
+    }
+    return false;
+  }
+
   /// A thread walks its columns by itself, some rows at a time.
-  void plan_alone() {
-    const std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
+  void plan_alone(std::uint32_t column) {
+    std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
+    // Many threads have enough loads in flight with half as many each.
+    if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm)
+      most = std::max(most / 2, 1U);
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
     layout_.turns = static_cast<std::uint32_t>(ceil_div(layout_.length, layout_.parts));
     layout_.owners = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(
         round_up(layout_.kept / problem_.sm_count, scan_warp), scan_warp, threads_));
     layout_.threads = layout_.owners;
     layout_.groups = ceil_div(layout_.kept, layout_.owners);
+    layout_.in_step = layout_.parts > 1 && layout_.groups > problem_.sm_count && shares_sectors(column);
   }
 
   // ---- looking back ----

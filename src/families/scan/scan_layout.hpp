@@ -38,6 +38,7 @@ struct ScanLayout {
   bool crosses = false;    ///< a vector may have elements of two of them
   bool split = false;      ///< tiles of a row run at once
   bool alone = false;      ///< a thread walks its columns from the first row to the last
+  bool in_step = false;    ///< its CTA's threads wait for each other after some rows
   bool staggered = false;  ///< rows begin between boundaries of vectors
   bool cut = false;        ///< a vector may have elements beyond a row, or beyond the columns
   std::uint32_t vector = 1;

@@ -31,7 +31,16 @@ void Reducer::add(const Computed& computed, std::uint64_t place) {
   in_f32_ = std::holds_alternative<float>(value);
   switch (op_) {
     case ReductionOp::sum:
-    case ReductionOp::mean: kept_ = kept_ ? reference::add(*kept_, widened(value)) : widened(value); return;
+    case ReductionOp::mean: {
+      const Scalar wide = widened(value);
+      if (const double* real = std::get_if<double>(&wide)) {
+        sum_.add(*real);
+        kept_ = sum_.value();
+      } else {
+        kept_ = kept_ ? reference::add(*kept_, wide) : wide;
+      }
+      return;
+    }
     case ReductionOp::min:
     case ReductionOp::arg_min: return add_extreme(value, place, true);
     case ReductionOp::max:

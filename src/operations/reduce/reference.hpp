@@ -24,6 +24,7 @@ class Reducer {
 
   tmajit::ReductionOp op_;
   std::optional<Scalar> kept_;
+  CompensatedSum sum_;  ///< of floating point
   std::uint64_t place_ = 0;
   SumError error_;
   bool in_f32_ = false;  ///< elements are added as f32

@@ -114,6 +114,7 @@ void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   for_each_index(move.destination.view.rank, rows, [&](Index index) {
     Scalar state;
     ScanError error;
+    CompensatedSum sum;
     for (std::uint64_t n = 0; n < length; ++n) {
       index.at(axis) = what.reverse ? length - 1 - n : n;
       for (std::size_t s = 0; s < x.size(); ++s) {
@@ -122,7 +123,12 @@ void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
       }
       const Computed value = front(x);
       if (n == 0) state = identity(what.op, value.value);
-      const Scalar next = combined(what.op, state, state_of(what.op, value.value));
+      const Scalar wide = state_of(what.op, value.value);
+      Scalar next = combined(what.op, state, wide);
+      if (const double* real = std::get_if<double>(&wide); real && what.op == ScanOp::sum) {
+        sum.add(*real);
+        next = sum.value();
+      }
       if (!what.exclusive) error.add(what.op, value);
       if (index.at(axis) - part.first.at(axis) < part.count.at(axis)) {
         const Scalar result = result_of(what.op, what.exclusive ? state : next, value.value);

@@ -22,6 +22,18 @@ Computed Front::operator()(std::span<const Computed> x) const {
   return expression_ ? expression_->evaluate(x) : x.front();
 }
 
+void CompensatedSum::add(double value) {
+  const double next = begun_ ? sum_ + value : value;
+  const bool first_larger = std::fabs(sum_) >= std::fabs(value);
+  lost_ += first_larger ? (sum_ - next) + value : (value - next) + sum_;
+  sum_ = next;
+  begun_ = true;
+}
+
+double CompensatedSum::value() const {
+  return std::isfinite(sum_) && lost_ != 0 ? sum_ + lost_ : sum_;
+}
+
 void SumError::add(const Computed& value) {
   ++count_;
   in_f32_ = std::holds_alternative<float>(value.value);
@@ -36,8 +48,7 @@ double SumError::error() const {
   if (!in_f32_ && !in_f64_) return 0;
   if (whole_ && errors_ == 0 && magnitude_ <= (in_f32_ ? 0x1p24 : 0x1p53)) return either_zero;
   // Each addition may add half a unit in the last place. Kernels have many partial sums, so that roundings
-  // of many additions cancel: a thread that alone adds a column of thousands is off by most. In f64 the
-  // host's own sum is as far off.
+  // of many additions cancel.
   const auto count = static_cast<double>(count_);
   const double error = in_f32_ ? std::min(count * 0x1p-24, 0x1p-21) : std::min(count * 0x1p-52, 0x1p-50);
   return error * magnitude_ + errors_ + either_zero;

@@ -22,6 +22,19 @@ class Front {
   std::optional<Expression> expression_;
 };
 
+/// Doubles added one after the other, and what each addition lost to rounding: the sum of any count of values
+/// is right to a unit in its last place.
+class CompensatedSum {
+ public:
+  void add(double value);
+  [[nodiscard]] double value() const;
+
+ private:
+  double sum_ = 0;
+  double lost_ = 0;
+  bool begun_ = false;  ///< a sum of negative zeros alone is one
+};
+
 /// How far a kernel's sum may lie from the exact one, which adds in any order in the values' own type.
 class SumError {
  public:
