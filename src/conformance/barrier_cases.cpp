@@ -136,7 +136,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
   ptx::arrive_at_cluster();
   ptx::wait_for_cluster();
   out[64 * all + mine] = out[(mine + 64) % (64 * all)] + 1;
-  ptx::arrive_at_cluster_relaxed();  // of nobody's memory
+  ptx::arrive_at_cluster_relaxed();  // orders no accesses to memory
   ptx::wait_for_cluster();
   u32* const told = out + 128 * all + 12 * rank;
   const uint3 at = ptx::cluster_ctaid(), extent = ptx::cluster_nctaid(), id = ptx::clusterid(), ids = ptx::nclusterid();

@@ -27,9 +27,10 @@ inline constexpr std::uint32_t max_ctas_per_sm = 16;
 inline constexpr std::uint32_t max_tiles_per_cta = 255;
 inline constexpr std::uint32_t max_threads_per_sm = 2048;
 inline constexpr std::uint32_t registers_per_sm = 65536;
-inline constexpr std::uint32_t max_resident_ctas = 32;       ///< of an SM
+inline constexpr std::uint32_t max_resident_ctas = 32;       ///< resident CTAs of an SM
 inline constexpr std::uint64_t max_grid = (1ULL << 31) - 1;  ///< CTAs of a grid's first dimension
-inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< of shared memory that each CTA takes
+inline constexpr std::uint32_t cta_reserve_bytes =
+    1024;  ///< shared memory that each CTA takes beside its own
 /// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
 

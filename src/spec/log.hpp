@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 /// Sends a message to where set_logger() says.
 void log_message(LogLevel level, std::string_view message) noexcept;
 
-/// What every room logs by: formats only what goes somewhere.
+/// Logs a message. Formats it only if a logger takes messages of `level`.
 template <class... Arguments>
 void log(LogLevel level, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   if (logs(level)) log_message(level, fmt::format(text, std::forward<Arguments>(arguments)...));

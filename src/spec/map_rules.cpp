@@ -80,7 +80,7 @@ void check_rank(const TensorMapSpec& map, Violations& violations) {
                   .source = driver_source(map, "tensorRank")});
 }
 
-/// What lies from `first` on is zero, because it is `why` that nothing uses it.
+/// Checks that `values` are zero from index `first` on. `why` says why they are unused: "in mode tiled".
 template <typename Array>
 void check_zero(const Array& values, std::uint32_t first, std::string_view field, std::string_view rule,
                 const std::string& why, Violations& violations) {
@@ -95,7 +95,7 @@ void check_zero(const Array& values, std::uint32_t first, std::string_view field
   }
 }
 
-/// What belongs to the other mode.
+/// Checks that the fields of the other mode are zero.
 void check_other_mode(const TensorMapSpec& map, Violations& violations) {
   if (map.mode > MapMode::im2col) return;  // which mode is the other is unknown
   constexpr std::string_view rule = "mode.unused";

@@ -27,7 +27,7 @@ void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& 
 [[nodiscard]] inline bool has_legal_rank(const TensorMapSpec& map) noexcept {
   return map.rank >= 1 && map.rank <= max_map_rank;
 }
-/// Dimensions that can be looked at. Of more than five the spec holds the first, all of them outer ones.
+/// Number of dimensions that the spec holds. If the rank is above five, these are the outermost five.
 [[nodiscard]] inline std::uint32_t held_dimensions(const TensorMapSpec& map) noexcept {
   return std::min<std::uint32_t>(map.rank, max_map_rank);
 }

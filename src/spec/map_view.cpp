@@ -87,7 +87,7 @@ TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle
                                                          counted(box.size(), "dimension"), view.rank));
   }
   TensorMapSpec map{.swizzle = swizzle};
-  // Of too many dimensions the map holds the first, none of which is the innermost.
+  // If the view has too many dimensions, the map holds the outermost ones, without the innermost.
   for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) map.box[d] = as_u32(box, d, "box");
   return checked(map, view);
 }

@@ -6,7 +6,7 @@
 
 TMAJIT_BEGIN
 
-// What a tensor map says of the view that it is for, which has its rank.
+// The shape and strides of a tensor map, from a view of the same rank.
 
 /// Sets shape and strides of `map`, whose type and interleave are set. Judges nothing: a negative stride
 /// becomes one far above the legal limit.

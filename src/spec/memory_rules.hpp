@@ -10,8 +10,8 @@
 
 TMAJIT_BEGIN
 
-// The rules of tensors in memory, whoever moves them: types, extents, addresses, and that nothing is written
-// where something else is read or written.
+// The rules of tensors in memory for every kernel and operation: types, extents, addresses, and that written
+// elements overlap no other operand.
 
 /// A tensor that a kernel or an operation reads or writes.
 struct PlacedOperand {
@@ -23,8 +23,8 @@ struct PlacedOperand {
   std::uint32_t group = 0;
   bool in_place = false;  ///< whether it may be so
 };
-/// What violations call an operand: "the destination", "source 2 of move 1". Only called for one that breaks
-/// a rule.
+/// Returns an operand's name in violations: "the destination", "source 2 of move 1". Only called for operands
+/// that break a rule.
 using OperandName = std::function<std::string(std::size_t operand)>;
 
 /// Rank, type, extents and reach: that all of it lies within 2^62 bytes.

@@ -94,7 +94,7 @@ std::size_t merge(std::span<BoundedTerm> terms) noexcept {
 
 class Search {
  public:
-  /// Of merged terms, at least one.
+  /// Takes merged terms, at least one.
   Search(std::span<const BoundedTerm> terms, std::uint32_t steps) noexcept : steps_(steps) {
     std::uint64_t reach = 0;
     std::uint64_t divisor = 0;
@@ -121,7 +121,7 @@ class Search {
     std::uint64_t reach_below = 0;
     std::uint64_t common = 1;   ///< greatest divisor of this coefficient and all below
     std::uint64_t step = 1;     ///< x is known modulo this: below, only multiples of step · common remain
-    std::uint64_t inverse = 0;  ///< of coefficient / common modulo step
+    std::uint64_t inverse = 0;  ///< inverse of coefficient / common modulo step
   };
 
   Solvable from(std::size_t index, std::uint64_t target) noexcept {

@@ -47,7 +47,7 @@ std::int64_t scaled(std::int64_t stride, std::int64_t step, std::uint64_t extent
                             d, stride, step));
 }
 
-/// What a slice selects of a dimension: the first index and how many.
+/// Indices of a dimension that a slice selects: the first and their number.
 struct Range {
   std::int64_t first = 0;
   std::uint64_t count = 0;

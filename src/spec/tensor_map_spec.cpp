@@ -41,8 +41,8 @@ TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit, st
   layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), unit));
   layout.pitch_bytes = std::max(layout.row_bytes, span);
   layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
-  // What a load adds to its mbarrier: the bytes delivered, not the padding that a swizzle wider than the row
-  // leaves between rows (docs/tma.md).
+  // A load counts the bytes that it delivers on its mbarrier, without the padding that a swizzle wider than
+  // the row leaves between rows (docs/tma.md).
   layout.transaction_bytes = sat_mul(layout.rows, layout.row_bytes);
   return layout;
 }

@@ -23,9 +23,9 @@ TMAJIT_BEGIN
 /// broadcast(), whose errors speak of `what`: "source 2".
 [[nodiscard]] Tensor broadcast(const Tensor& tensor, std::span<const std::uint64_t> shape,
                                std::string_view what);
-/// permuted(), likewise.
+/// permuted(), whose errors speak of `what`.
 [[nodiscard]] Tensor permuted(const Tensor& tensor, const Dims& axes, std::string_view what);
-/// sliced(), likewise.
+/// sliced(), whose errors speak of `what`.
 [[nodiscard]] Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_view what);
 
 TMAJIT_END

@@ -9,8 +9,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Of one operand: less gives a thread too little to do at a time, but a ring of many must leave room for
-/// CTAs.
+/// Fewest bytes of one operand's tile. Smaller tiles give a thread too little to do at a time. With many
+/// inputs the minimum is lower, because their rings must leave room for several CTAs.
 constexpr std::uint64_t tile_bytes_least(std::uint64_t inputs) noexcept {
   return inputs > 4 ? 2 * 1024 : 4 * 1024;
 }
@@ -20,10 +20,11 @@ constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
 constexpr std::uint32_t enough_threads = 1024;  // an SM: 64 registers each, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;
-/// Of tiles half as large as wanted: so few are all on the chip at once, and then what counts is how soon a
-/// CTA has loaded and stored.
+/// Most tiles, of half the wanted size, for which CTAs do one each: so few are all resident at once, and then
+/// the latency of one load and store decides.
 constexpr std::uint64_t most_single_halves = 512;
-/// Of tiles as large as wanted: these come in a few waves, and the last ones end sooner where CTAs do less.
+/// Most tiles, of the wanted size, for which CTAs do one each: they run in a few waves, and the last wave
+/// ends sooner if CTAs do less.
 constexpr std::uint64_t most_single_tiles = 2048;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {

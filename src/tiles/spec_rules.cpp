@@ -41,7 +41,7 @@ void check_count(std::string_view rule, std::string_view field, std::uint32_t va
        .source = tiles_source});
 }
 
-/// What the facts hold, or what was asked for where a byte cannot hold it.
+/// The value of a fact, or the requested value if it does not fit a byte.
 std::uint32_t asked_for(std::uint8_t fact, std::uint32_t beyond) {
   return std::max<std::uint32_t>(fact, beyond);
 }
@@ -70,7 +70,7 @@ void check_unused_operand(const TileSpec& spec, std::uint32_t index, Violations&
 
 void check_unused(const TileSpec& spec, Violations& violations) {
   if (!has_operands(spec)) return;
-  // Of rank 0 it is unknown where what is unused begins.
+  // If the rank is 0, it is unknown which dimensions are unused.
   for (std::uint32_t d = spec.rank; spec.rank != 0 && d < max_map_rank; ++d) {
     if (spec.tile[d] != 0) add_unused(spec.tile[d], fmt::format("tile[{}]", d), violations);
     for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
@@ -233,7 +233,7 @@ void check_operand(const TileSpec& spec, std::uint32_t index, Violations& violat
   violations.about({});
 }
 
-/// What types a copy may go between: it moves bits, so these must mean the same on both sides.
+/// Whether a copy may convert between these types. It moves bits, so bits must mean the same on both sides.
 bool copies_as(ElementType from, ElementType to) noexcept {
   if (from == to) return true;
   if (!is_known(from) || !is_known(to) || size_of(from) != size_of(to)) return false;
@@ -268,7 +268,7 @@ void check_combined_types(const TileSpec& spec, Violations& violations) {
   if (is_known(destination)) check_combined(spec.combine_op(), destination, "type", violations);
 }
 
-/// What a kernel that computes nothing and stores elements where it loaded them to has to keep to.
+/// The rules of kernels that compute nothing and store elements from where the loads put them.
 void check_forwarded(const TileSpec& spec, Violations& violations) {
   const auto& source = spec.input(0);
   const auto& destination = spec.output();

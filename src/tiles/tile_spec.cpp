@@ -84,8 +84,8 @@ void set_options(TileSpec& spec, const TileOptions& options, std::span<const std
   fill_defaults(spec, options, extents);
 }
 
-/// What the box of `operand` spans for the elements of the spec's tile: whole element strides, as tiles lie
-/// one behind the other; where that exceeds the longest box, the longest if it holds the same elements.
+/// Extent of the box of `operand` for the elements of the spec's tile: whole element strides, because tiles
+/// are adjacent. If that exceeds the longest box, the longest box if it holds the same elements.
 std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint32_t d) {
   const std::uint32_t step = step_of(spec, operand, d);
   const std::uint64_t whole = sat_mul(spec.tile[d], step);
