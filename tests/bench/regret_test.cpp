@@ -1,4 +1,4 @@
-/// What is told of choices: how near they come to the best candidate, and how near a kernel to itself.
+/// The report on choices: their distance from the best candidate, and the spread of one kernel's own times.
 #include "regret.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -43,7 +43,7 @@ bool holds_in_child(const std::function<bool()>& check) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Root may do everything; somebody without rights is needed to be refused.
+/// Root may write everywhere; only a user without rights is refused.
 bool become_nobody() {
   constexpr ::uid_t nobody = 65534;
   return ::geteuid() != 0 || ::seteuid(nobody) == 0;

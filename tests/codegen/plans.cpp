@@ -84,7 +84,7 @@ std::string tile_name(const FamilyInfo& family, std::uint32_t rank, Swizzle swiz
          std::string(tmajit::name(swizzle)) + ", " + std::string(tmajit::name(type));
 }
 
-/// What tiles of a family look like beside rank, swizzle and type.
+/// Adds plans of a family's tiles with options other than rank, swizzle and type.
 void add_options(const FamilyInfo& family, std::vector<NamedPlan>& plans) {
   const auto view = family.flat ? TensorView::contiguous(ElementType::f32, Shape{4096})
                                 : TensorView::contiguous(ElementType::f32, Shape{256, 64});

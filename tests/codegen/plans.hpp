@@ -16,8 +16,8 @@ namespace tests {
 /// Every family that plan_tiles() makes kernels of.
 [[nodiscard]] std::vector<tmajit::FamilyInfo> tile_families();
 
-/// What a small kernel of a family that combines does with elements of this type; nothing of other families,
-/// and where the engine does nothing with them. Over the ranks these are several.
+/// The operation of a small kernel of a family that combines elements of this type; it varies with the rank.
+/// Empty for other families, and for types that the engine does not combine.
 [[nodiscard]] std::optional<tmajit::CombineOp> some_combine_op(const tmajit::FamilyInfo& family,
                                                                std::uint32_t rank, tmajit::ElementType type);
 

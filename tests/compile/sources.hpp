@@ -28,7 +28,7 @@ inline tmajit::Source kernel_source(const std::string& body, const std::string& 
   return {.text = "#line 1 \"" + label + "\"\n" + body, .entry = "k", .expression = {}};
 }
 
-/// What the exception that `call` throws says; empty if it throws none.
+/// The message of the exception that `call` throws; empty if it throws none.
 template <class Exception, class Call>
 std::string message_of(Call call) {
   try {

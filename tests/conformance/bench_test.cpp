@@ -1,4 +1,4 @@
-/// What the bench makes of a device that does something else than it must.
+/// The bench finds a device that does not do what it must.
 #include "conformance/bench.hpp"
 
 #include "conformance/random_tile.hpp"

@@ -18,7 +18,7 @@ std::string taps(int rank) {
   return fmt::format("{}", fmt::join(at, ", "));
 }
 
-/// What follows the arguments of a call and the operands of its instruction.
+/// An option of a call: its modifier, and what it appends to the arguments and to the instruction's operands.
 struct Option {
   const char* word;
   const char* argument;

@@ -22,7 +22,8 @@ class FakeDriver {
     int major = 9;
     int minor = 0;
   };
-  /// What cuTensorMapEncodeTiled or, with corners and no box, cuTensorMapEncodeIm2col was called with.
+  /// The arguments of a call of cuTensorMapEncodeTiled or, with corners and no box, of
+  /// cuTensorMapEncodeIm2col.
   struct Encoded {
     std::uint32_t type, rank, interleave, swizzle, l2_promotion, oob_fill;
     void* address;

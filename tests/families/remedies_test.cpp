@@ -208,7 +208,7 @@ bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
 
 bool still_broken(const Wish& wish, const Violation& violation) {
   return std::ranges::any_of(validate(wish.made()), [&](const Violation& v) {
-    // Of an output that must be as several inputs are, each says so.
+    // If an output must match several inputs, there is a violation for each; `need` tells them apart.
     return v.rule == violation.rule && v.subject == violation.subject && v.need == violation.need;
   });
 }

@@ -32,7 +32,7 @@ struct Comparison {
   std::uint64_t seed = 0;
   std::uint64_t cases_per_family = 0;
   std::uint32_t threads = 1;  ///< host threads, each with cases of its own
-  /// What the simulated device that runs a case is compared with; used by one thread at a time.
+  /// The device that simulated ones are compared with; used by one thread at a time.
   std::shared_ptr<tmajit::Device> device;
   tmajit::SimOptions options{};      ///< of the simulated devices; mode and seed change from case to case
   tmajit::CompileOptions compile{};  ///< of the kernels, which both devices run

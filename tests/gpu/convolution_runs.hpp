@@ -22,7 +22,7 @@ struct ConvolutionCase {
     std::uint32_t stride = 1;
     std::uint32_t before = 0;  ///< padding
     std::uint32_t after = 0;
-    /// Of an image of the output; 0 where the filter is larger than the padded image.
+    /// Extent of an image of the output; 0 where the filter is larger than the padded image.
     [[nodiscard]] std::uint32_t places() const;
   };
   std::uint32_t dimensions = 2;

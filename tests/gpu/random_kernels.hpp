@@ -31,7 +31,7 @@ struct RandomKernel {
   reference::Function function = {};  ///< what the expression computes
   std::uint64_t redrawn = 0;          ///< illegal draws before this one
 
-  /// What plan_tiles() makes it of. Refers to this kernel.
+  /// The request for plan_tiles(). It refers to this kernel.
   [[nodiscard]] tmajit::TileRequest request(const Places& places = {}) const;
 };
 
@@ -50,7 +50,7 @@ struct RandomKernel {
 /// A tensor of random bytes, gaps between rows included.
 [[nodiscard]] reference::Tensor random_tensor(reference::Random& random, const tmajit::TensorView& view);
 
-/// What the kernel leaves in an output whose bytes were all `untouched`.
+/// The expected output of the kernel, in memory whose bytes were all `untouched`.
 [[nodiscard]] reference::Tensor expected_output(const RandomKernel& kernel,
                                                 const std::vector<reference::Tensor>& inputs,
                                                 std::byte untouched);
@@ -74,7 +74,7 @@ struct DeviceCopy {
 };
 
 inline constexpr std::byte poison{0xee};
-/// What the kernel leaves in an output that held `poison`.
+/// Runs the kernel; returns its output, which held `poison` before.
 [[nodiscard]] reference::Tensor run(tmajit::Runtime& runtime, const RandomKernel& kernel,
                                     const std::vector<reference::Tensor>& inputs, Offsets offsets);
 

@@ -170,7 +170,7 @@ TEST_CASE("findings are printed as SARIF") {
   with_source.insert(with_source.find(".visible"), ".file 1 \"/a/b/kernel.cu\"\n");
   for (const bool has_source : {false, true}) {
     write_file(file, has_source ? with_source : kernel);
-    // What the format's schema asks for, and what code hosts read.
+    // Fields that the format's schema requires, and that code hosts read.
     const auto log = sarif({"lint", file, "--box-bytes", "0=4096", "--format", "sarif"}, 1);
     CHECK(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
     REQUIRE(log.at("runs").size() == 1);

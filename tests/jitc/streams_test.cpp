@@ -1,4 +1,4 @@
-/// What is left of a run whose standard streams are closed, full or pipes that nobody reads.
+/// Runs whose standard streams are closed, full or pipes without a reader.
 #include "subprocess.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A pipe that nobody reads any more; programs that are started have it, too.
+/// A pipe without a reader. Child processes inherit it.
 class ClosedPipe {
  public:
   ClosedPipe() {

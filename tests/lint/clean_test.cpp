@@ -78,8 +78,8 @@ TEST_CASE("what nvcc makes of all kinds of code is clean, but for what is wrong 
     const LintResult result = lint_ptx(text.str());
     INFO(result.report);
     if (file.path().stem() == "asynchronous") {
-      // Every asynchronous instruction once, in no protocol: waits without a barrier, mbarriers that
-      // nobody initialises, a store in no group, a row of a matrix at address 8.
+      // Every asynchronous instruction once, in no protocol: waits without a barrier, mbarriers that are
+      // never initialised, a store in no group, a row of a matrix at address 8.
       CHECK(rules(result) == std::vector<std::string>{"mbarrier.uninitialised", "mbarrier.uninitialised",
                                                       "mbarrier.uninitialised", "exit.store-unread",
                                                       "address.misaligned"});

@@ -1,4 +1,4 @@
-/// What lint takes for large kernels: a few times what it takes to parse them.
+/// Lint of large kernels takes at most a few times as long as parsing them.
 #include "lint/large.hpp"
 
 #include "lint/states.hpp"

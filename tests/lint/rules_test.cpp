@@ -213,7 +213,7 @@ TEST_CASE("bulk groups are committed and waited for on all paths") {
   // The group is the one before the newest, which alone may be pending.
   CHECK(rules_of(store + commit + commit + "cp.async.bulk.wait_group.read 1;\nret;").empty());
   CHECK(rules_of(store + commit + "@%p0 exit;\n" + drain + "ret;") == Rules{"exit.store-unread"});
-  // What stores also waits: the same condition, asked in other words.
+  // The thread that stores also waits: its condition is the same, in other instructions.
   CHECK(rules_of("@%p0 bra NEXT;\n" + store + commit + "NEXT:\nsetp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n" +
                  drain + "END:\nret;")
             .empty());

@@ -149,7 +149,7 @@ TEST_CASE("a function's parameters in registers have values") {
 }
 
 TEST_CASE("what is handed on by a register in each turn of a loop is given up, and said to be") {
-  // Each turn hands what nobody has written on by one register.
+  // Each iteration moves the uninitialised value on by one register.
   std::string body = ".reg .b32 %s<4001>;\n";
   for (int i = 0; i < 4000; ++i) body += "mov.u32 %s" + std::to_string(i) + ", 0;\n";
   body += "L:\n";

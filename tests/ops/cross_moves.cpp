@@ -34,7 +34,7 @@ std::uint64_t random_shift(Random& random, ElementType type) {
   return one_in(random, 2) ? 0 : between(random, 0, 15) * size_of(type);
 }
 
-/// What comes after a dimension of memory: a gap now and then.
+/// The gap after a dimension of memory, one time in eight; else 0.
 std::int64_t random_gap(Random& random) {
   return one_in(random, 8) ? static_cast<std::int64_t>(between(random, 1, 20)) : 0;
 }

@@ -34,7 +34,7 @@ class EveryCandidate {
                  const std::vector<MoveOperand>& sources, std::string expression = {},
                  std::optional<tmajit::Padding> padding = std::nullopt, std::uint32_t sm_count = 132);
 
-  /// What is wrong with a candidate's bytes, gaps of the destination too; empty if nothing is.
+  /// Describes wrong bytes of a candidate's result, in gaps of the destination too; empty if all are right.
   [[nodiscard]] std::string run(const tmajit::Candidate& candidate);
   [[nodiscard]] const tmajit::Problem& problem() const { return problem_; }
   [[nodiscard]] const std::vector<tmajit::Candidate>& candidates() const { return candidates_; }

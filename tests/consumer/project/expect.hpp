@@ -1,4 +1,4 @@
-// What the parts of the consumer share: checks that end the program with the place and the reason.
+// Checks for all parts of the consumer. A failed check ends the program with its place and reason.
 #pragma once
 
 #include <tmajit/error.hpp>
