@@ -19,8 +19,8 @@ enum class CombineOp : std::uint8_t {
   inc,      ///< 0 where the old element is at least the new one, else the old one plus 1
   dec,      ///< the new one where the old one is 0 or more than it, else the old one minus 1
   bit_and,  ///< the bits of both
-  bit_or,   ///< of either
-  bit_xor,  ///< of one of them
+  bit_or,   ///< bits set in either
+  bit_xor,  ///< bits set in exactly one
 };
 inline constexpr std::array all_combine_ops{CombineOp::add,    CombineOp::min,    CombineOp::max,
                                             CombineOp::inc,    CombineOp::dec,    CombineOp::bit_and,

@@ -71,7 +71,7 @@ struct CompilerIdentity {
   int major = 0;
   int minor = 0;
   std::string build;  ///< tells apart builds of one version (the library's build id)
-  std::string path;   ///< where it was loaded from; not part of the identity
+  std::string path;   ///< path that it was loaded from; not part of the identity
 };
 
 /// Loads NVRTC on first use. Throws Error{unavailable} that names the places searched and what to install.

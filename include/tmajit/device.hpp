@@ -19,7 +19,7 @@ struct DeviceInfo {
   int compute_major = 0;
   int compute_minor = 0;
   std::uint32_t sm_count = 0;
-  std::uint32_t max_shared_bytes = 0;  ///< of a CTA, opted in
+  std::uint32_t max_shared_bytes = 0;  ///< shared memory of a CTA, opted in
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
 };

@@ -53,7 +53,7 @@ struct Parameter {
 /// The numbers that were free to choose for speed: a tuner measures choices, and tables keep them. Each
 /// family has numbers of its own, in its own order.
 struct KernelChoice {
-  static constexpr std::uint32_t version = 2;  ///< of the families' numbers
+  static constexpr std::uint32_t version = 2;  ///< version of the families' numbers
   struct Number {
     std::string_view name;                              ///< "threads", "tile"
     std::array<std::uint32_t, max_view_rank> values{};  ///< one; of a box one for each dimension, then zeros
@@ -76,13 +76,13 @@ struct KernelChoice {
 /// The resources that a kernel needs of an SM, and its work there.
 struct KernelShape {
   std::vector<std::uint32_t> tile;  ///< elements of a CTA's tile
-  std::uint64_t tiles = 0;          ///< that CTAs do
-  std::uint32_t threads = 0;        ///< of a CTA
+  std::uint64_t tiles = 0;          ///< tiles that CTAs process
+  std::uint32_t threads = 0;        ///< threads of a CTA
   std::uint32_t stages = 1;         ///< tiles of a CTA in flight at once
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t ctas_per_sm = 0;      ///< that fit, by threads, shared memory and the registers expected
-  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+  std::uint32_t ctas_per_sm = 0;      ///< CTAs that fit, by threads, shared memory and the registers expected
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA
 };
 
 struct KernelPlanState;
@@ -96,7 +96,8 @@ class TMAJIT_API KernelPlan {
   /// The bytes that tell kernels apart: family, facts, expression. Equal keys are equal sources.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view expression() const noexcept;
-  [[nodiscard]] std::string_view then() const noexcept;  ///< of a reduction: what is computed of its result
+  [[nodiscard]] std::string_view then()
+      const noexcept;  ///< epilogue of a reduction: the expression computed from its result
   [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
   [[nodiscard]] KernelShape shape() const;
   /// The planner's free choices.

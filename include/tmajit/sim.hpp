@@ -28,9 +28,10 @@ struct Report : Finding {
 
 /// How far a launch has come.
 struct SimProgress {
-  std::uint64_t thread_instructions = 0;  ///< of this launch; brought up to date about every million a CTA
+  std::uint64_t thread_instructions =
+      0;  ///< instructions of this launch's threads; updated about every million a CTA
   std::uint64_t ctas_done = 0;
-  std::uint64_t ctas = 0;  ///< of the grid
+  std::uint64_t ctas = 0;  ///< CTAs of the grid
 };
 
 struct SimOptions {
@@ -46,7 +47,7 @@ struct SimOptions {
   std::uint64_t instruction_limit = 500'000'000;
   /// Seconds of the clock on the wall that one launch may take; 0: as long as it needs.
   double seconds_limit = 0;
-  std::uint64_t memory_bytes = 16ULL << 30;  ///< of global memory that can be allocated
+  std::uint64_t memory_bytes = 16ULL << 30;  ///< global memory that can be allocated
   /// That kernels can have taken by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its default).
   std::uint64_t heap_bytes = 8ULL << 20;
   std::uint32_t sm_count = 8;

@@ -22,10 +22,10 @@ struct SimVariable {
 
 /// The resources of a kernel.
 struct SimKernelFacts {
-  std::uint32_t most_threads = 0;         ///< of a CTA
+  std::uint32_t most_threads = 0;         ///< threads of a CTA, at most
   std::uint32_t static_shared_bytes = 0;  ///< a CTA
   std::uint32_t local_bytes = 0;          ///< a thread
-  std::uint32_t constant_bytes = 0;       ///< of the module
+  std::uint32_t constant_bytes = 0;       ///< constant memory of the module
 };
 
 /// A PTX module on a simulated device: kernels that share the module's variables, and variables that the host

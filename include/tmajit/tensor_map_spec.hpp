@@ -62,8 +62,8 @@ template <>
 struct PixelBox {
   std::array<std::int32_t, max_map_rank - 2> lower{};  ///< pixels, outermost first; zero beyond rank − 2
   std::array<std::int32_t, max_map_rank - 2> upper{};  ///< from the image's last pixel, as `lower`
-  std::uint32_t channels = 0;                          ///< of a pixel: 1 … 256, a multiple of 16 bytes
-  std::uint32_t pixels = 0;                            ///< of all images, whatever the strides: 1 … 1024
+  std::uint32_t channels = 0;  ///< channels of a pixel: 1 … 256, a multiple of 16 bytes
+  std::uint32_t pixels = 0;    ///< pixels of all images, whatever the strides: 1 … 1024
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
 };
 
@@ -123,8 +123,8 @@ struct TileLayout {
   std::uint32_t row_bytes = 0;
   std::uint32_t pitch_bytes = 0;        ///< the swizzle's span where a row is narrower than it
   std::uint64_t bytes = 0;              ///< rows · pitch
-  std::uint64_t transaction_bytes = 0;  ///< what a load adds to its mbarrier, OOB fill included
-  std::uint32_t alignment = 0;          ///< of the shared-memory address: 128, or the swizzle's period
+  std::uint64_t transaction_bytes = 0;  ///< bytes that a load adds to its mbarrier, OOB fill included
+  std::uint32_t alignment = 0;  ///< alignment of the shared-memory address: 128, or the swizzle's period
 };
 
 /// The shared-memory layout of a tile of `tile` elements (row-major; box over element stride). Throws

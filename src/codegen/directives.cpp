@@ -43,10 +43,10 @@ struct Part {
   bool kept = true;
   bool is_used = false;  ///< opened by `used`: left for without_unused()
   bool has_else = false;
-  std::string_view variable = {};                       ///< of `each`
-  std::optional<std::vector<std::string>> values = {};  ///< of `each … from` and `each … of`
+  std::string_view variable = {};                       ///< variable of `each`
+  std::optional<std::vector<std::string>> values = {};  ///< values of `each … from` and `each … of`
   bool down = false;                                    ///< from the last dimension to the first
-  std::size_t begin = 0;                                ///< of its lines in the output
+  std::size_t begin = 0;                                ///< beginning of its lines in the output
 };
 
 class Selection {

@@ -26,7 +26,7 @@ std::optional<std::string_view> included_header(std::string_view line) {
 constexpr std::array folders{"params", "ptx", "device", "kernels"};
 
 struct Header {
-  std::size_t folder;  ///< of `folders`
+  std::size_t folder;  ///< index into `folders`
   std::string text;
 };
 

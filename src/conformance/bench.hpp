@@ -18,8 +18,8 @@ namespace conformance {
 
 /// The outcome of a case on a device.
 struct Result {
-  std::uint64_t trials = 0;  ///< that have run
-  std::uint64_t wrong = 0;   ///< of them that left other bytes than they must
+  std::uint64_t trials = 0;  ///< trials that have run
+  std::uint64_t wrong = 0;   ///< trials that left other bytes than they must
   /// The first few of those, a text each.
   std::vector<std::string> differences = {};
   /// Why it went no further: what the device reported, or why a kernel could not be made.

@@ -28,9 +28,9 @@ enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
 /// A copy by each CTA of a grid, all to or from the same global memory.
 struct BulkCopy {
   std::int32_t what = load;
-  std::uint32_t form = 0;    ///< of a reduction, in reduction_forms()
-  std::uint32_t begin = 0;   ///< in the window
-  std::uint32_t offset = 0;  ///< in global memory
+  std::uint32_t form = 0;    ///< form of a reduction, in reduction_forms()
+  std::uint32_t begin = 0;   ///< offset in the window
+  std::uint32_t offset = 0;  ///< offset in global memory
   std::uint32_t bytes = 0;
   std::uint32_t hint = 0;
   std::uint32_t ctas = 1;

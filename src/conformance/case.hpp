@@ -18,7 +18,7 @@ namespace conformance {
 /// A piece of the device's memory: what it holds before a kernel runs, and what it must hold afterwards.
 struct Memory {
   std::string_view name;                               ///< "tensor"
-  tmajit::ElementType type = tmajit::ElementType::u8;  ///< of what differences are told in
+  tmajit::ElementType type = tmajit::ElementType::u8;  ///< type in which differences are reported
   std::vector<std::byte> before;
   std::vector<std::byte> after;
   bool compared = true;  ///< else the kernel's result there is ignored

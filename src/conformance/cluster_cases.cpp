@@ -35,7 +35,7 @@ struct Exchange {
   std::uint32_t form = 0;
   std::uint32_t ctas = 2;
   std::uint32_t apart = 1;
-  std::uint32_t bytes = 0;  ///< of a copy or reduction: a multiple of 16
+  std::uint32_t bytes = 0;  ///< bytes of a copy or reduction: a multiple of 16
 };
 
 std::string text() {

@@ -232,9 +232,9 @@ TensorMapSpec of_rank(const TensorMapSpec& map, std::uint8_t rank) {
 }
 
 struct Change {
-  TileCopy load;         ///< by the changed map
-  TensorMapSpec before;  ///< what the kernel is given
-  std::uint32_t fields;  ///< a bit for each that is replaced
+  TileCopy load;         ///< load by the changed map
+  TensorMapSpec before;  ///< map that the kernel is given
+  std::uint32_t fields;  ///< a bit for each field that is replaced
   std::uint32_t way;
 };
 

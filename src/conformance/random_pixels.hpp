@@ -15,9 +15,9 @@ struct PixelFeatures {
   bool strides = false;     ///< traversal
   bool between = false;     ///< corners that begin between places of the traversal
   bool corners = false;     ///< boxes that begin inside of the image; of loads outside, too, and end there
-  bool offsets = false;     ///< of loads
+  bool offsets = false;     ///< offsets of loads
   bool types = false;       ///< every element type, and NaN as the fill; of reductions those that they have
-  bool operations = false;  ///< of reductions: not only sums
+  bool operations = false;  ///< operations of reductions: not only sums
   bool swizzles = false;
   bool interleaved = false;
   bool hints = false;

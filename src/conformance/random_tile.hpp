@@ -10,7 +10,7 @@ namespace conformance {
 /// Features of random copies of tiles beyond the plainest: boxes inside of a dense tensor of u32, without a
 /// swizzle. One alone tells which of them a device does differently.
 struct TileFeatures {
-  std::optional<tmajit::ElementType> type = {};  ///< of all; else u32
+  std::optional<tmajit::ElementType> type = {};  ///< element type of all copies; else u32
   bool types = false;                            ///< any
   bool swizzles = false;                         ///< rows as long as the span, or shorter
   bool shifted = false;                          ///< swizzled tiles begin off the period
@@ -20,7 +20,7 @@ struct TileFeatures {
   bool outside = false;                          ///< begin and end out of bounds, before 0 too if they load
   bool larger = false;                           ///< boxes larger than the tensor
   bool chunks = false;                           ///< rows that end within 16 bytes
-  bool promotions = false;                       ///< of L2
+  bool promotions = false;                       ///< L2 promotions
   bool padded = false;                           ///< gaps between rows
   bool permuted = false;                         ///< strides in any order
   bool overlapping = false;                      ///< strides of 0, and less than what lies between

@@ -12,7 +12,7 @@ namespace conformance {
 /// A reduction without a tensor map, whose elements the instruction names.
 struct ReductionForm {
   reference::EngineReduction operation;
-  tmajit::ElementType type;  ///< of .b32 and .b64 the unsigned integer
+  tmajit::ElementType type;  ///< element type; for .b32 and .b64 the unsigned integer
 };
 
 /// All that PTX has, into global memory or into a peer's shared memory.

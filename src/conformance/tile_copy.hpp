@@ -20,11 +20,11 @@ inline constexpr std::uint32_t hint_count = 10;
 struct TileCopy {
   enum class Way : std::uint8_t { load, store, reduce };
   Way way = Way::load;
-  reference::EngineReduction operation = reference::EngineReduction::add;  ///< of a reduction
+  reference::EngineReduction operation = reference::EngineReduction::add;  ///< operation of a reduction
   tmajit::TensorMapSpec map;                                               ///< tiled or im2col
   std::array<std::int64_t, tmajit::max_map_rank> at{};                     ///< row-major
   std::array<std::int64_t, tmajit::max_map_rank - 2> offsets{};            ///< im2col loads; outermost first
-  std::uint32_t begin = 0;  ///< of the tile, from a multiple of 1024: a multiple of 128
+  std::uint32_t begin = 0;  ///< beginning of the tile, from a multiple of 1024: a multiple of 128
   std::uint32_t hint = 0;   ///< below hint_count
   bool prefetch = false;    ///< the map and the tile, before a load
   bool moved = false;       ///< Trial::moved

@@ -27,7 +27,7 @@ constexpr std::uint32_t k = 128;
 /// An operand's type: how large an element is, and the codes of -2, -1, 0, 1 and 2.
 struct Operand {
   ElementType element;
-  const char* word;  ///< of as many bytes
+  const char* word;  ///< unsigned type of as many bytes
   std::array<std::uint32_t, 5> codes;
 };
 
@@ -63,8 +63,8 @@ struct Multiplication {
   bool a_from_registers = false;
   bool a_along_m = false;
   bool b_along_n = false;
-  std::uint32_t shift = 0;        ///< of the tiles, from the swizzle's period, in 128 bytes
-  std::uint32_t base_offset = 0;  ///< of their descriptors, in 128 bytes; both K-major
+  std::uint32_t shift = 0;        ///< shift of the tiles from the swizzle's period, in 128 bytes
+  std::uint32_t base_offset = 0;  ///< base offset of their descriptors, in 128 bytes; both K-major
 };
 
 /// The sides of an operand's box, outermost first: whole lines of the swizzle's span, or of 16 bytes.

@@ -15,7 +15,7 @@ namespace conformance {
 struct WordKernel {
   std::string what;
   std::string text;
-  std::uint32_t threads = 128;  ///< of a CTA
+  std::uint32_t threads = 128;  ///< threads of a CTA
   std::uint32_t ctas = 1;
   std::uint32_t in = 0;   ///< words, random
   std::uint32_t out = 0;  ///< words, zeros

@@ -33,7 +33,7 @@ using Flag = std::uint32_t;
 /// Whether a candidate suits most problems of its kind.
 enum class Usual : std::uint8_t {
   no,
-  otherwise,  ///< where no other family's does
+  otherwise,  ///< where no other family's candidate does
   yes,
 };
 
@@ -76,24 +76,25 @@ struct Candidate {
 /// kernel.
 struct Footprint {
   PerDimension box{};               ///< elements of a tile in each dimension of the nest
-  std::uint32_t threads = 32;       ///< of a CTA
-  std::uint64_t tiles = 0;          ///< that there are, where they are no boxes; 0: as many as the box says
+  std::uint32_t threads = 32;       ///< threads of a CTA
+  std::uint64_t tiles = 0;          ///< number of tiles, if they are no boxes; 0: as many as the box gives
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
-  std::uint32_t tiles_per_cta = 1;  ///< that it does one after the other, as many times
+  std::uint32_t tiles_per_cta = 1;  ///< consecutive tiles of a CTA
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t most_dynamic_shared_bytes = 0;  ///< of any launch of the kernel, if that differs
+  std::uint32_t most_dynamic_shared_bytes =
+      0;  ///< shared memory of any launch of the kernel, if that differs
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
-  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+  std::uint32_t registers = 32;       ///< registers of a thread, as kernels like this were compiled
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA
   bool by_engine = false;             ///< the copy engine loads, which takes longer to start
   bool stored_by_engine = false;      ///< the copy engine stores, row by row
   std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
   std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
   std::uint32_t rounds = 1;       ///< times that a thread waits for loads
   double waits = 0;               ///< times that a thread waits for memory and has nothing else to do
-  double last_waits = 0;          ///< those of the last CTA when all others have ended
+  double last_waits = 0;          ///< waits of the last CTA when all others have ended
   std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
-  double instructions = 0;        ///< of all threads of all CTAs together
+  double instructions = 0;        ///< instructions of all threads of all CTAs together
   double lines = 0;               ///< lines of memory that accesses of all warps meet one after the other
   double again = 0;               ///< bytes read twice, because CTAs meet a sector at different times
   double beside = 0;  ///< bytes that tiles load of their neighbours' elements, all of them together
@@ -110,23 +111,23 @@ struct Footprint {
 struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
-  std::string facts = {};  ///< what the kernel is specialised for, as declarations
+  std::string facts = {};  ///< facts that the kernel is specialised for, as declarations
   /// Names that are set in the template, which keeps its lines by them (templates/README.md).
   std::vector<std::string> flags = {};
-  std::uint32_t rank = 0;      ///< of the views, for each of whose dimensions lines are written out; or 0
-  std::uint32_t map_rank = 0;  ///< of the tensor maps; 0 where there are none
-  std::uint32_t element_bytes = 0;         ///< of elements that are moved as bits; 0 where `elements` says it
+  std::uint32_t rank = 0;  ///< rank of the views, for each of whose dimensions lines are written out; or 0
+  std::uint32_t map_rank = 0;       ///< rank of the tensor maps; 0 if there are none
+  std::uint32_t element_bytes = 0;  ///< size of elements that are moved as bits; 0 where `elements` gives it
   std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
-  std::uint32_t most_threads = 0;          ///< of any launch, where the kernel takes tiles of any size
-  std::uint32_t least_ctas = 0;            ///< of an SM, for which the compiler keeps registers; 0: any
-  std::string call = {};                   ///< the body of the entry: "transpose_tile(views)"
+  std::uint32_t most_threads = 0;  ///< threads of any launch, where the kernel takes tiles of any size
+  std::uint32_t least_ctas = 0;    ///< CTAs of an SM, for which the compiler limits registers; 0: any
+  std::string call = {};           ///< the body of the entry: "transpose_tile(views)"
 
   // For kernels with an expression.
-  std::vector<ElementType> inputs = {};  ///< of x0 …
-  ElementType result = ElementType::u8;  ///< what values become
-  ExpressionReads reads = {};            ///< what the template hands to evaluate()
+  std::vector<ElementType> inputs = {};  ///< types of x0 …
+  ElementType result = ElementType::u8;  ///< type of the results
+  ExpressionReads reads = {};            ///< names that the template passes to evaluate()
   bool neighbours = false;               ///< inputs are objects that are called with offsets
-  std::uint32_t coordinates = 0;         ///< that g and t have
+  std::uint32_t coordinates = 0;         ///< number of coordinates in g and t
   std::string before_expression = {};    ///< lines of evaluate() before the expression
 
   void set(std::string_view flag, bool on = true) {

@@ -45,7 +45,7 @@ class ParameterBlock {
   };
   /// A tensor map, which the device that launches encodes into the block.
   struct Map {
-    std::uint32_t entry = 0;   ///< of entries()
+    std::uint32_t entry = 0;   ///< index into entries()
     std::uint32_t offset = 0;  ///< in the block
     std::uint32_t operand = 0;
     DevicePtr address = 0;

@@ -244,9 +244,10 @@ class FenceCheck final : public PathCheck {
 
   const Writes& of_;
   std::vector<std::vector<std::uint32_t>> groups_;
-  std::vector<std::uint32_t> group_of_;  ///< of the first event of each group
-  std::vector<std::uint32_t> class_of_;  ///< of a group that is read: those with the same readers
-  std::vector<bool> is_reader_;          ///< copies that read a group
+  std::vector<std::uint32_t> group_of_;  ///< by event: the group that it begins
+  std::vector<std::uint32_t>
+      class_of_;                 ///< by group that is read: its class, shared by groups with the same readers
+  std::vector<bool> is_reader_;  ///< copies that read a group
 };
 
 constexpr Writes stores{

@@ -92,7 +92,7 @@ class GroupCheck final : public PathCheck {
   struct Followed {
     std::uint32_t store = 0;
     std::uint32_t age = 0;
-    bool stale = false;  ///< its address is no longer known
+    bool stale = false;  ///< whether its address is no longer known
   };
   static constexpr std::uint32_t oldest = 7;  ///< or older
   static constexpr std::size_t most_compared = 256;

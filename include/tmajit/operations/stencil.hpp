@@ -36,7 +36,7 @@ inline constexpr std::uint32_t max_stencil_dims = 3;
 struct Stencil {
   static constexpr std::string_view operation = "stencil";
   Boundary boundary = Boundary::zero;
-  double value = 0;  ///< of Boundary::constant, converted to the source's type
+  double value = 0;  ///< value for Boundary::constant, converted to the source's type
   /// The destination's dimensions that the offsets of a call are along, in their order; a negative one counts
   /// from the end. Empty: the last ones.
   Dims dims = {};

@@ -31,7 +31,7 @@ struct EngineRowsFacts {
 };
 
 struct EngineRowsChoice {
-  PerDimension words{};  ///< of 8 bytes, of a tile
+  PerDimension words{};  ///< words of 8 bytes of a tile
   std::uint32_t stages = 1;
   static constexpr auto members() {
     return std::array{choice_box("words", &EngineRowsChoice::words),

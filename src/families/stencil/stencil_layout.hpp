@@ -24,8 +24,8 @@ struct StencilSource {
 /// Facts that a `stencil` kernel is specialised for. Dimensions are those of the nest as the kernel walks it.
 struct StencilFacts : ChunkFacts {
   std::uint32_t sources = 1;
-  std::uint32_t offsets = 0;                             ///< of a call
-  std::array<std::uint32_t, max_stencil_dims> dim{};     ///< that each is along
+  std::uint32_t offsets = 0;                             ///< offsets of a call
+  std::array<std::uint32_t, max_stencil_dims> dim{};     ///< dimension of each offset
   std::array<std::uint32_t, max_stencil_dims> turned{};  ///< 1 where the nest walks it backwards
   std::uint32_t boundary = 0;
   std::uint32_t march = 0;   ///< the dimension along which a CTA does tile after tile
