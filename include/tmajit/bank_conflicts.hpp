@@ -13,10 +13,9 @@ inline constexpr std::uint32_t warp_lanes = 32;
 
 /// The shared memory that the lanes of a warp access in one instruction.
 struct WarpAccess {
-  std::uint32_t width = 4;  ///< bytes of a lane: 1, 2, 4, 8 or 16
-  std::uint32_t lanes = 0;  ///< that take part, from lane 0 on
-  std::array<std::uint32_t, warp_lanes>
-      offsets{};  ///< offset of each lane's first byte, a multiple of `width`
+  std::uint32_t width = 4;                          ///< bytes of a lane: 1, 2, 4, 8 or 16
+  std::uint32_t lanes = 0;                          ///< lanes that take part, from lane 0 on
+  std::array<std::uint32_t, warp_lanes> offsets{};  ///< each lane's first byte, a multiple of `width`
 };
 
 /// The cost of one access to shared memory. It answers up to 128 bytes in one wavefront: those of all lanes

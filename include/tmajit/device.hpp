@@ -32,7 +32,7 @@ class TMAJIT_API Device {
   virtual ~Device();
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
   [[nodiscard]] virtual DeviceMemory& memory() noexcept = 0;    ///< allocations, copies
-  [[nodiscard]] virtual DeviceStreams& streams() noexcept = 0;  ///< and waiting for them
+  [[nodiscard]] virtual DeviceStreams& streams() noexcept = 0;  ///< streams, and waiting for them
   [[nodiscard]] virtual DeviceKernels& kernels() noexcept = 0;  ///< loads them
   [[nodiscard]] virtual DeviceMaps& maps() noexcept = 0;        ///< encodes tensor maps
   [[nodiscard]] virtual DeviceTiming& timing() noexcept = 0;    ///< measures work

@@ -16,19 +16,18 @@ TMAJIT_BEGIN
 
 /// One kernel launch of a plan: what it does, and why so. Numbers are of this launch.
 struct MoveStep {
-  std::string kernel;     ///< "transpose"
-  std::string why;        ///< one sentence
-  std::string canonical;  ///< the loop nest, "64x128: 1,64 <- 128,1" (strides in elements)
-  std::vector<std::string>
-      rewrites;                      ///< steps that led from the user's views to `canonical`, a sentence each
-  std::vector<std::uint64_t> shape;  ///< shape of the canonical nest
-  std::vector<std::uint32_t> tile;   ///< elements of a CTA's tile in each of its dimensions
-  std::uint64_t tiles = 0;           ///< tiles that CTAs process, `stages` each
-  std::uint32_t threads = 0;         ///< threads of a CTA
-  std::uint32_t stages = 1;          ///< tiles of a CTA in flight at once
-  std::uint32_t shared_bytes = 0;    ///< shared memory of a CTA, static and dynamic
-  std::uint32_t registers = 0;       ///< registers of a thread
-  std::uint32_t ctas_per_sm = 0;     ///< CTAs that fit an SM
+  std::string kernel;                 ///< "transpose"
+  std::string why;                    ///< one sentence
+  std::string canonical;              ///< the loop nest, "64x128: 1,64 <- 128,1" (strides in elements)
+  std::vector<std::string> rewrites;  ///< steps from the user's views to `canonical`, a sentence each
+  std::vector<std::uint64_t> shape;   ///< shape of the canonical nest
+  std::vector<std::uint32_t> tile;    ///< elements of a CTA's tile in each of its dimensions
+  std::uint64_t tiles = 0;            ///< tiles that CTAs process, `stages` each
+  std::uint32_t threads = 0;          ///< threads of a CTA
+  std::uint32_t stages = 1;           ///< tiles of a CTA in flight at once
+  std::uint32_t shared_bytes = 0;     ///< shared memory of a CTA, static and dynamic
+  std::uint32_t registers = 0;        ///< registers of a thread
+  std::uint32_t ctas_per_sm = 0;      ///< CTAs that fit an SM
   std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, on an SM full of CTAs
   std::uint64_t bytes_read = 0;       ///< each element once
   std::uint64_t bytes_written = 0;

@@ -19,9 +19,9 @@ struct Prediction {
   double issue_us = 0;      ///< time of the threads' instructions, as if they alone limited
   double sm_us = 0;         ///< time of an SM's share of the bytes, as if it alone limited
   double latency_us = 0;    ///< time of waits for memory and for other threads, as if they alone limited
-  PredictedTraffic read{};  ///< by tiles
+  PredictedTraffic read{};  ///< traffic of tiles
   PredictedTraffic written{};
-  PredictedTraffic read_kept{};  ///< by as many tiles at a time as the L2 cache keeps the bytes of
+  PredictedTraffic read_kept{};  ///< traffic of as many tiles at a time as the L2 cache keeps the bytes of
   PredictedTraffic written_kept{};
   double instructions = 0;  ///< instructions of all threads together
   double lines = 0;         ///< lines of memory that warps' accesses meet one after the other

@@ -28,8 +28,7 @@ struct Report : Finding {
 
 /// How far a launch has come.
 struct SimProgress {
-  std::uint64_t thread_instructions =
-      0;  ///< instructions of this launch's threads; updated about every million a CTA
+  std::uint64_t thread_instructions = 0;  ///< all threads'; updated about every million of a CTA
   std::uint64_t ctas_done = 0;
   std::uint64_t ctas = 0;  ///< CTAs of the grid
 };

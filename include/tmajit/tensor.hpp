@@ -13,8 +13,7 @@ TMAJIT_BEGIN
 /// anywhere yet. The functions below give other views of the same memory; they move nothing.
 struct Tensor {
   TensorView view;
-  DevicePtr address =
-      0;  ///< address of the element with all indices 0; others may lie before it (negative strides)
+  DevicePtr address = 0;  ///< the element with all indices 0; others may lie before it (negative strides)
 
   constexpr Tensor() noexcept = default;
   constexpr Tensor(const TensorView& as, DevicePtr at = 0) noexcept  // NOLINT: converts implicitly

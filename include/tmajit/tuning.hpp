@@ -23,11 +23,10 @@ struct ShapeClass {
   std::string_view family;                     ///< family of the candidate that suits most moves of the kind
   std::uint8_t element_bytes = 0;
   std::uint8_t rank = 0;
-  bool staggered = false;  ///< the destination's rows begin between multiples of a vector
-  std::int8_t row = 0;     ///< log2 of the last dimension's extent
-  std::int8_t column =
-      -1;  ///< log2 of the extent in which the source is contiguous; −1 if that is the last dimension
-  std::int8_t bytes = 0;  ///< log2 of the bytes read and written
+  bool staggered = false;   ///< the destination's rows begin between multiples of a vector
+  std::int8_t row = 0;      ///< log2 of the last dimension's extent
+  std::int8_t column = -1;  ///< log2 of the source's contiguous extent; −1 if that is the last dimension's
+  std::int8_t bytes = 0;    ///< log2 of the bytes read and written
   /// How each source's dimensions are ordered, the farthest first: the number of that permutation of the
   /// destination's in lexicographic order. 0: as the destination's.
   std::array<std::uint16_t, 8> order{};

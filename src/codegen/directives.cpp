@@ -218,7 +218,7 @@ void add_names(std::string_view line, const Asked& asked, std::vector<std::size_
 struct Block {
   std::vector<std::size_t> used_by;
   std::size_t outer = 0;
-  std::vector<std::size_t> names = {};  ///< in its code, of those that are asked for
+  std::vector<std::size_t> names = {};  ///< wanted names in its code
   bool kept = false;
 };
 

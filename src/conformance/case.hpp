@@ -45,7 +45,7 @@ struct Trial {
 /// Trials of one thing.
 struct Case {
   std::string name;                       ///< "tensor.load.swizzles"; of a question "settle: …"
-  std::vector<std::string> instructions;  ///< that the kernels execute: "cp.async.bulk.tensor"
+  std::vector<std::string> instructions;  ///< instructions that the kernels execute: "cp.async.bulk.tensor"
   std::string what;                       ///< a sentence
   std::function<std::vector<Trial>(reference::Random&)> trials;
   /// Rules that the simulated device reports, for what is done here on purpose.

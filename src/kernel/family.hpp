@@ -33,7 +33,7 @@ using Flag = std::uint32_t;
 /// Whether a candidate suits most problems of its kind.
 enum class Usual : std::uint8_t {
   no,
-  otherwise,  ///< where no other family's candidate does
+  otherwise,  ///< yes, unless another family's candidate does
   yes,
 };
 
@@ -81,8 +81,7 @@ struct Footprint {
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
   std::uint32_t tiles_per_cta = 1;  ///< consecutive tiles of a CTA
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t most_dynamic_shared_bytes =
-      0;  ///< shared memory of any launch of the kernel, if that differs
+  std::uint32_t most_dynamic_shared_bytes = 0;  ///< the most of all launches of the kernel, if that differs
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t registers = 32;       ///< registers of a thread, as kernels like this were compiled
   std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA

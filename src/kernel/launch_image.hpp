@@ -61,7 +61,7 @@ class alignas(8) LaunchImage {
   /// Tensor that an operand is part of.
   struct Part {
     std::uint32_t tensor = 0;  ///< number of the tensor among the addresses that launches are given
-    DevicePtr as_planned = 0;  ///< that tensor's address
+    DevicePtr as_planned = 0;  ///< address of that tensor
   };
 
   /// Bytes that an image takes, a multiple of 8.
@@ -113,11 +113,11 @@ class alignas(8) LaunchImage {
  private:
   static constexpr std::size_t chunk = 32;  ///< bytes that are copied at once
   struct Patch {
-    std::uint32_t offset;  ///< in the parameters' bytes
+    std::uint32_t offset;  ///< offset in the parameters' bytes
     std::uint32_t tensor;
   };
   struct Map {
-    DevicePtr distance;  ///< from its tensor's address
+    DevicePtr distance;  ///< distance from its tensor's address
     DevicePtr encoded;   ///< the address that the bytes hold it for
     std::uint32_t offset;
     std::uint32_t tensor;

@@ -89,7 +89,7 @@ struct TileSpec : TileFacts {
   const TileTraits* traits = &copy_traits;
   std::string expression = {};
   BeyondFacts asked = {};
-  L2Promotion l2_promotion = L2Promotion::none;  ///< of the launch's tensor maps, as is oob_fill
+  L2Promotion l2_promotion = L2Promotion::none;  ///< promotion and fill of the launch's tensor maps
   OobFill oob_fill = OobFill::zero;
 
   [[nodiscard]] const OperandSpec& input(std::uint32_t i) const { return operands[i + 1]; }

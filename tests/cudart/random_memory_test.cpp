@@ -17,7 +17,7 @@ struct Memory {
   enum class Kind { device, pinned, managed, host } kind;
   std::byte* address = nullptr;
   std::vector<std::byte> model;
-  std::vector<std::byte> own{};  ///< of kind host
+  std::vector<std::byte> own{};  ///< memory of kind host
 };
 
 class Program {

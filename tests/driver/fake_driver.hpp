@@ -49,10 +49,10 @@ class FakeDriver {
   std::vector<Encoded> encoded;
   std::vector<Launched> launched;
   std::vector<void*> replaced;  ///< addresses that cuTensorMapReplaceAddress was given
-  CUgraph captured = nullptr;   ///< what every stream is captured into
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< of the calling thread
-  std::vector<std::pair<CUhostFn, void*>> user_objects;      ///< that graphs keep
-  std::size_t kernel_parameters = 3;                         ///< that every kernel takes
+  CUgraph captured = nullptr;   ///< graph that captures every stream
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< capture mode of the calling thread
+  std::vector<std::pair<CUhostFn, void*>> user_objects;      ///< user objects that graphs keep
+  std::size_t kernel_parameters = 3;                         ///< parameters of every kernel
   std::vector<std::string> calls;                            ///< "cuCtxPushCurrent", "cuMemAlloc" …
 
   [[nodiscard]] static CUcontext primary(CUdevice device);

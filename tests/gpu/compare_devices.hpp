@@ -19,7 +19,7 @@ struct ComparedCase {
   std::uint64_t number = 0;
   RandomKernel kernel;
   std::vector<reference::Tensor> inputs;
-  Offsets offsets = {};  ///< of first elements behind their allocations' beginnings
+  Offsets offsets = {};  ///< offsets of first elements from their allocations' beginnings
 };
 
 /// Case `number` of a family; the same for the same seed, whichever were drawn before it.
@@ -34,8 +34,8 @@ struct Comparison {
   std::uint32_t threads = 1;  ///< host threads, each with cases of its own
   /// The device that simulated ones are compared with; used by one thread at a time.
   std::shared_ptr<tmajit::Device> device;
-  tmajit::SimOptions options{};      ///< of the simulated devices; mode and seed change from case to case
-  tmajit::CompileOptions compile{};  ///< of the kernels, which both devices run
+  tmajit::SimOptions options{};  ///< options of the simulated devices; mode and seed change from case to case
+  tmajit::CompileOptions compile{};  ///< options of the kernels, which both devices run
 };
 
 /// Runs every case of every family of tiles on both devices and calls `mismatch` with the text of each that

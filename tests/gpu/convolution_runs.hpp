@@ -16,7 +16,7 @@ namespace gpu {
 /// A convolution of images of one to three dimensions, outermost first.
 struct ConvolutionCase {
   struct Side {
-    std::uint32_t extent = 1;    ///< of an image
+    std::uint32_t extent = 1;    ///< extent of an image
     std::uint32_t filter = 1;    ///< taps
     std::uint32_t dilation = 1;  ///< from tap to tap
     std::uint32_t stride = 1;

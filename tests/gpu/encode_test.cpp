@@ -131,7 +131,7 @@ std::size_t show(const char* title, const Groups& groups, const Groups& others =
 
 struct Outcomes {
   std::map<std::string, std::array<std::size_t, 2>> alone;     ///< a rule broken by itself: refused, accepted
-  std::map<std::string, std::array<std::size_t, 2>> features;  ///< of legal maps: refused, accepted
+  std::map<std::string, std::array<std::size_t, 2>> features;  ///< features of legal maps: refused, accepted
   Groups refused_legal;          ///< validate() finds nothing, the driver refuses: by feature
   Groups accepted_legal;         ///< both find nothing: by feature
   Groups accepted_illegal;       ///< the driver accepts although a rule of its own is broken: by rules
@@ -266,7 +266,7 @@ TensorMapSpec interleaved_images(Interleave interleave) {
 
 struct Question {
   std::string text;
-  bool expected;  ///< what validate() was written for
+  bool expected;  ///< whether validate() was written to accept it
   TensorMapSpec map;
 };
 

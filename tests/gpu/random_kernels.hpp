@@ -24,11 +24,11 @@ struct RandomKernel {
   std::vector<tmajit::TensorView> inputs = {};
   tmajit::TensorView output = {};
   std::string expression = {};
-  tmajit::CombineOp combine = tmajit::CombineOp::add;  ///< of families that combine
+  tmajit::CombineOp combine = tmajit::CombineOp::add;  ///< operation of families that combine
   std::vector<std::uint32_t> box = {};                 ///< empty: the library's choice
   std::vector<std::uint32_t> element_strides = {};
-  tmajit::TileOptions options = {};   ///< but for these two
-  reference::Function function = {};  ///< what the expression computes
+  tmajit::TileOptions options = {};   ///< except box and element strides
+  reference::Function function = {};  ///< function that the expression computes
   std::uint64_t redrawn = 0;          ///< illegal draws before this one
 
   /// The request for plan_tiles(). It refers to this kernel.

@@ -25,7 +25,7 @@ class OwnMemory : public CaseMemory {
 
  private:
   struct Part {
-    std::uint64_t first = 0;  ///< of a buffer's bytes
+    std::uint64_t first = 0;  ///< first of a buffer's bytes
     std::uint64_t bytes = 0;
   };
   std::shared_ptr<tmajit::Device> device_;

@@ -40,7 +40,7 @@ using MakeMemory =
 /// The kernels that cases ran.
 struct KernelsMet {
   std::map<std::string, std::uint64_t> counts;  ///< by a plan's kernels
-  std::set<std::string> keys;                   ///< of kernels
+  std::set<std::string> keys;                   ///< keys of kernels
   void add(const tmajit::Plan& plan);
   [[nodiscard]] std::string text() const;
 };
@@ -69,7 +69,7 @@ struct RandomRun {
 
 struct RandomRunResult {
   std::uint64_t cases = 0;            ///< done; fewer than asked for after 20 failures, or one of the device
-  std::vector<std::string> failures;  ///< what went wrong, and the case in one line
+  std::vector<std::string> failures;  ///< failures, each with its case in one line
   KernelsMet met;
   double seconds = 0;
   [[nodiscard]] std::string text() const;

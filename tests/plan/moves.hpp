@@ -45,7 +45,7 @@ inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
 struct KnownMove {
   std::string name;
   tmajit::Move move;
-  std::string traits;  ///< of its usual kernel
+  std::string traits;  ///< traits of its default kernel
 };
 [[nodiscard]] std::vector<KnownMove> known_moves();
 

@@ -31,7 +31,7 @@ struct Tensor {
 /// How a kernel cuts its tensors into tiles, as far as its output depends on it.
 struct Tiling {
   std::vector<std::uint32_t> tile = {};  ///< elements of the output, row-major; of bulk those of a chunk
-  std::vector<std::uint32_t> element_strides = {};  ///< of the inputs; empty: all 1
+  std::vector<std::uint32_t> element_strides = {};  ///< element strides of the inputs; empty: all 1
   tmajit::Swizzle swizzle = tmajit::Swizzle::none;
   tmajit::Interleave interleave = tmajit::Interleave::none;
   tmajit::OobFill oob_fill = tmajit::OobFill::zero;
@@ -44,8 +44,8 @@ struct Tiling {
 /// Where an expression is evaluated.
 struct Element {
   std::array<std::uint64_t, tmajit::max_map_rank> g{};  ///< coordinates in the output
-  std::array<std::uint32_t, tmajit::max_map_rank> t{};  ///< in the tile
-  std::uint32_t tile_index = 0;                         ///< its row-major number in the tile
+  std::array<std::uint32_t, tmajit::max_map_rank> t{};  ///< coordinates in the tile
+  std::uint32_t tile_index = 0;                         ///< row-major number in the tile
 };
 
 /// The function of a map: x[i] is input i's element.

@@ -14,7 +14,7 @@ namespace sequences {
 /// kernels are compiled once for thousands of sequences.
 struct Case {
   reference::RandomCase drawn;
-  std::string_view family = {};  ///< whose tiles plan_tiles() makes for it; empty: no such
+  std::string_view family = {};  ///< family whose tiles plan_tiles() makes for it; empty: none
   reference::Buffers before = {};
   reference::Expected expected = {};
   /// Bytes by which buffers may move for their elements to stay where elements may lie.

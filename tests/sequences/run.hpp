@@ -14,7 +14,7 @@ struct RunOptions {
   std::uint64_t count = 100;
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< no further sequence is begun after it
   std::uint64_t in_process = 25;                             ///< sequences of one process, at most
-  std::filesystem::path cache;  ///< where the cases' kernels are kept from run to run
+  std::filesystem::path cache;  ///< folder that keeps the cases' kernels from run to run
   bool aloud = false;           ///< steps on standard error
 };
 

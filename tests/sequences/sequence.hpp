@@ -56,7 +56,7 @@ class Sequence {
   };
   struct Prepared {
     std::vector<tmajit::PreparedLaunch> launches;
-    std::shared_ptr<Placement> at;  ///< where they are bound to
+    std::shared_ptr<Placement> at;  ///< placement that they are bound to
     tmajit::Chip chip;
   };
   struct Captured {
@@ -174,7 +174,7 @@ class Sequence {
   Pool<Prepared> launches_;
   Pool<Captured> graphs_;
   Pool<Caller> callers_;
-  std::vector<std::shared_ptr<void>> inherited_;  ///< of the parent, which this child cannot use
+  std::vector<std::shared_ptr<void>> inherited_;  ///< objects of the parent, which this child cannot use
 };
 
 /// Leaves the process by `how`, after Sequence::run(). Does not return if `how` ends the process here;

@@ -14,7 +14,7 @@ namespace {
 struct Ring {
   std::string full_count = "1";
   std::string empty_count = "64";
-  std::string first_parity = "1";  ///< of the producer
+  std::string first_parity = "1";  ///< first parity that the producer waits for
   std::string producer_flip = "xor.b32 %r11, %r11, %r12;\n";
   std::string consumer_flip = "xor.b32 %r15, %r15, %r12;\n";
   std::string wait_empty =

@@ -13,7 +13,7 @@ namespace {
 struct Case {
   const char* name;
   std::string body;
-  std::string rule;  ///< of the first report; empty: it is correct
+  std::string rule;  ///< rule of the first report; empty: the kernel is correct
 };
 
 /// In every mode with three seeds.

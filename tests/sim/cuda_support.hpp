@@ -13,7 +13,7 @@ namespace tests {
 struct CudaOutcome {
   std::vector<std::int32_t> words;
   std::vector<tmajit::Report> reports;
-  std::string text;  ///< of the reports
+  std::string text;  ///< text of the reports
 };
 
 /// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` by one

@@ -60,7 +60,7 @@ __device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
 struct Shape {
   std::uint32_t grid = 1;
   std::uint32_t block = 64;
-  std::uint32_t threads = 1;  ///< of the host
+  std::uint32_t threads = 1;  ///< threads of the host
   std::uint64_t limit = 1'000'000;
 };
 

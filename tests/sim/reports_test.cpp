@@ -12,7 +12,7 @@ namespace {
 
 struct Outcome {
   std::vector<Report> reports;
-  std::string error;  ///< of synchronize()
+  std::string error;  ///< error of synchronize()
 };
 
 /// Runs a kernel that takes the address of 4096 bytes.

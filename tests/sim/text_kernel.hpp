@@ -18,7 +18,7 @@ struct Shape {
   std::uint32_t block = 32;
   tmajit::SimOptions options{};
   std::uint32_t shared_bytes = 4096;
-  std::vector<tmajit::TensorMapSpec> maps{};  ///< of the words; each lies in global memory
+  std::vector<tmajit::TensorMapSpec> maps{};  ///< maps of the words; each lies in global memory
   bool cooperative = false;
   std::string directives{};            ///< .maxntid and others
   std::vector<std::uint32_t> words{};  ///< in place of 1024 words, word i holding i

@@ -33,7 +33,7 @@ struct Lane {
   Value registers[register_count];
   std::optional<bool> predicates[predicate_count];
   std::optional<bool> carry = false;
-  Value slot;  ///< its own word of shared memory
+  Value slot;  ///< the thread's own word of shared memory
   bool active = true;
 };
 

@@ -31,8 +31,8 @@ struct ProblemOptions {
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
   std::optional<std::uint32_t> inputs = {};   ///< default: as many as the files, or as the expression reads
-  std::filesystem::path into = {};            ///< of reduce_into: what the output holds before
-  std::optional<std::uint64_t> outputs = {};  ///< of a convolution's filter, where no file is the filter
+  std::filesystem::path into = {};            ///< for reduce_into: previous content of the output
+  std::optional<std::uint64_t> outputs = {};  ///< outputs of a convolution's filter that is no file
 
   /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Those that were not given are empty.
   std::map<std::string, std::string, std::less<>> arguments = {};

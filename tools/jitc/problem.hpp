@@ -37,15 +37,15 @@ struct Problem {
   std::string word;       ///< as it was typed: "permute", "bulk"
   std::string arguments;  ///< "--axes 0,2,1,3", as far as they change anything
   Request request;
-  std::string operation_name = {};  ///< what is done to the views: "pad" for permute --pad
-  tmajit::Arguments given;          ///< of that operation
+  std::string operation_name = {};  ///< operation on the views: "pad" for permute --pad
+  tmajit::Arguments given;          ///< arguments of that operation
   InputViews views;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
   std::vector<InputArray> files;        ///< one an input, or none
-  std::optional<InputArray> into = {};  ///< what the output holds before, if that is a file's
-  bool outputs_are_booleans = false;    ///< of NumPy, as the files are
-  std::vector<std::string> notes;       ///< what was chosen for the user, in words
+  std::optional<InputArray> into = {};  ///< previous content of the output, if it comes from a file
+  bool outputs_are_booleans = false;    ///< whether outputs are NumPy's booleans, as the files are
+  std::vector<std::string> notes;       ///< choices that jitc made for the user, in words
 
   /// The operation, where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;

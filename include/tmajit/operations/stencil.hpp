@@ -20,8 +20,8 @@ enum class Boundary : std::uint8_t {
   zero,      ///< 0
   constant,  ///< Stencil::value
   clamp,     ///< the nearest element: of index -2 that of 0
-  wrap,      ///< that from the other end: of -2 that of n - 2
-  reflect,   ///< that as far inside, the edge not repeated, as NumPy's "reflect": of -2 that of 2
+  wrap,      ///< element from the other end: for -2 that of n - 2
+  reflect,   ///< mirrored element, the edge not repeated, as NumPy's "reflect": for -2 that of 2
 };
 /// "zero", "constant", "clamp", "wrap", "reflect".
 [[nodiscard]] TMAJIT_API std::string_view name(Boundary boundary) noexcept;

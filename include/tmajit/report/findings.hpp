@@ -18,7 +18,7 @@ struct FindingsReport {
   std::string_view tool;                 ///< name of the tool: "jitc lint"
   std::string_view input;                ///< file or name of the PTX
   std::string_view source;               ///< file of the PTX's source, or empty
-  std::span<const std::string> kernels;  ///< that were looked at
+  std::span<const std::string> kernels;  ///< kernels that were checked
   std::span<const Finding> findings;
   /// For each finding its places in the source, the innermost function first; or empty.
   std::span<const std::vector<SourcePlace>> places = {};

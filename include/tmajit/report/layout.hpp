@@ -41,8 +41,7 @@ struct PatternConflicts {
 /// Everything that a picture of a box in shared memory shows, as text, SVG or JSON.
 struct LayoutView {
   BoxLayout box;
-  std::vector<std::uint32_t>
-      extents;  ///< extents of the box, outermost first, as they were given to BoxLayout
+  std::vector<std::uint32_t> extents;  ///< extents of the box, outermost first, as given to BoxLayout
   ColourBy colour = ColourBy::column;
   std::optional<ShownAccess> shown = {};
   std::uint32_t lines = 0;  ///< lines of 128 bytes to show, at most; 0: all

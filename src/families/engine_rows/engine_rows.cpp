@@ -26,7 +26,7 @@ constexpr std::uint32_t longest_part = max_box * 8;  // bytes
 struct EngineRowsFacts {
   std::uint32_t rank = 1;
   std::uint32_t stages = 1;
-  std::uint32_t own_dimensions = 0;  ///< that have one of the maps' to themselves: bit d for dimension d
+  std::uint32_t own_dimensions = 0;  ///< dimensions that do not share one of the maps': bit d for dimension d
   Flag parts = 0;                    ///< a row takes more than one box
 };
 

@@ -40,7 +40,7 @@ struct Im2colChoice {
   std::uint32_t box_bytes = 0;  ///< wanted, and words of 8 bytes of a box's channels; 0 where threads move
   std::uint32_t words = 0;
   std::uint32_t stages = 0;        ///< boxes in flight; 0: threads move
-  std::uint32_t vector_bytes = 0;  ///< that a thread moves at a time
+  std::uint32_t vector_bytes = 0;  ///< bytes that a thread moves at a time
   static constexpr auto members() {
     return std::array{
         choice_side("windows", &Im2colChoice::windows), choice_side("box_bytes", &Im2colChoice::box_bytes),

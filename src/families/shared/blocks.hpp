@@ -53,7 +53,7 @@ struct BlockChoice {
 /// Sides of a tile, and what else is free to choose.
 struct BlockTuning {
   std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
-  std::uint32_t source_run = 256;       ///< and in the source
+  std::uint32_t source_run = 256;       ///< bytes of a tile that are adjacent in the source
   std::uint32_t vector_bytes = 16;  ///< bytes of a block's side: 16, or 8 or 4 for elements of less than that
   std::uint32_t threads = 256;
 };
