@@ -1,4 +1,4 @@
-/// mbarriers, named barriers, cluster barriers: which phases are complete when, and what is seen then.
+/// mbarriers, named barriers, cluster barriers: when phases are complete, and which writes are visible then.
 #include "conformance/groups.hpp"
 #include "conformance/word_kernel.hpp"
 
@@ -74,7 +74,7 @@ void expect_phases(Out out, In in) {
   out[14] = in[4];
 }
 
-// CTA 1 tells CTA 0, by arrivals of each kind, and with bytes.
+// CTA 1 arrives at CTA 0's barrier, by arrivals of each kind, and with bytes.
 constexpr auto remote_text = R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk.cuh"

@@ -37,18 +37,18 @@ struct Trial {
   std::vector<Memory> memories;  ///< tensor i of the launch is memory i
   std::vector<tmajit::KernelArgument> arguments;
   tmajit::LaunchShape shape;
-  std::vector<EarlierLaunch> before = {};  ///< in this order
+  std::vector<EarlierLaunch> before = {};  ///< launched in this order
   /// Maps are encoded and addresses bound for other memory, then moved to this (cuTensorMapReplaceAddress).
   bool moved = false;
 };
 
 /// Trials of one thing.
 struct Case {
-  std::string name;                       ///< "tensor.load.swizzles"; of a question "settle: …"
+  std::string name;                       ///< "tensor.load.swizzles"; for a question "settle: …"
   std::vector<std::string> instructions;  ///< instructions that the kernels execute: "cp.async.bulk.tensor"
   std::string what;                       ///< a sentence
   std::function<std::vector<Trial>(reference::Random&)> trials;
-  /// Rules that the simulated device reports, for what is done here on purpose.
+  /// Rules that the case breaks on purpose, and that the simulated device reports.
   std::vector<std::string_view> reports = {};
 };
 

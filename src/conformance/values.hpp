@@ -22,7 +22,7 @@ enum class Values : std::uint8_t {
   infinities,  ///< infinities, the largest numbers, whose sums overflow, and ones
   nans,        ///< NaNs of both signs, quiet and signaling, and ones
 };
-/// `count` elements of `type`; of an integer type every choice but `bits` is `numbers`.
+/// `count` elements of `type`. For an integer type, every set except `bits` is `numbers`.
 [[nodiscard]] std::vector<std::byte> random_values(reference::Random& random, tmajit::ElementType type,
                                                    Values values, std::size_t count);
 

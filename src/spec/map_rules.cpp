@@ -97,7 +97,7 @@ void check_zero(const Array& values, std::uint32_t first, std::string_view field
 
 /// Checks that the fields of the other mode are zero.
 void check_other_mode(const TensorMapSpec& map, Violations& violations) {
-  if (map.mode > MapMode::im2col) return;  // which mode is the other is unknown
+  if (map.mode > MapMode::im2col) return;  // the mode is unknown, and so is the other one
   constexpr std::string_view rule = "mode.unused";
   const auto why = fmt::format("in mode {}", name(map.mode));
   if (map.mode == MapMode::im2col) return check_zero(map.box, 0, "box", rule, why, violations);
@@ -235,11 +235,12 @@ void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
        .source = stride_source(map)});
 }
 
-/// In dimension d of an image. With an interleaved layout, whose slices of channels lie outside of the image
-/// (NC/8DHWC8), the driver holds the corners against the last dimensions. It adds them up in 32 bits.
+/// Checks the corners in dimension d of an image. In an interleaved layout the slices of channels lie outside
+/// of the image (NC/8DHWC8), and the driver compares the corners with the last dimensions. It adds them in 32
+/// bits.
 void check_bounding_box(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto extent = map.shape[d + first_image_dimension(map.interleave)];
-  if (extent == 0 || extent > max_coordinate_extent) return;  // which is said already
+  if (extent == 0 || extent > max_coordinate_extent) return;  // reported by another rule
   const auto subject = fmt::format("pixel_box.upper[{}]", d);
   const auto end = static_cast<std::int64_t>(extent) + map.pixel_box.upper[d];
   if (const auto beyond = end - static_cast<std::int64_t>(max_coordinate_extent); beyond >= 0) {

@@ -22,7 +22,7 @@ struct ComparedCase {
   Offsets offsets = {};  ///< offsets of first elements from their allocations' beginnings
 };
 
-/// Case `number` of a family; the same for the same seed, whichever were drawn before it.
+/// Case `number` of a family. It depends only on `seed` and `number`.
 [[nodiscard]] ComparedCase compared_case(const tmajit::FamilyInfo& family, std::uint64_t seed,
                                          std::uint64_t number);
 /// Everything needed to make the case again by hand.
@@ -38,10 +38,10 @@ struct Comparison {
   tmajit::CompileOptions compile{};  ///< options of the kernels, which both devices run
 };
 
-/// Runs every case of every family of tiles on both devices and calls `mismatch` with the text of each that
-/// differs in any byte of its output, gaps between rows included, that fails on a device, or that the
-/// simulated one reports. Ends early after 20 of them, and when `device` fails, as a GPU does not recover
-/// from that. Returns how many cases both devices have run. `mismatch` is called by one thread at a time.
+/// Runs every case of every family of tiles on both devices. Calls `mismatch`, from one thread at a time,
+/// with the text of each case that differs in any byte of its output (gaps between rows included), fails on a
+/// device, or is reported by the simulated one. Ends early after 20 mismatches, and when `device` fails,
+/// because a GPU does not recover from that. Returns the number of cases that both devices have run.
 std::uint64_t compare_with_simulation(const Comparison& comparison,
                                       const std::function<void(const std::string&)>& mismatch);
 

@@ -1,5 +1,4 @@
-/// Views in their canonical form: the forms that are expected, and, over random views, that no access is
-/// lost.
+/// Canonical forms of views: known views have the expected form, and random views keep all their accesses.
 #include "spec/canonical.hpp"
 
 #include "reference/random_maps.hpp"
@@ -56,7 +55,7 @@ std::string refusal(const std::vector<TensorView>& views) {
   return {};
 }
 
-using Accesses = std::vector<std::vector<std::int64_t>>;  // of all operands, an element each
+using Accesses = std::vector<std::vector<std::int64_t>>;  // per access, the element of each operand
 
 template <class StrideOf>
 Accesses walk(std::uint32_t rank, const std::uint64_t* shape, std::uint32_t operands,

@@ -34,12 +34,13 @@ struct ProblemOptions {
   std::filesystem::path into = {};            ///< for reduce_into: previous content of the output
   std::optional<std::uint64_t> outputs = {};  ///< outputs of a convolution's filter that is no file
 
-  /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Those that were not given are empty.
+  /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Arguments that are not given are
+  /// empty.
   std::map<std::string, std::string, std::less<>> arguments = {};
   [[nodiscard]] const std::string& argument(std::string_view option) const;
 };
 
-/// How kernels are compiled and where they are kept.
+/// Options of compiling and caching kernels.
 struct CompilerOptions {
   std::string arch = "sm_90a";
   bool line_info = true;

@@ -50,7 +50,7 @@ struct Problem {
   /// The operation, where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;
 
-  /// How an output is written: the NumPy type of the elements.
+  /// The NumPy type of an output's elements, for its file.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
   /// Returns addresses that must not be accessed: multiples of 256, far apart.
@@ -59,11 +59,11 @@ struct Problem {
 
 /// Use that a problem is made for.
 enum class Purpose {
-  look,  ///< nothing runs: without a shape the inputs have the box's, or 4096x4096
-  run,   ///< inputs need files or a shape; rows that tiles cannot take as they are get padded on the device
+  look,  ///< nothing runs: the default shape of inputs is the box's, or 4096x4096
+  run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device
 };
 
-/// Makes sense of the options. The result may break rules of kernels.
+/// Interprets the options. The result may break rules of kernels.
 /// Throws Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad
 /// file.
 [[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);
