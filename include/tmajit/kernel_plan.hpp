@@ -22,7 +22,7 @@ TMAJIT_BEGIN
 struct FamilyInfo {
   std::string_view name;     ///< "transpose"; the kernel's entry is "tmajit_transpose"
   std::string_view summary;  ///< one sentence
-  /// The operations whose moves a planner may give it: "copy", "pad", "map"; "tiles", if the caller may
+  /// The operations that a planner may use the family for: "copy", "pad", "map"; "tiles", if the caller may
   /// choose its tile. Empty after the last.
   std::array<std::string_view, 3> operations;
   bool computes = false;  ///< takes an expression
@@ -60,7 +60,7 @@ struct KernelChoice {
     bool is_box = false;
     friend auto operator<=>(const Number&, const Number&) = default;
   };
-  std::string_view family;  ///< one of families()
+  std::string_view family;  ///< name of one of families()
   std::vector<Number> numbers = {};
   friend auto operator<=>(const KernelChoice&, const KernelChoice&) = default;
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
@@ -93,11 +93,10 @@ struct KernelPlanState;
 class TMAJIT_API KernelPlan {
  public:
   [[nodiscard]] const FamilyInfo& family() const noexcept;
-  /// The bytes that tell kernels apart: family, facts, expression. Equal keys are equal sources.
+  /// The bytes that identify a kernel: family, facts, expression. Equal keys are equal sources.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view expression() const noexcept;
-  [[nodiscard]] std::string_view then()
-      const noexcept;  ///< epilogue of a reduction: the expression computed from its result
+  [[nodiscard]] std::string_view then() const noexcept;  ///< a reduction's epilogue
   [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
   [[nodiscard]] KernelShape shape() const;
   /// The planner's free choices.
@@ -105,10 +104,9 @@ class TMAJIT_API KernelPlan {
   /// One sentence: why a kernel of this family does it.
   [[nodiscard]] std::string why() const;
 
-  /// In the order in which the kernel takes them.
+  /// The parameters, in the order in which the kernel takes them.
   [[nodiscard]] std::vector<Parameter> parameters() const;
-  /// Their bytes for the tensors that were planned, but for tensor maps, which a device encodes: those are
-  /// zero.
+  /// The parameters' bytes for the planned tensors. Those of tensor maps, which a device encodes, are zero.
   [[nodiscard]] std::span<const std::byte> parameter_bytes() const noexcept;
 
   /// Address of the first element of a kernel's operand, as planned; 0 is the destination, then the sources.
@@ -120,8 +118,8 @@ class TMAJIT_API KernelPlan {
   /// By the cost model; 0 for an empty batch of copies.
   [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
   [[nodiscard]] const Prediction& prediction() const noexcept;
-  /// Whether a planner takes this kernel without a measurement: of small tensors only those that many shapes
-  /// share.
+  /// Whether a planner takes this kernel without a measurement. For small tensors it takes only kernels that
+  /// many shapes share.
   [[nodiscard]] bool common() const noexcept;
   /// Whether it suits most problems of the kind.
   [[nodiscard]] bool usual() const noexcept;

@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 /// A variable that PTX declares outside its functions.
 struct SimVariable {
   std::string name;
-  DevicePtr address = 0;  ///< 0 for one in constant memory, which has no address that other modules know
+  DevicePtr address = 0;  ///< 0 in constant memory, whose addresses other modules do not know
   std::uint64_t bytes = 0;
 };
 
@@ -50,8 +50,8 @@ class TMAJIT_API SimModule {
 [[nodiscard]] TMAJIT_API std::unique_ptr<SimModule> load_sim_module(const std::shared_ptr<SimDevice>& device,
                                                                     std::string ptx);
 
-/// Makes memory of the host global memory of the device at the same address, as memory that CUDA pins or
-/// manages is. It ends with DeviceMemory::free(), which leaves the host's memory alone. Throws
+/// Maps host memory into the device's global memory at the same address, like memory that CUDA pins or
+/// manages. DeviceMemory::free() ends the mapping, and leaves the host's memory alone. Throws
 /// Error{invalid_argument} for addresses at which the device has other memory.
 TMAJIT_API void map_host_memory(SimDevice& device, std::span<std::byte> memory);
 

@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 inline constexpr std::uint32_t max_inputs = 8;
 inline constexpr std::uint32_t max_expression = 1023;  ///< characters of an expression
 
-/// How tiles are moved; what a caller may choose beyond the operands. Zero or empty means "the default".
+/// A caller's choices for tiles, beyond the operands. Zero or empty means "the default".
 struct TileOptions {
   Dims box = {};  ///< box of the first source, in elements, row-major
   /// Element strides of the sources, row-major; a tile takes ceil(box / element stride) elements.
