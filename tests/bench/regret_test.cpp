@@ -43,7 +43,7 @@ TEST_CASE("choices are told by their time over the best candidate's") {
   CHECK_THAT(model["worst"].get<double>(), WithinRel(1.5));
 }
 
-TEST_CASE("what measuring ends with is told beside, and the noise of a kernel against itself") {
+TEST_CASE("regret compares final choices with the best candidate, and a kernel with its own repeats") {
   Json first = case_of({150, 120, 100});
   // The same kernel's time is compared with the other candidates' of the same run, not with its own again.
   first["settled"] = {{"model", end(0, 147)}, {"tuned", end(2, 104)}, {"improved", end(1, 120)}};
@@ -62,7 +62,7 @@ TEST_CASE("what measuring ends with is told beside, and the noise of a kernel ag
   CHECK_THAT(regret["noise"]["within_1_percent"].get<double>(), WithinRel(3.0 / 5));
 }
 
-TEST_CASE("of cases that were only predicted no choice is told") {
+TEST_CASE("cases that were only predicted are left out of the regret") {
   Json predicted = case_of({100, 101});
   for (Json& candidate : predicted["candidates"]) candidate["us"] = nullptr;
   CHECK(regret_of({predicted}).empty());

@@ -124,7 +124,7 @@ TEST_CASE("an entry that cannot be read now is not removed") {
   CHECK(cache.fetch(sample_key()));
 }
 
-TEST_CASE("what is no file in an entry's place is left alone") {
+TEST_CASE("a folder or pipe in an entry's place is left alone") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   const CapturedLog log;

@@ -109,7 +109,7 @@ TEST_CASE("an entry that others may have written is not used, and is replaced") 
   not_used();
 }
 
-TEST_CASE("what others say of compilers is not believed") {
+TEST_CASE("compilers recorded by other users are ignored") {
   const TemporaryFolder folder;
   const DiskCache cache = filled(folder.path());
   for (const auto& file : std::filesystem::directory_iterator(compilers_folder(folder.path()))) {

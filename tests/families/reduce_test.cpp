@@ -144,7 +144,7 @@ TEST_CASE("a reduction without axes is of all, and sums of nothing are 0") {
   CHECK(planned(to(f32, {0}), {.axes = {1}}, dense_source(f32, {0, 5})).empty());
 }
 
-TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
+TEST_CASE("an illegal reduction is rejected with the rule and a legal value") {
   const auto wrong = [](const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
     try {
       (void)plan_kernels(operation::reduce(destination, what, sources));

@@ -106,7 +106,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
   }
 }
 
-TEST_CASE("what makes another kernel is in the key; where and how large tensors are is not") {
+TEST_CASE("a kernel's key has all its facts, but no addresses and sizes of tensors") {
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);

@@ -55,7 +55,7 @@ TEST_CASE("operations lint clean: exit code 0") {
   CHECK(json.at("kernels") == std::vector{entry});
 }
 
-TEST_CASE("what is known of a file's maps decides what is found: exit code 1") {
+TEST_CASE("facts of a file's maps decide the findings: exit code 1") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);

@@ -165,7 +165,7 @@ TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'
   CHECK(types({"f16,bf16"}, "u8") == std::vector{u8, f16, bf16});
 }
 
-TEST_CASE("what runs: the planner's choice, a family's, or a tile of the caller's choice") {
+TEST_CASE("the kernel that runs is the planner's choice, a family's, or has the caller's tile") {
   const auto asked = [](const ProblemOptions& options) {
     const auto request = read_request(options);
     return std::pair(std::string(request.family_name()), request.operation->name == "tiles");

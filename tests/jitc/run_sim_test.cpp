@@ -174,7 +174,7 @@ TEST_CASE("a launch in clusters") {
              ContainsSubstring("$.cluster: [2, 1, 1] does not divide the grid, [3, 1, 1]"));
 }
 
-TEST_CASE("what a kernel prints") {
+TEST_CASE("the output of a kernel's printf") {
   const Folder folder;
   write_file(folder / "hello.ptx", R"(.version 8.0
 .target sm_90a

@@ -60,7 +60,7 @@ TEST_CASE("results do not depend on whether standard error can be written") {
   }
 }
 
-TEST_CASE("what goes wrong has its exit code where standard error cannot be written") {
+TEST_CASE("failures have their exit codes if standard error cannot be written") {
   const ClosedPipe pipe;
   for (const auto& redirect : lost_errors(pipe)) {
     CAPTURE(redirect);
@@ -94,7 +94,7 @@ TEST_CASE("reports of the simulated device have their exit code where standard e
   CHECK(nlohmann::json::parse(result.out).at("run").at("simulation").at("reports").size() == 1);
 }
 
-TEST_CASE("what was asked for and cannot be written to standard output is an error") {
+TEST_CASE("output that cannot be written to standard output is an error") {
   const ClosedPipe pipe;
   const auto words = GENERATE(values<std::vector<std::string>>({
       {"--help"},

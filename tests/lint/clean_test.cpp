@@ -68,7 +68,7 @@ TEST_CASE("the tutorial's kernels are clean") {
                       {{"tile_n", 256U}, {"stages", 4U}, {"cluster", 2U}, {"band", 8U}}));
 }
 
-TEST_CASE("what nvcc makes of all kinds of code is clean, but for what is wrong in it") {
+TEST_CASE("nvcc's PTX of all kinds of code is clean, except for the mistakes in it") {
   for (const auto& file : std::filesystem::directory_iterator(TMAJIT_PTX_DATA)) {
     if (file.path().extension() != ".ptx") continue;
     std::ifstream in(file.path());

@@ -117,7 +117,7 @@ TEST_CASE("the same description is the same kernel, and lints clean with its map
   CHECK(lint.unfinished.empty());
 }
 
-TEST_CASE("what a kernel does wrong is reported at the user's line") {
+TEST_CASE("a kernel's mistake is reported at the user's line") {
   Bench bench;
   std::string text = scale;
   text.replace(text.find("full.expect(sizeof tile)"), 24, "full.expect(sizeof tile + 16)");

@@ -170,7 +170,7 @@ TEST_CASE("a consumer that arrives at the full barrier is named at its arrival")
   });
 }
 
-TEST_CASE("of all that wait in a deadlock the barrier that lacks arrivals leads") {
+TEST_CASE("the report of a deadlock begins with the barrier that lacks arrivals") {
   Ring full;
   full.full_count = "2";
   expect_cause(full.text(), {"deadlock"}, "the mbarrier at shared address 0x400 (mbarrier.init at PTX line");

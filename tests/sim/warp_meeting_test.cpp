@@ -121,7 +121,7 @@ TEST_CASE("lanes that have exited are not waited for by those at other places") 
     CHECK(outcome.words[i] == (i % 2 == 0 && i > 15 ? i : 8 * 7 + 16 * 16));
 }
 
-TEST_CASE("what one lane has not defined is undefined where it gets to at another place") {
+TEST_CASE("an uninitialised value of one lane is undefined in the lane that receives it elsewhere") {
   const Shape shape = one_warp();
   const std::string even = "shfl.sync.bfly.b32 %r13, %r25, 1, 31, -1;\n";
   const std::string odd = "shfl.sync.bfly.b32 %r13, %r1, 1, 31, -1;\n";
