@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-// Limits of sm_90 and of the kernels, where more than one file needs them.
+// Limits of sm_90 and of the kernels that more than one file needs.
 
 inline constexpr std::uint32_t max_box = 256;      ///< elements a dimension, before element strides
 inline constexpr std::uint32_t max_pixels = 1024;  ///< pixels that a copy through an im2col map moves

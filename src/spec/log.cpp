@@ -81,8 +81,7 @@ Loggers& loggers() {
   return *instance;
 }
 
-// Made while the library is loaded: a fork in the midst of its first use would leave it half-made in the
-// child.
+// Made while the library is loaded: a fork during its first use would leave it half-made in the child.
 [[maybe_unused]] const Loggers& loggers_at_load = loggers();
 
 }  // namespace

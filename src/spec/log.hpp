@@ -9,9 +9,9 @@
 
 TMAJIT_BEGIN
 
-/// Whether messages of this level go anywhere.
+/// Whether a logger takes messages of this level.
 [[nodiscard]] bool logs(LogLevel level) noexcept;
-/// Sends a message to where set_logger() says.
+/// Sends a message to the logger that set_logger() has set.
 void log_message(LogLevel level, std::string_view message) noexcept;
 
 /// Logs a message. Formats it only if a logger takes messages of `level`.

@@ -164,7 +164,7 @@ void check_extent(const TensorMapSpec& map, std::uint32_t d, Violations& violati
   }
 }
 
-/// The number of elements if the tensor lies densely, so that it can be viewed as 1-D; else 0.
+/// The number of elements if the tensor is dense, so that it can be viewed as 1-D; else 0.
 std::uint64_t dense_elements(const TensorMapSpec& map) {
   if (!has_legal_rank(map)) return 0;
   std::uint64_t elements = 1;
@@ -187,7 +187,7 @@ void check_stride_multiple(const TensorMapSpec& map, std::uint32_t d, Violations
                 ? fmt::format("pad rows to {} ({} bytes)", counted(elements, "element"), padded)
                 : fmt::format("{} = {} ({} bytes)", subject, counted(elements, "element"), padded);
     const auto dense = dense_elements(map);
-    // An interleaved map and one of images need their dimensions.
+    // Interleaved maps and maps of images need their dimensions.
     if (map.mode == MapMode::tiled && map.interleave == Interleave::none && dense > 0 &&
         dense <= max_coordinate_extent) {
       legal += fmt::format(", or view it as 1-D of {}", counted(dense, "element"));

@@ -26,7 +26,7 @@ template <typename Names>
   for (const std::string_view name : names) {
     const std::string known = llvm::StringRef(name).lower();
     unsigned edits = llvm::StringRef(typed).edit_distance(known);
-    // Two letters that changed places are one slip, though it takes two edits to mend.
+    // Two transposed letters count as one slip, though they are two edits.
     if (edits == 2 && std::is_permutation(typed.begin(), typed.end(), known.begin(), known.end())) edits = 1;
     // A name of one letter is one edit away from every other.
     if (edits >= fewest || edits >= name.size()) continue;

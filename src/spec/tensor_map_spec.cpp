@@ -106,7 +106,7 @@ TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
                                                interleaved ? 1 : spec.pixel_box.channels};
   for (std::uint32_t d = 0; d < rank && !pixels; ++d) tile[d] = tile_extent(spec, d);
   if (!interleaved) return dense_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
-  // Slices lie one after the other, whatever the swizzle.
+  // Slices are contiguous, whatever the swizzle.
   auto layout = layout_of(std::span(tile).first(rank), inner_unit(spec.type, spec.interleave), 0);
   layout.alignment = required_alignment(spec.swizzle);
   return layout;

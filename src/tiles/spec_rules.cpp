@@ -145,7 +145,7 @@ void check_expression(const TileSpec& spec, Violations& violations) {
   check_coordinates(text, spec.view_rank(), "expression", tiles_source, violations);
 }
 
-// Each operand's tile, and that the operands go together.
+// Each operand's tile, and the compatibility of operands.
 
 void check_interleave(const OperandSpec& operand, Violations& violations) {
   if (operand.interleave == Interleave::none || operand.interleave > Interleave::b32) return;
@@ -159,7 +159,7 @@ void check_interleave(const OperandSpec& operand, Violations& violations) {
 }
 
 void check_output_strides(const TileSpec& spec, Violations& violations) {
-  // A store walks its tile densely; skipping is the inputs' business.
+  // A store writes its tile densely; only inputs may skip elements.
   for (std::uint32_t d = 0; d < spec.rank; ++d) {
     const auto stride = spec.output().element_strides[d];
     if (stride == 1) continue;
@@ -173,7 +173,7 @@ void check_output_strides(const TileSpec& spec, Violations& violations) {
   }
 }
 
-/// Elements that are whole 16 bytes of every operand.
+/// The least number of elements that is a multiple of 16 bytes for every operand.
 std::uint32_t chunk_unit(const TileSpec& spec) {
   std::uint32_t size = bulk_bytes;
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
@@ -323,8 +323,8 @@ bool fits_shared(const TileSpec& spec) noexcept {
   return shared_layout(spec).bytes <= shared_bytes_for(spec.ctas_per_sm);
 }
 
-/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile. Nothing
-/// where no tile is small enough.
+/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile. Nothing if
+/// no tile is small enough.
 std::optional<std::string> smaller(TileSpec spec) {
   spec.asked.stages = 0;
   for (auto fewer = spec; fewer.stages > 1;) {
@@ -334,7 +334,7 @@ std::optional<std::string> smaller(TileSpec spec) {
   spec.stages = std::clamp<std::uint8_t>(spec.stages, 1, 2);
   const auto rank = std::clamp<std::uint32_t>(spec.rank, 1, max_map_rank);
   const std::uint32_t most = spec.traits->by_addresses ? spec.tile[0] : max_box;
-  // The innermost dimension last: halving it breaks rows up.
+  // The innermost dimension is halved last, because that shortens rows.
   for (std::uint32_t d = 0; d < rank; ++d) {
     const std::uint32_t unit = d + 1 == rank ? chunk_unit(spec) : 1;
     const std::uint64_t extent = round_down(std::min(spec.tile[d], most), unit);
@@ -344,7 +344,7 @@ std::optional<std::string> smaller(TileSpec spec) {
     }
   }
   if (!fits_shared(spec)) return std::nullopt;
-  // As a caller says it: the first input's box, with the elements that its strides skip.
+  // In the caller's terms: the first input's box, with the elements that its strides skip.
   spec.asked = {};
   const auto box = partial_map(spec, 1).box;
   return fmt::format("a tile of {} with stages = {}", fmt::join(std::span(box).first(rank), "x"),

@@ -41,7 +41,7 @@ extern const TileTraits reduce_into_traits;
 extern const TileTraits map_traits;
 extern const TileTraits bulk_traits;
 extern const TileTraits snapshot_traits;
-/// The traits of the family of that name. Throws Error{invalid_argument} that lists them.
+/// The traits of the family of that name. Throws Error{invalid_argument} that lists the families.
 [[nodiscard]] const TileTraits& tile_traits(std::string_view family);
 
 /// Facts of one operand that a kernel is compiled for: neither its address nor its size.
@@ -60,7 +60,7 @@ struct TileFacts {
   std::uint8_t inputs = 0;         ///< 1 … 8
   std::uint8_t stages = 0;         ///< depth of the ring of input tiles in flight, 1 … 32
   std::uint8_t output_stages = 0;  ///< depth of the ring of output tiles, 2 … 8; 0 where nothing is computed
-  std::uint8_t warps = 0;          ///< warps that compute, 1 … 16; else 1
+  std::uint8_t warps = 0;          ///< warps that compute, 1 … 16; 1 if nothing is computed
   std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 16
   std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks that a CTA does and then exits; 0: a persistent grid
   std::uint8_t row_tails = 0;  ///< 1 where rows of the output end within 16 bytes: threads store those ends
