@@ -21,7 +21,7 @@ struct Memory {
   tmajit::ElementType type = tmajit::ElementType::u8;  ///< type in which differences are reported
   std::vector<std::byte> before;
   std::vector<std::byte> after;
-  bool compared = true;  ///< else the kernel's result there is ignored
+  bool compared = true;  ///< false: the kernel's result there is ignored
 };
 
 /// A launch of another kernel of the text, with the same arguments.
@@ -32,7 +32,7 @@ struct EarlierLaunch {
 
 /// One launch of one kernel, or several on one stream.
 struct Trial {
-  std::string what;  ///< tells it from the other trials of its case
+  std::string what;  ///< distinguishes the trials of a case
   tmajit::OwnKernel kernel;
   std::vector<Memory> memories;  ///< tensor i of the launch is memory i
   std::vector<tmajit::KernelArgument> arguments;
@@ -42,7 +42,7 @@ struct Trial {
   bool moved = false;
 };
 
-/// Trials of one thing.
+/// A case of the suite: several trials of one subject.
 struct Case {
   std::string name;                       ///< "tensor.load.swizzles"; for a question "settle: …"
   std::vector<std::string> instructions;  ///< instructions that the kernels execute: "cp.async.bulk.tensor"

@@ -10,8 +10,8 @@
 
 namespace conformance {
 
-/// A kernel `extern "C" __global__ void words(u32* out, const u32* in)` of one cluster, for what needs no
-/// tensor map.
+/// A kernel `extern "C" __global__ void words(u32* out, const u32* in)` of one cluster, for tests without
+/// tensor maps.
 struct WordKernel {
   std::string what;
   std::string text;

@@ -71,7 +71,7 @@ Range resolve(const Slice& slice, std::int64_t extent) {
   return {first, (static_cast<std::uint64_t>(length) - 1) / (up ? step : 0 - step) + 1};
 }
 
-/// The number of elements. A shape whose count does not fit 64 bits cannot be reshaped.
+/// The number of elements. Throws for a shape whose count does not fit 64 bits.
 std::uint64_t count_of(std::span<const std::uint64_t> shape) {
   if (std::ranges::find(shape, 0U) != shape.end()) return 0;
   std::uint64_t count = 1;
