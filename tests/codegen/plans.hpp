@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Plans of every family, over tensors that lie nowhere in particular.
+// Plans of every family, over tensors at arbitrary addresses.
 
 namespace tests {
 
@@ -35,18 +35,18 @@ struct NamedMove {
   std::string name;
   tmajit::Move move;
 };
-/// Some sixty moves, of every kind that planners treat in a way of its own.
+/// Some sixty moves, of every kind that planners distinguish.
 [[nodiscard]] std::vector<NamedMove> broad_moves();
 
 struct NamedPlan {
   std::string name;
   tmajit::KernelPlan plan;
 };
-/// Kernels of every family, named by what they do and how: tiles of every family over ranks, swizzles and
-/// types, and every candidate for broad_moves(). Ordered by name.
+/// Kernels of every family: tiles of every family over ranks, swizzles and types, and every candidate for
+/// broad_moves(). Names give the operation and the variant; plans are ordered by name.
 [[nodiscard]] std::vector<NamedPlan> broad_plans();
 
-/// One of those of each family.
+/// One of these plans for each family.
 [[nodiscard]] std::vector<NamedPlan> one_of_each_family();
 
 }  // namespace tests

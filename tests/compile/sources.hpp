@@ -6,7 +6,7 @@
 
 namespace tests {
 
-/// A small kernel that holds `expression` over a float `x`, and g[0], in the way generated ones do.
+/// A small kernel that holds `expression` over a float `x`, and g[0], as generated kernels do.
 inline tmajit::Source expression_source(const std::string& expression) {
   return {.text =
               "template <class T>\n"

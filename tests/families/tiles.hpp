@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-// Short words for specs of tiles, and for what is wrong with them.
+// Short functions for specs of tiles, and for the rules that they break.
 
 inline tmajit::TensorView dense(tmajit::ElementType type, const tmajit::Dims& shape) {
   return tmajit::TensorView::contiguous(type, shape);

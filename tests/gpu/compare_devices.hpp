@@ -25,7 +25,7 @@ struct ComparedCase {
 /// Case `number` of a family. It depends only on `seed` and `number`.
 [[nodiscard]] ComparedCase compared_case(const tmajit::FamilyInfo& family, std::uint64_t seed,
                                          std::uint64_t number);
-/// Everything needed to make the case again by hand.
+/// Describes a case completely, so that it can be repeated by hand.
 [[nodiscard]] std::string describe(const ComparedCase& c);
 
 struct Comparison {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The example examples/own/convolution.cu on any device, held against loops on the CPU. All values are small
-/// integers, so that every sum is exact whatever its order.
+/// Compares the example examples/own/convolution.cu on any device with loops on the CPU. All values are small
+/// integers, so that every sum is exact in any order.
 #include "reference/random_maps.hpp"
 
 #include <tmajit/runtime.hpp>
@@ -38,7 +38,7 @@ struct ConvolutionCase {
 class ConvolutionRuns {
  public:
   explicit ConvolutionRuns(std::shared_ptr<tmajit::Device> device);
-  /// How many results differ from the loops'.
+  /// The number of results that differ from the loops'.
   [[nodiscard]] std::size_t wrong_results(const ConvolutionCase& c, std::uint64_t seed);
 
  private:

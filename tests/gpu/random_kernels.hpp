@@ -12,10 +12,10 @@
 
 namespace gpu {
 
-/// Where a kernel's tensors lie.
+/// Addresses of a kernel's tensors.
 struct Places {
   tmajit::DevicePtr output = 0;
-  std::vector<tmajit::DevicePtr> inputs = {};  ///< empty: all 0, which stands for any
+  std::vector<tmajit::DevicePtr> inputs = {};  ///< empty: all 0, which stands for any address
 };
 
 /// A kernel of tiles with the views it runs over; legal by validate().
@@ -37,14 +37,14 @@ struct RandomKernel {
 
 /// Every family that plan_tiles() makes kernels of.
 [[nodiscard]] std::vector<tmajit::FamilyInfo> tile_families();
-/// A seed of the family's own, from a run's.
+/// The seed of one family, from the seed of a run.
 [[nodiscard]] std::uint64_t seed_of(const tmajit::FamilyInfo& family, std::uint64_t seed);
 
 /// Draws kernels until one is legal: any rank, types, swizzle, element strides, padded and permuted strides,
 /// extents that boxes do not divide, and any number of stages, warps and CTAs.
 [[nodiscard]] RandomKernel random_kernel(reference::Random& random, const tmajit::FamilyInfo& family);
 
-/// Everything needed to make the case again by hand, in a few lines.
+/// Describes a case completely in a few lines, so that it can be repeated by hand.
 [[nodiscard]] std::string describe(const RandomKernel& kernel);
 
 /// A tensor of random bytes, gaps between rows included.
@@ -55,16 +55,15 @@ struct RandomKernel {
                                                 const std::vector<reference::Tensor>& inputs,
                                                 std::byte untouched);
 
-/// How far tensors lie behind a place that is aligned for anything, in bytes: not at all where tensor maps
-/// need that, anywhere where a family takes any alignment.
+/// Bytes from an address of full alignment to a tensor: 0 where tensor maps need that, any number where a
+/// family takes any alignment.
 struct Offsets {
   std::uint64_t inputs = 0;
   std::uint64_t output = 0;
 };
 [[nodiscard]] Offsets random_offsets(reference::Random& random, const RandomKernel& kernel);
 
-/// Device memory that holds `bytes` from `offset` on, so that alignments other than the allocator's are
-/// tried.
+/// Device memory that holds `bytes` from `offset` on, to test alignments other than the allocator's.
 struct DeviceCopy {
   DeviceCopy(const std::shared_ptr<tmajit::Device>& device, std::span<const std::byte> bytes,
              std::uint64_t offset = 0);

@@ -18,10 +18,10 @@ struct RunOptions {
   bool aloud = false;           ///< steps on standard error
 };
 
-/// Runs sequences in processes of their own, watches them, and says on standard output what they did.
-/// Returns the exit status of this process: 0, or 1 for a failure, or 77 where there is no such device.
+/// Runs sequences in child processes, watches them, and reports on standard output. Returns the exit status
+/// of this process: 0, or 1 for a failure, or 77 if there is no such device.
 ///
-/// Those processes return from here, too.
+/// The child processes return from here, too.
 [[nodiscard]] int run(const RunOptions& options);
 
 }  // namespace sequences
