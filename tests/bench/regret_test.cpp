@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A case whose candidates take so long; the first is the planner's choice.
+/// A case whose candidates take these times; the first is the planner's choice.
 Json case_of(const std::vector<double>& us) {
   Json result{{"label", "random: a case"}, {"candidates", Json::array()}};
   for (const double one : us) {
@@ -45,7 +45,8 @@ TEST_CASE("choices are told by their time over the best candidate's") {
 
 TEST_CASE("regret compares final choices with the best candidate, and a kernel with its own repeats") {
   Json first = case_of({150, 120, 100});
-  // The same kernel's time is compared with the other candidates' of the same run, not with its own again.
+  // A choice's time is compared with the candidates' times of the same run, not with a second time of its own
+  // kernel.
   first["settled"] = {{"model", end(0, 147)}, {"tuned", end(2, 104)}, {"improved", end(1, 120)}};
   Json second = case_of({100, 101});
   second["settled"] = {{"model", end(0, 100.5)},

@@ -6,7 +6,7 @@
 namespace tests {
 namespace {
 
-/// "11, 12, 13": coordinates that tell each other apart.
+/// Distinct coordinates: "11, 12, 13".
 std::string coordinates(int rank) {
   std::vector<int> at;
   for (int d = 0; d < rank; ++d) at.push_back(11 + d);

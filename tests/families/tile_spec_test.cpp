@@ -52,7 +52,7 @@ TEST_CASE("the tail of rows is a fact where rows end within 16 bytes, and only t
   CHECK(tails(dense(ElementType::f32, {64, 62})) == 1);
   CHECK(tails(dense(ElementType::u8, {64, 40})) == 1);
   CHECK(tails(dense(ElementType::u8, {64, 48})) == 0);
-  // It is the output's that counts, not the input's.
+  // Only rows of the output count, not those of inputs.
   const auto odd = dense(ElementType::u8, {64, 40});
   CHECK(map_spec(dense(ElementType::f32, {64, 40}), "x", {odd}).row_tails == 0);
   CHECK(bulk_spec(ElementType::u8, "x", ElementType::u8).row_tails == 0);

@@ -1,4 +1,4 @@
-// Any text as an expression: the check ends, and points into the text.
+// Any text as an expression: the check ends, and the place of its mistake lies in the text.
 #include "compile/diagnostics.hpp"
 #include "compile/expression.hpp"
 

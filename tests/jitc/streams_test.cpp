@@ -33,7 +33,7 @@ class ClosedPipe {
   int end_ = -1;
 };
 
-/// Standard error as a shell writes it, in each way in which nothing can be written there.
+/// Redirections, as in a shell, after which nothing can be written to standard error.
 std::vector<std::string> lost_errors(const ClosedPipe& pipe) {
   return {"2>/dev/full", "2>&-", "2>&" + std::to_string(pipe.end())};
 }
@@ -120,7 +120,7 @@ TEST_CASE("output that cannot be written to standard output is an error") {
 TEST_CASE("no file takes the place of a stream that is closed") {
   const Folder folder;
   write_npy(folder / "a.npy", "<f4", {6}, bytes_of(counting(6)));
-  // Without standard input and output the output file would be the first to take their numbers.
+  // Without standard input and output, the output file would get their descriptors.
   const auto result = jitc::test::jitc(
       {"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--device", "sim", "--json"},
       {.redirect = "<&- >&- 2>&-"});

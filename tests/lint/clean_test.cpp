@@ -1,4 +1,4 @@
-/// Correct kernels: no finding, no check that gives up, and little time.
+/// Correct kernels have no findings, no check gives up on them, and lint takes little time.
 #include "gpu/random_kernels.hpp"
 #include "lint/support.hpp"
 
@@ -39,7 +39,7 @@ TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     Module module = module_of(plan_tiles(kernel.request()));
     check_clean(module);
-    // Nor is anything reported where less is known.
+    // Nothing is reported if fewer facts are known, either.
     module.options.maps.clear();
     check_clean(module);
   }

@@ -70,7 +70,7 @@ struct Expected {
 [[nodiscard]] std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found);
 
 struct CaseLimits {
-  std::uint64_t elements = 20'000;  ///< of all destinations; one pattern in eight has up to `most_elements`
+  std::uint64_t elements = 20'000;  ///< limit of all destinations; one pattern in eight has `most_elements`
   std::uint64_t most_elements = 400'000;
   std::uint64_t bytes = 24'000'000;  ///< bytes of all buffers together
   std::uint64_t guard = 64;          ///< bytes of a buffer before and after what its tensors reach
