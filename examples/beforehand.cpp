@@ -7,8 +7,7 @@
 
 using namespace tmajit;
 
-/// What the program will do, between tensors that may lie anywhere as long as they are aligned as the real
-/// ones.
+/// Operations that the program will run. Any addresses will do that have the alignment of the real ones.
 static std::vector<Operation> operations(DevicePtr to, DevicePtr from) {
   const Tensor y = Tensor::contiguous(ElementType::f32, {96, 64}, to);
   const Tensor x = Tensor::contiguous(ElementType::f32, {64, 96}, from);

@@ -16,7 +16,7 @@ static void own_kernel(example::Session& session) {
       session.kernel({.text = kernel_text::transpose, .file = "transpose.cu"}, shared_bytes);
   if (session.compile_only()) return;
 
-  // 2. What it works on. No extent is a multiple of 32; a row's bytes must be one of 16.
+  // 2. Its tensors. No extent is a multiple of 32; the bytes of a row must be a multiple of 16.
   constexpr std::uint32_t rows = 1004;
   constexpr std::uint32_t columns = 2012;
   std::vector<float> x(std::size_t{rows} * columns);

@@ -6,8 +6,8 @@
 
 namespace tests {
 
-/// A static object of a program that ends after those that a library makes when it is first used. `run` is
-/// called then, and what it returns is the process's exit status.
+/// A static object that is destroyed after those that a library makes on first use. Its destructor calls
+/// `run`, whose result is the process's exit status.
 class AtProcessEnd {
  public:
   std::function<int()> run;

@@ -10,7 +10,7 @@
 
 namespace tests {
 
-/// What tmajit logs while the object lives, warnings and above: a line a message.
+/// The log of tmajit while the object lives, warnings and above: a line a message.
 class CapturedLog {
  public:
   CapturedLog() {

@@ -8,12 +8,12 @@
 
 namespace tests {
 
-/// How kernels for the simulated device are compiled: it reads PTX alone, and ptxas takes two fifths of a
-/// compile. The PTX is that of the real architecture (tests/compile/compile_test.cpp).
+/// Compile options for the simulated device, without ptxas: the device reads PTX alone, and ptxas takes two
+/// fifths of a compile. The PTX is that of the real architecture (tests/compile/compile_test.cpp).
 inline const tmajit::CompileOptions ptx_alone{.arch = "compute_90a"};
 
-/// Where the cases of one ctest run share kernels: a quarter of those that test_ops compiles another case has
-/// compiled. ctest names the folder and empties it first (tests/CMakeLists.txt); a program that is run by
+/// The folder in which the cases of one ctest run share kernels: other cases have compiled a quarter of those
+/// of test_ops. ctest names the folder and empties it first (tests/CMakeLists.txt). A program that runs by
 /// itself keeps nothing.
 [[nodiscard]] inline std::optional<std::filesystem::path> shared_kernels() {
   const char* const folder = std::getenv("TMAJIT_TEST_KERNELS");

@@ -1,5 +1,5 @@
-// One step of the heat equation on a rod whose ends are kept as they are. Of a chain of such launches each may begin while
-// the one before it still runs: what it brings of its own, here the conductivities, comes meanwhile.
+// One step of the heat equation on a rod whose ends keep their values. In a chain of such launches each may begin while the
+// previous one still runs, and loads in the meantime the data that the previous one does not write: the conductivities.
 #include "tmajit/grid.cuh"
 
 using namespace tmajit;
@@ -8,13 +8,13 @@ constexpr u32 a_thread = 4;  // elements, side by side
 
 extern "C" __global__ void __launch_bounds__(128)
     step(float* next, const float* now, const float* conductivity, u32 length) {
-  ptx::launch_dependents();  // Whoever comes next waits for this grid's end before it reads what this one writes.
+  ptx::launch_dependents();  // The next grid waits for the end of this one before it reads what this one writes.
 
   const u32 first = (blockIdx.x * blockDim.x + threadIdx.x) * a_thread;
   float flow[a_thread];
   for (u32 i = 0; i < a_thread; ++i) flow[i] = first + i < length ? conductivity[first + i] : 0.0F;
 
-  ptx::wait_for_prerequisites();  // From here on `now` is what the step before has left, and nobody reads `next`.
+  ptx::wait_for_prerequisites();  // The step before has written `now` and no longer reads `next`.
   for (u32 i = 0; i < a_thread; ++i) {
     const u32 at = first + i;
     if (at >= length) return;

@@ -8,8 +8,8 @@
 
 using namespace tmajit;
 
-// Of a CTA's tile. Both maps move `channels` at once, that of the images those of `pixels`, that of the filter those of
-// one tap and `outputs`; what their tensors do not have is zero.
+// A CTA's tile. Both maps load boxes of `channels` channels: the images' map of `pixels` pixels, the filter's map of one tap
+// of `outputs` outputs. Elements outside of the tensors are zero.
 constexpr u32 pixels = 64, outputs = 32, channels = 16;
 constexpr u32 stages = 4, consumers = 128;
 constexpr u32 image_bytes = pixels * channels * 4, stage_bytes = image_bytes + outputs * channels * 4;

@@ -11,8 +11,7 @@
 #include <string_view>
 #include <vector>
 
-/// What every example needs around the few lines that it is about: its command line, the device, buffers,
-/// and a comparison that fails the program.
+/// Support for all examples: the command line, the device, buffers, and a comparison that fails the program.
 namespace example {
 
 /// Exit status where `--device gpu` finds no Hopper GPU; ctest counts it as a skip.
@@ -30,7 +29,7 @@ struct Option {
   std::string_view about;
 };
 
-/// What the command line says beside the device.
+/// The command line's settings except the device.
 struct Settings {
   bool compile_only = false;
   std::string kernel_file;  ///< empty: the kernel that the program was built with
@@ -47,7 +46,7 @@ class Session {
   [[nodiscard]] bool compile_only() const { return settings_.compile_only; }
   /// `--repeat N`: how often time() measures; 0 without it.
   [[nodiscard]] std::uint32_t repeats() const { return settings_.repeats; }
-  /// What the example's own option `name` says; its default if the command line does not have it.
+  /// The value of the example's own option `name`; its default if the command line does not give it.
   [[nodiscard]] const std::vector<std::uint32_t>& option(std::string_view name) const;
   [[nodiscard]] tmajit::Runtime& runtime() { return runtime_; }
   [[nodiscard]] tmajit::Device& device() { return *runtime_.device(); }
@@ -58,7 +57,7 @@ class Session {
   /// its text is that of the file.
   tmajit::Kernel kernel(tmajit::OwnKernel own, std::uint32_t shared_bytes);
 
-  /// Device memory filled with 0xA5, so that an element nobody wrote shows.
+  /// Device memory filled with 0xA5, so that elements that the kernel does not write show.
   [[nodiscard]] tmajit::Buffer poisoned(std::uint64_t bytes);
 
   template <class T>

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <numeric>
 
-/// What launches the kernels of steps 3 and 4 of the tutorial, which do the same.
+/// Launches the kernels of steps 3 and 4 of the tutorial, which compute the same.
 namespace example {
 
-/// What both programs take.
+/// Options of both programs.
 inline std::vector<Option> options_of_add_one() {
   return {{"--size", {301, 200}, "rows,columns of the matrix; columns are a multiple of 4"},
           {"--stages", {4}, "of shared memory, 8 KiB each"},

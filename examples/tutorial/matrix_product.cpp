@@ -29,7 +29,7 @@ double from_bf16(std::uint16_t bits) {
   return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
 }
 
-/// What the kernel is compiled for; the same numbers say how it is launched.
+/// Constants that the kernel is compiled with, and that its launch follows from.
 struct Shape {
   std::uint32_t tile_n, stages, cluster, band;
   std::uint32_t clusters;  ///< at most; 0: as many as the device holds
@@ -50,7 +50,7 @@ struct Matrix {
   std::uint32_t rows, columns;
   std::vector<std::uint16_t> bits;
 
-  /// Of random elements: integers from −2 to 2, or real numbers from −1 to 1.
+  /// Draws random elements: integers from −2 to 2, or real numbers from −1 to 1.
   Matrix(std::uint32_t m, std::uint32_t n, bool integers, std::uint32_t seed)
       : rows(m), columns(n), bits(std::size_t{m} * n) {
     std::minstd_rand random(seed);

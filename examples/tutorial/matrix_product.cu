@@ -44,8 +44,8 @@ using ReadyStages = Pipeline<stages, PipelineScope::cluster, BarrierState::ready
 
 // Which tiles of C this CTA has, one after the other: at() is the first element of each.
 //
-// Clusters walk through bands of `band` rows of clusters, column by column. What all of them work on at a
-// time is then about a square of C, which needs the fewest rows of A and B; those are in L2.
+// Clusters walk through bands of `band` rows of clusters, column by column. At any time they then work on about
+// a square of C, which needs the fewest rows of A and B, so that these stay in L2.
 class Walk {
  public:
   __device__ Walk(u32 m, u32 n)

@@ -32,7 +32,7 @@ extern "C" __global__ void add_index(const __grid_constant__ TensorMap destinati
   const Coordinates<2> at{static_cast<i32>(4 * blockIdx.x), static_cast<i32>(4 * blockIdx.y)};
 
   const auto arrived = Barrier<>(word).init(1, leads);
-  __syncthreads();  // nobody waits on the barrier before it is one
+  __syncthreads();  // the barrier is initialised before any thread waits on it
   if (leads) {
     arrived.expect(sizeof tile);
     ptx::tensor_load(ptx::shared_address(tile), source, at, arrived.address());

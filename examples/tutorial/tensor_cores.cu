@@ -45,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(128 * groups)
   ptx::wgmma_commit_group();
   ptx::wgmma_wait_group<0>();
 
-  // Of every 8 columns a thread has two neighbours in each of two rows.
+  // In every 8 columns a thread holds two neighbours in each of two rows.
   const u32 row = group * 64 + warp * 16 + lane / 4;
 #pragma unroll
   for (u32 i = 0; i < n / 2; i += 2) {

@@ -41,10 +41,10 @@ struct Argument {
   std::string_view option;  ///< "--axes", of jitc; operations that share an option share its type
   ArgumentType type = ArgumentType::text;
   bool required = false;
-  std::string_view fallback = {};  ///< what it is if it is not given, in words: "all dimensions", "0"
-  std::string_view sentence;       ///< what it is, as a noun: "the new order of the dimensions"
+  std::string_view fallback = {};  ///< the default, in words: "all dimensions", "0"
+  std::string_view sentence;       ///< the meaning, as a noun: "the new order of the dimensions"
   std::string_view example;        ///< "0,2,1,3"
-  std::span<const std::string_view> choices = {};  ///< of a choice: what is legal
+  std::span<const std::string_view> choices = {};  ///< legal values of a choice
 };
 
 /// Elements that are added or, where negative, cropped at the ends of each dimension.

@@ -14,8 +14,8 @@ inline constexpr std::uint32_t warp_lanes = 32;
 /// The shared memory that the lanes of a warp access in one instruction.
 struct WarpAccess {
   std::uint32_t width = 4;                          ///< bytes of a lane: 1, 2, 4, 8 or 16
-  std::uint32_t lanes = 0;                          ///< that take part, from lane 0 on
-  std::array<std::uint32_t, warp_lanes> offsets{};  ///< of each lane's first byte, multiples of `width`
+  std::uint32_t lanes = 0;                          ///< lanes that take part, from lane 0 on
+  std::array<std::uint32_t, warp_lanes> offsets{};  ///< each lane's first byte, a multiple of `width`
 };
 
 /// The cost of one access to shared memory. It answers up to 128 bytes in one wavefront: those of all lanes
@@ -68,11 +68,11 @@ template <>
 /// The total cost of all instructions of a pattern.
 struct Conflicts {
   std::uint32_t instructions = 0;  ///< 0: the pattern cannot go over this tile
-  std::uint32_t conflicting = 0;   ///< of them, those that need more wavefronts than without conflicts
+  std::uint32_t conflicting = 0;   ///< instructions that need more wavefronts than without conflicts
   std::uint64_t wavefronts = 0;
   std::uint64_t ideal = 0;
-  std::uint32_t ways = 0;   ///< the worst of them
-  std::uint32_t worst = 0;  ///< number of the first instruction that is
+  std::uint32_t ways = 0;   ///< ways of the worst instruction
+  std::uint32_t worst = 0;  ///< number of the first instruction with so many ways
   friend bool operator==(const Conflicts&, const Conflicts&) = default;
 };
 [[nodiscard]] TMAJIT_API Conflicts conflicts(const BoxLayout& box, AccessPattern pattern,

@@ -21,8 +21,8 @@ inline constexpr std::uint32_t max_tile_rank = max_map_rank + 1;
   return offset / bank_bytes % shared_banks;
 }
 
-/// Where the byte that would lie at `offset` of a tile lies under `swizzle`; its own inverse. The tile begins
-/// at a multiple of TileLayout::alignment.
+/// The offset under `swizzle` of the byte at `offset` of a tile without a swizzle; its own inverse. The tile
+/// begins at a multiple of TileLayout::alignment.
 [[nodiscard]] constexpr std::uint32_t swizzled_offset(std::uint32_t offset, Swizzle swizzle) noexcept {
   const std::uint32_t mask = (1U << static_cast<std::uint32_t>(swizzle)) - 1;
   return offset ^ ((offset >> 7 & mask) << 4);
@@ -36,10 +36,10 @@ struct BoxElement {
   friend bool operator==(const BoxElement&, const BoxElement&) = default;
 };
 
-/// Which element of a box lies where in shared memory, as the copy engine lays it out (PTX ISA, "Tensors";
-/// what that leaves open: docs/tma.md). With an interleaved layout the box's innermost dimension counts
-/// slices of 16 or 32 bytes, and the tile has one more dimension, the elements of a slice; of dimension 1 it
-/// has one index, whatever the box says.
+/// The places of a box's elements in shared memory, as the copy engine lays them out (PTX ISA, "Tensors";
+/// docs/tma.md has the details that it leaves open). With an interleaved layout the box's innermost dimension
+/// counts slices of 16 or 32 bytes, and the tile has one more dimension, the elements of a slice. The tile
+/// then has one index of dimension 1, whatever the box says.
 class TMAJIT_API BoxLayout {
  public:
   /// A box of 1 to 5 dimensions, row-major. Throws SpecError with every rule that a tensor map with this box
@@ -61,9 +61,9 @@ class TMAJIT_API BoxLayout {
   [[nodiscard]] std::uint32_t columns() const noexcept { return extents_[rank_ - 1]; }
   [[nodiscard]] std::uint32_t element_bytes() const noexcept { return size_of(type_); }
   [[nodiscard]] std::uint32_t row_bytes() const noexcept { return columns() * element_bytes(); }
-  /// From a row to the next, before the swizzle: the span of a swizzle that is wider than the row.
+  /// Bytes from a row to the next, before the swizzle: the row's, or the span of a swizzle that is wider.
   [[nodiscard]] std::uint32_t pitch_bytes() const noexcept { return pitch_bytes_; }
-  /// From the tile's beginning to one past the last byte that an element takes or a row reserves.
+  /// Bytes from the tile's beginning to one past the last byte that an element takes or a row reserves.
   [[nodiscard]] std::uint32_t bytes() const noexcept { return bytes_; }
   /// Required alignment of the tile's address.
   [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }

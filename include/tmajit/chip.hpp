@@ -10,24 +10,24 @@ TMAJIT_BEGIN
 /// The constants of the cost model for one chip (docs/model.md). tools/bench/movement/fit.py fits them to
 /// measurements.
 struct Costs {
-  double launch_us = 0.9;         ///< microseconds that a kernel node of a graph takes beyond its work
-  double of_peak = 1.006;         ///< fraction of the driver's copy's speed that kernels reach at best
-  double cached = 0.09744;        ///< memory speed gained where both sides fit the L2 cache, as a fraction
-  double cached_bytes = 33.5e6;   ///< bytes of both sides up to which the L2 cache keeps all
-  double uncached_bytes = 49e6;   ///< bytes of both sides from which on it keeps nothing
-  double kept_bytes = 26e6;       ///< bytes of both sides that the L2 cache keeps of what went before
-  double read_beside = 0.1166;    ///< bytes that each byte counts which a tile reads beside its pieces
-  double read_run = 16.85;        ///< bytes that each piece counts which a tile reads
-  double written_beside = 2.074;  ///< bytes that each byte counts which lies beside the pieces a tile writes
-  double read_beside_kept = 0.4129;     ///< read_beside, for a group of tiles that the L2 cache holds
-  double read_run_kept = 15.87;         ///< read_run, for such a group
+  double launch_us = 0.9;            ///< microseconds that a kernel node of a graph takes beyond its work
+  double of_peak = 1.006;            ///< fraction of the driver's copy's speed that kernels reach at best
+  double cached = 0.09744;           ///< memory speed gained where both sides fit the L2 cache, as a fraction
+  double cached_bytes = 33.5e6;      ///< bytes of both sides up to which the L2 cache keeps all
+  double uncached_bytes = 49e6;      ///< bytes of both sides from which on it keeps nothing
+  double kept_bytes = 26e6;          ///< bytes of both sides that the L2 cache keeps of earlier tiles
+  double read_beside = 0.1166;       ///< cost in bytes of each byte that a tile reads beside its pieces
+  double read_run = 16.85;           ///< cost in bytes of each piece that a tile reads
+  double written_beside = 2.074;     ///< cost in bytes of each byte beside the pieces that a tile writes
+  double read_beside_kept = 0.4129;  ///< read_beside, for a group of tiles that the L2 cache holds
+  double read_run_kept = 15.87;      ///< read_run, for such a group
   double written_beside_kept = 0.8699;  ///< written_beside, for such a group
-  double written_run_kept = 32;         ///< bytes that each piece counts which such a group writes
+  double written_run_kept = 32;         ///< cost in bytes of each piece that such a group writes
   double crowding = 0.02322;     ///< memory time added by each doubling beyond crowded_bytes, as a fraction
   double crowded_bytes = 65536;  ///< bytes in flight of an SM beyond which DRAM turns pages too often
   double instructions_per_us = 220e3;  ///< instructions of threads that an SM issues in a microsecond
   double occupancy = 3.381;            ///< warps of an SM that issue half as fast as all that fit
-  double line = 1.028;         ///< instructions that each line of memory counts which a warp's access meets
+  double line = 1.028;         ///< cost in instructions of each line of memory that a warp's access touches
   double latency_us = 0.3239;  ///< microseconds of a CTA from its start to its end, without the next three
   double round_us = 0.8077;    ///< microseconds of each wait of a thread for loads
   double pass_us = 0.1461;     ///< microseconds of each vector that a thread takes from shared memory
@@ -40,7 +40,7 @@ struct Costs {
 
 /// The properties of a GPU that planning needs. Plain data: plans can be made for a chip that is absent.
 struct Chip {
-  std::string name = "NVIDIA H200";  ///< as the driver spells it; tuned choices are kept by it
+  std::string name = "NVIDIA H200";  ///< as the driver spells it; tuned choices are stored by it
   double gbps = 4260;  ///< 10⁹ bytes a second, read and written, of the driver's copy of 1 GiB
   std::uint32_t sm_count = 132;
   Costs costs = {};

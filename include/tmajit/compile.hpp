@@ -46,9 +46,8 @@ struct Resources {
   std::uint32_t barriers = 0;             ///< hardware barriers (bar.sync), a CTA
 };
 
-/// A compiled kernel: everything from its source to its machine code.
-/// The operation that a kernel was first made for, in words: kernels often serve further shapes, and so this
-/// is no part of a kernel's key. Empty for kernels of the user's own.
+/// The operation that a kernel was first made for, in words. It is no part of the kernel's key, because
+/// kernels often serve further shapes. Empty for the user's own kernels.
 struct MadeFor {
   std::string operation;  ///< "copy", which permute, slice, flip … are, too
   std::string types;      ///< the destination's and the sources': "f32 <- bf16", or one for all
@@ -56,6 +55,7 @@ struct MadeFor {
   friend bool operator==(const MadeFor&, const MadeFor&) = default;
 };
 
+/// A compiled kernel: everything from its source to its machine code.
 struct Artifact {
   std::string entry;  ///< the kernel's name in PTX and cubin
   std::string source;
@@ -66,20 +66,20 @@ struct Artifact {
   MadeFor made_for = {};
 };
 
-/// Which NVRTC this process uses.
+/// The NVRTC that this process uses.
 struct CompilerIdentity {
   int major = 0;
   int minor = 0;
   std::string build;  ///< tells apart builds of one version (the library's build id)
-  std::string path;   ///< where it was loaded from; not part of the identity
+  std::string path;   ///< path that it was loaded from; not part of the identity
 };
 
 /// Loads NVRTC on first use. Throws Error{unavailable} that names the places searched and what to install.
 [[nodiscard]] TMAJIT_API const CompilerIdentity& compiler();
 
-/// Where CUDA's own headers lie (cuda_fp16.h, cuda/barrier), for OwnKernel::include_folders: the toolkit or
-/// the Python wheels that compiler() is of, else $CUDA_HOME, $CUDA_PATH and /usr/local/cuda. Throws
-/// Error{unavailable} that names the places searched and what to install.
+/// The folders of CUDA's own headers (cuda_fp16.h, cuda/barrier), for OwnKernel::include_folders: those of
+/// the toolkit or the Python wheels that compiler() belongs to, else of $CUDA_HOME, $CUDA_PATH and
+/// /usr/local/cuda. Throws Error{unavailable} that names the places searched and what to install.
 [[nodiscard]] TMAJIT_API std::vector<std::filesystem::path> cuda_include_folders();
 
 /// PTX of `source` and, for a real architecture, its cubin, from one NVRTC call. Thread-safe.

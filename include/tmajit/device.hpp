@@ -19,12 +19,12 @@ struct DeviceInfo {
   int compute_major = 0;
   int compute_minor = 0;
   std::uint32_t sm_count = 0;
-  std::uint32_t max_shared_bytes = 0;  ///< of a CTA, opted in
+  std::uint32_t max_shared_bytes = 0;  ///< shared memory of a CTA, opted in
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
 };
 
-/// Something that runs kernels: a GPU behind the driver, or the simulator. Knows nothing of kernel families.
+/// A device that runs kernels: a GPU behind the driver, or the simulator. Knows nothing of kernel families.
 /// Its functions are split into five interfaces, which live as long as the device does. Each documents its
 /// thread safety.
 class TMAJIT_API Device {
@@ -32,7 +32,7 @@ class TMAJIT_API Device {
   virtual ~Device();
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
   [[nodiscard]] virtual DeviceMemory& memory() noexcept = 0;    ///< allocations, copies
-  [[nodiscard]] virtual DeviceStreams& streams() noexcept = 0;  ///< and waiting for them
+  [[nodiscard]] virtual DeviceStreams& streams() noexcept = 0;  ///< streams, and waiting for them
   [[nodiscard]] virtual DeviceKernels& kernels() noexcept = 0;  ///< loads them
   [[nodiscard]] virtual DeviceMaps& maps() noexcept = 0;        ///< encodes tensor maps
   [[nodiscard]] virtual DeviceTiming& timing() noexcept = 0;    ///< measures work
@@ -42,7 +42,7 @@ class TMAJIT_API Device {
 [[nodiscard]] TMAJIT_API std::vector<DeviceInfo> list_gpus();
 /// Why list_gpus() is empty: "no libcuda.so.1 on this machine", or empty if it is not.
 [[nodiscard]] TMAJIT_API std::string why_no_gpu();
-/// GPU `ordinal`. With a context already current on that device it is used, else the primary context.
+/// Opens GPU `ordinal`. Uses the current context if there is one on that device, else the primary context.
 /// Throws Error{unavailable} if there is no driver, no such GPU, or it is not compute capability 9.0.
 [[nodiscard]] TMAJIT_API std::shared_ptr<Device> open_gpu(int ordinal = 0);
 

@@ -36,8 +36,8 @@ struct LaunchShape {
   bool overlaps = false;
 };
 
-/// A kernel loaded on a device. Const use is thread-safe. A graph that captured a launch of it keeps what it
-/// needs: the LoadedKernel may be destroyed before the graph is.
+/// A kernel loaded on a device. Const use is thread-safe. A graph that captured a launch keeps the code
+/// loaded, so that the LoadedKernel may be destroyed before the graph is.
 class TMAJIT_API LoadedKernel {
  public:
   virtual ~LoadedKernel();

@@ -28,7 +28,7 @@ concept Integer =
 /// Throws Error{invalid_argument} for more than `max_view_rank` numbers, or for one above 2^63 - 1.
 class Dims {
  public:
-  /// One of the numbers, of whatever type it is given.
+  /// One of the numbers, from any type of integers.
   struct Number {
     std::int64_t value;
     template <Integer T>

@@ -64,7 +64,7 @@ inline constexpr std::array all_element_types{
   return static_cast<std::uint8_t>(type) < all_element_types.size();
 }
 
-/// A floating-point type, fp8 included.
+/// Whether the type is a floating-point type, fp8 included.
 [[nodiscard]] constexpr bool is_float(ElementType type) noexcept {
   return type >= ElementType::f16 && type <= ElementType::e5m2;
 }

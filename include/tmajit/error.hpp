@@ -47,7 +47,7 @@ struct Violation {
   std::string found;    ///< the offending value, "12 bytes (3 × f32)"
   std::string need;     ///< the rule in words, "a multiple of 16 bytes"
   std::string legal;    ///< the nearest legal value or rewrite, "box[1] = 4"
-  std::string source;   ///< where the rule comes from, "cuTensorMapEncodeTiled, boxDim"
+  std::string source;   ///< origin of the rule, "cuTensorMapEncodeTiled, boxDim"
 };
 
 /// A spec was refused; carries every rule it breaks, not only the first.

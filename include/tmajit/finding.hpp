@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 /// How much a finding matters.
 enum class Severity : std::uint8_t {
   advice,    ///< nothing is wrong with the kernel
-  omission,  ///< what the PTX ISA asks for and kernels that work leave out
+  omission,  ///< the kernel omits something that the PTX ISA demands and working kernels leave out
   mistake,   ///< the kernel is wrong
 };
 
@@ -26,10 +26,10 @@ template <>
 /// A rule that a kernel can break, as the simulated device (sim.hpp) and lint (lint.hpp) know it.
 struct Rule {
   std::string_view id;       ///< stable identifier, "shared.in-flight-read"
-  std::string_view meaning;  ///< what a kernel that breaks it does, in one sentence
-  std::string_view legal;    ///< what would be legal
-  std::string_view remedy;   ///< what usually helps
-  std::string_view source;   ///< where the rule is written, "PTX ISA: mbarrier.init"
+  std::string_view meaning;  ///< behaviour of a kernel that breaks it, in one sentence
+  std::string_view legal;    ///< the legal behaviour
+  std::string_view remedy;   ///< the usual fix
+  std::string_view source;   ///< text that states the rule, "PTX ISA: mbarrier.init"
   Severity severity = Severity::mistake;
 };
 
@@ -42,21 +42,21 @@ struct Rule {
 struct Finding {
   std::string rule;              ///< id of the rule that is broken
   std::string kernel;            ///< entry or function; empty if it belongs to none
-  std::uint32_t ptx_line = 0;    ///< of the kernel's PTX, from 1; 0 if it belongs to no instruction
-  std::uint32_t ptx_column = 0;  ///< from 1; 0 if it belongs to no instruction
-  std::string instruction;       ///< that line's instruction; empty if it belongs to none
+  std::uint32_t ptx_line = 0;    ///< line of the kernel's PTX, from 1; 0 if it belongs to no instruction
+  std::uint32_t ptx_column = 0;  ///< column, from 1; 0 if it belongs to no instruction
+  std::string instruction;       ///< the instruction of that line; empty if it belongs to none
   /// The file of its .loc, without folders; empty if the PTX does not name it. If the instruction was
   /// inlined, the file of the innermost frame in the user's project (LintOptions::project,
   /// SimOptions::project); if there is none, of the outermost frame that is no library's.
   std::string source_file;
-  std::string source_path;        ///< the same file from the project's root, or else as .file has it
-  std::uint64_t source_line = 0;  ///< there; 0 without line info
-  std::string found;              ///< what happened, or what the text says
-  std::string expected;           ///< what is legal
-  std::string remedy;             ///< what usually helps
+  std::string source_path;        ///< path of that file from the project's root, or else as .file has it
+  std::uint64_t source_line = 0;  ///< line in that file; 0 without line info
+  std::string found;              ///< behaviour of the run, or content of the text
+  std::string expected;           ///< the legal behaviour
+  std::string remedy;             ///< the usual fix
   /// PTX lines of further instructions that show the same mistake, in order.
   std::vector<std::uint32_t> also_lines{};
-  Severity severity = Severity::mistake;  ///< its rule's
+  Severity severity = Severity::mistake;  ///< the rule's severity
 };
 
 TMAJIT_END

@@ -22,7 +22,7 @@ TMAJIT_BEGIN
 struct FamilyInfo {
   std::string_view name;     ///< "transpose"; the kernel's entry is "tmajit_transpose"
   std::string_view summary;  ///< one sentence
-  /// The operations whose moves a planner may give it: "copy", "pad", "map"; "tiles", if the caller may
+  /// The operations that a planner may use the family for: "copy", "pad", "map"; "tiles", if the caller may
   /// choose its tile. Empty after the last.
   std::array<std::string_view, 3> operations;
   bool computes = false;  ///< takes an expression
@@ -53,14 +53,14 @@ struct Parameter {
 /// The numbers that were free to choose for speed: a tuner measures choices, and tables keep them. Each
 /// family has numbers of its own, in its own order.
 struct KernelChoice {
-  static constexpr std::uint32_t version = 2;  ///< of the families' numbers
+  static constexpr std::uint32_t version = 2;  ///< version of the families' numbers
   struct Number {
     std::string_view name;                              ///< "threads", "tile"
     std::array<std::uint32_t, max_view_rank> values{};  ///< one; of a box one for each dimension, then zeros
     bool is_box = false;
     friend auto operator<=>(const Number&, const Number&) = default;
   };
-  std::string_view family;  ///< one of families()
+  std::string_view family;  ///< name of one of families()
   std::vector<Number> numbers = {};
   friend auto operator<=>(const KernelChoice&, const KernelChoice&) = default;
   friend bool operator==(const KernelChoice&, const KernelChoice&) = default;
@@ -76,13 +76,13 @@ struct KernelChoice {
 /// The resources that a kernel needs of an SM, and its work there.
 struct KernelShape {
   std::vector<std::uint32_t> tile;  ///< elements of a CTA's tile
-  std::uint64_t tiles = 0;          ///< that CTAs do
-  std::uint32_t threads = 0;        ///< of a CTA
+  std::uint64_t tiles = 0;          ///< tiles that CTAs process
+  std::uint32_t threads = 0;        ///< threads of a CTA
   std::uint32_t stages = 1;         ///< tiles of a CTA in flight at once
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t ctas_per_sm = 0;      ///< that fit, by threads, shared memory and the registers expected
-  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+  std::uint32_t ctas_per_sm = 0;      ///< CTAs that fit, by threads, shared memory and the registers expected
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA
 };
 
 struct KernelPlanState;
@@ -93,10 +93,10 @@ struct KernelPlanState;
 class TMAJIT_API KernelPlan {
  public:
   [[nodiscard]] const FamilyInfo& family() const noexcept;
-  /// The bytes that tell kernels apart: family, facts, expression. Equal keys are equal sources.
+  /// The bytes that identify a kernel: family, facts, expression. Equal keys are equal sources.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view expression() const noexcept;
-  [[nodiscard]] std::string_view then() const noexcept;  ///< of a reduction: what is computed of its result
+  [[nodiscard]] std::string_view then() const noexcept;  ///< a reduction's epilogue
   [[nodiscard]] const LaunchShape& launch_shape() const noexcept;
   [[nodiscard]] KernelShape shape() const;
   /// The planner's free choices.
@@ -104,10 +104,9 @@ class TMAJIT_API KernelPlan {
   /// One sentence: why a kernel of this family does it.
   [[nodiscard]] std::string why() const;
 
-  /// In the order in which the kernel takes them.
+  /// The parameters, in the order in which the kernel takes them.
   [[nodiscard]] std::vector<Parameter> parameters() const;
-  /// Their bytes for the tensors that were planned, but for tensor maps, which a device encodes: those are
-  /// zero.
+  /// The parameters' bytes for the planned tensors. Those of tensor maps, which a device encodes, are zero.
   [[nodiscard]] std::span<const std::byte> parameter_bytes() const noexcept;
 
   /// Address of the first element of a kernel's operand, as planned; 0 is the destination, then the sources.
@@ -119,8 +118,8 @@ class TMAJIT_API KernelPlan {
   /// By the cost model; 0 for an empty batch of copies.
   [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
   [[nodiscard]] const Prediction& prediction() const noexcept;
-  /// Whether a planner takes this kernel without a measurement: of small tensors only those that many shapes
-  /// share.
+  /// Whether a planner takes this kernel without a measurement. For small tensors it takes only kernels that
+  /// many shapes share.
   [[nodiscard]] bool common() const noexcept;
   /// Whether it suits most problems of the kind.
   [[nodiscard]] bool usual() const noexcept;

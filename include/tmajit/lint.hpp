@@ -14,13 +14,13 @@ TMAJIT_BEGIN
 
 /// The properties that a kernel may assume of a tensor map that it takes as a parameter.
 struct MapFacts {
-  std::string parameter;              ///< its name in the PTX, or its number, from 0
-  std::uint64_t box_bytes = 0;        ///< that a load adds to its mbarrier; 0 if not known
+  std::string parameter;              ///< name in the PTX, or number of the parameter, from 0
+  std::uint64_t box_bytes = 0;        ///< bytes that a load adds to its mbarrier; 0 if not known
   std::uint32_t rank = 0;             ///< 0 if not known
   std::uint32_t element_bytes = 0;    ///< 0 if not known, or if it does not matter (interleaved maps)
   std::uint32_t alignment = 128;      ///< bytes, of the tile in shared memory: 128, or the swizzle's period
   std::optional<MapMode> mode{};      ///< nothing if not known
-  std::optional<ElementType> type{};  ///< of the elements that reductions combine; nothing if not known
+  std::optional<ElementType> type{};  ///< element type of reductions; nothing if not known
   std::uint64_t offset = 0;           ///< bytes from the parameter's beginning: of a map in a struct
 };
 
@@ -29,8 +29,8 @@ struct MapFacts {
 
 /// Findings of a rule that are no findings.
 struct AllowedRule {
-  std::string rule;          ///< its id
-  std::string kernel = "*";  ///< of kernels with such names: * is any text, ? any character
+  std::string rule;          ///< id of the rule
+  std::string kernel = "*";  ///< kernels whose names match: * is any text, ? any character
 };
 
 /// The rules that a file allows, one a line: "rule", or "rule kernel"; what follows # is a remark. `name`
@@ -52,8 +52,8 @@ struct LintOptions {
 
 struct LintResult {
   std::vector<Finding> findings;     ///< in the order of the text
-  std::vector<Finding> allowed;      ///< those of rules that are allowed; not in `report`
-  std::vector<std::string> kernels;  ///< that were looked at
+  std::vector<Finding> allowed;      ///< findings of allowed rules; not in `report`
+  std::vector<std::string> kernels;  ///< kernels that were checked
   /// Up to 20 instructions that tmajit does not know. They are no mistakes. Functions that contain them get
   /// no other findings.
   std::vector<Finding> notes;

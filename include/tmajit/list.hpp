@@ -8,7 +8,7 @@
 TMAJIT_BEGIN
 
 /// The parameter type of functions that take several things: a std::span<const T> that can also be written as
-/// `{a, b}`, which std::span learns with C++26. It holds nothing, so it is for parameters alone.
+/// `{a, b}`, as std::span can in C++26. It owns nothing, so it is for parameters alone.
 template <class T>
 class List : public std::span<const T> {
  public:

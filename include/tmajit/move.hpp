@@ -19,16 +19,16 @@ struct MoveStep {
   std::string kernel;                 ///< "transpose"
   std::string why;                    ///< one sentence
   std::string canonical;              ///< the loop nest, "64x128: 1,64 <- 128,1" (strides in elements)
-  std::vector<std::string> rewrites;  ///< what led from the user's views to it, a sentence each
-  std::vector<std::uint64_t> shape;   ///< of the canonical nest
+  std::vector<std::string> rewrites;  ///< steps from the user's views to `canonical`, a sentence each
+  std::vector<std::uint64_t> shape;   ///< shape of the canonical nest
   std::vector<std::uint32_t> tile;    ///< elements of a CTA's tile in each of its dimensions
-  std::uint64_t tiles = 0;            ///< that CTAs do, `stages` each
-  std::uint32_t threads = 0;          ///< of a CTA
+  std::uint64_t tiles = 0;            ///< tiles that CTAs process, `stages` each
+  std::uint32_t threads = 0;          ///< threads of a CTA
   std::uint32_t stages = 1;           ///< tiles of a CTA in flight at once
-  std::uint32_t shared_bytes = 0;     ///< of a CTA, static and dynamic
-  std::uint32_t registers = 0;        ///< of a thread
-  std::uint32_t ctas_per_sm = 0;      ///< that fit
-  std::uint64_t bytes_in_flight = 0;  ///< of loads, of an SM full of CTAs
+  std::uint32_t shared_bytes = 0;     ///< shared memory of a CTA, static and dynamic
+  std::uint32_t registers = 0;        ///< registers of a thread
+  std::uint32_t ctas_per_sm = 0;      ///< CTAs that fit an SM
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, on an SM full of CTAs
   std::uint64_t bytes_read = 0;       ///< each element once
   std::uint64_t bytes_written = 0;
   double predicted_us = 0;  ///< by the cost model
@@ -37,7 +37,7 @@ struct MoveStep {
     std::string choice;  ///< "transpose 256x256, 256 threads"
     double predicted_us = 0;
   };
-  std::string choice;                     ///< of this kernel, as Alternative::choice
+  std::string choice;                     ///< choice of this kernel, as Alternative::choice
   std::vector<Alternative> alternatives;  ///< the model's view of the others, fastest first
 };
 
@@ -47,7 +47,7 @@ struct MoveStep {
 /// How a plan moves what it moves.
 struct MoveExplanation {
   std::vector<MoveStep> steps;  ///< in order; none if there is nothing to move
-  std::string shape_class;      ///< what tuned choices are kept by, for people
+  std::string shape_class;      ///< class that tuned choices are stored by, for people
   double planning_us = 0;       ///< views to kernel choice, without making the kernels
   /// A page of text, without colour.
   [[nodiscard]] TMAJIT_API std::string text() const;
@@ -69,9 +69,9 @@ class TMAJIT_API Plan {
   void operator()(List<DevicePtr> destinations, List<DevicePtr> sources, Stream stream = nullptr) const;
 
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;          ///< read and written, each element once
-  [[nodiscard]] std::span<const Kernel> kernels() const noexcept;    ///< of the steps, in order
-  [[nodiscard]] std::span<const KernelPlan> plans() const noexcept;  ///< of the steps, in order
-  [[nodiscard]] const Operation& operation() const noexcept;         ///< what was planned
+  [[nodiscard]] std::span<const Kernel> kernels() const noexcept;    ///< kernels of the steps, in order
+  [[nodiscard]] std::span<const KernelPlan> plans() const noexcept;  ///< plans of the steps, in order
+  [[nodiscard]] const Operation& operation() const noexcept;         ///< the planned operation
   /// Looks at every candidate again, which takes longer than planning did.
   [[nodiscard]] MoveExplanation explain() const;
 

@@ -40,7 +40,7 @@ struct Move {
 /// An operation on tensors, as the moves that do it: a pure value.
 struct Operation {
   std::vector<Move> moves;
-  std::vector<Tensor> destinations;  ///< that the operation was given; those of the moves are parts of them
+  std::vector<Tensor> destinations;  ///< destinations as given; those of the moves are parts of them
   std::vector<Tensor> sources;
   /// All moves, which are copies, are one launch.
   bool one_launch = false;

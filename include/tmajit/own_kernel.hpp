@@ -27,8 +27,8 @@ struct KernelConstant {
   friend bool operator==(const KernelConstant&, const KernelConstant&) = default;
 };
 
-/// A kernel of the user's own: its text and what that stands on. Runtime::kernel(source(kernel),
-/// shared_bytes) makes it; own_launch.hpp says how it is launched.
+/// A kernel of the user's own: its text, constants and headers. Runtime::kernel(source(kernel), shared_bytes)
+/// makes it; own_launch.hpp describes its launches.
 struct OwnKernel {
   std::string text;
   /// The text's name in errors, profilers and reports of the simulator: "kernels/scale.cu".
@@ -38,24 +38,26 @@ struct OwnKernel {
   std::string entry = {};
   /// Further files, by the name that an #include gives.
   SourceHeaders headers = {};
-  /// Where else headers are looked for, in this order: folders of the user's, cuda_include_folders(),
+  /// Further folders in which headers are looked for, in this order: the user's, cuda_include_folders(),
   /// CUTLASS.
   std::vector<std::filesystem::path> include_folders = {};
   std::vector<KernelConstant> constants = {};
 };
 
-/// Its source: the constants, and the text under `#line 1 "<file>"`, with every header that it can include.
+/// The kernel's source: the constants, and the text under `#line 1 "<file>"`, with every header that it can
+/// include.
 ///
 /// An #include is looked for in `headers`, then among the device headers (docs/device.md,
 /// "tmajit/mbarrier.cuh"), then, if it stands in quotes, in the folder of the header that has it, then in
 /// `include_folders`, then among a few headers of the C library that NVRTC lacks (stdint.h, stdlib.h …).
 /// Headers that preprocessor conditions exclude are looked for, too: the source holds every text that a
-/// compiler could read, so that it follows from the source alone what is compiled, and changes of a header
-/// change the key of the kernel. A header that is nowhere is the compiler's to complain of, where it is read.
-/// Reads files each time: keep the Kernel.
+/// compiler could read. The source alone then determines the kernel, and a changed header changes the
+/// kernel's key. If a header is not found, the compiler reports it where it is read. Reads files each time:
+/// keep the Kernel.
 ///
 /// Throws Error{invalid_argument} for a constant that is named twice or is no finite number, and for two
-/// files that are included by one name; Error{io} for a folder that is none and a file that cannot be read.
+/// files that are included by one name; Error{io} for a path that is no folder and a file that cannot be
+/// read.
 [[nodiscard]] TMAJIT_API Source source(const OwnKernel& kernel);
 
 TMAJIT_END

@@ -40,7 +40,7 @@ struct ValueArgument {
     MapArgument map;
   };
   std::vector<std::byte> bytes;
-  std::uint32_t alignment = 1;  ///< at least 64 of a value with tensor maps (cuda.h, CUtensorMap)
+  std::uint32_t alignment = 1;  ///< at least 64 for a value with tensor maps (cuda.h, CUtensorMap)
   std::vector<Address> addresses = {};
   std::vector<Map> maps = {};
 
@@ -60,8 +60,8 @@ struct ValueArgument {
 using KernelArgument = std::variant<AddressArgument, MapArgument, ValueArgument>;
 
 /// A launch of a kernel of the user's own: Kernel::prepare() makes one that can be repeated and moved to
-/// other memory. At most 9 tensors, 9 tensor maps, 32
-/// arguments of 1536 bytes together and 32 addresses in them.
+/// other memory. It has at most 9 tensors, 9 tensor maps, 32 arguments of 1536 bytes together and 32
+/// addresses in them.
 struct OwnLaunch {
   std::vector<Tensor> tensors;
   std::vector<KernelArgument> arguments;  ///< in the order of the kernel's parameters

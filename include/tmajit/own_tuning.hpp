@@ -11,13 +11,13 @@
 
 TMAJIT_BEGIN
 
-/// A constant of which the best value is to be found.
+/// A constant and the values to choose its best one from.
 struct ConstantChoices {
   std::string name;
   std::vector<KernelConstant::Value> values;
 };
 
-/// A kernel of one's own and the launch of it that is timed.
+/// A user's kernel and the launch of it that is timed.
 struct OwnVariant {
   OwnKernel kernel;
   OwnLaunch launch;
@@ -25,8 +25,8 @@ struct OwnVariant {
 
 struct OwnTuneOptions {
   std::uint32_t repeats = 20;  ///< as TuneOptions::repeats
-  /// Called before each measurement with how many candidates' worth is done, how many there are, and the
-  /// constants of the one that is measured, "rows = 8, stages = 4"; may be empty.
+  /// Called before each measurement with the share done, counted in candidates, the number of candidates, and
+  /// the constants of the one that is measured, "rows = 8, stages = 4"; may be empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view constants)> progress{};
 };
 
@@ -49,11 +49,11 @@ struct OwnTuneReport {
 [[nodiscard]] TMAJIT_API std::vector<std::vector<KernelConstant>> combinations(
     const std::vector<ConstantChoices>& choices);
 
-/// Times a kernel of one's own for every combination of constants, on the tensors of its launches, which run
-/// many times. `variant` says what such a kernel and its launch are, constants, boxes, grid and shared memory
-/// alike; it is called by several threads at once. The kernels stay in the runtime and its cache, so that the
-/// best is had again without compiling. Throws Error{unavailable} without a GPU, and what the first
-/// combination threw if none can be launched.
+/// Times a user's kernel for every combination of constants, on the tensors of its launches, which run many
+/// times. `variant` returns the kernel and the launch (boxes, grid, shared memory) for constants; several
+/// threads call it at once. The kernels stay in the runtime and its cache, so that the best one needs no
+/// further compiling. Throws Error{unavailable} without a GPU, and the first combination's error if none can
+/// be launched.
 [[nodiscard]] TMAJIT_API OwnTuneReport
 tune(const Runtime& runtime, const std::vector<ConstantChoices>& choices,
      const std::function<OwnVariant(const std::vector<KernelConstant>&)>& variant,

@@ -12,11 +12,11 @@ TMAJIT_BEGIN
 /// Options that the choice of an operation's kernels depends on.
 struct PlanOptions {
   Chip chip = {};
-  const TuningTable* tuning = nullptr;  ///< choices that were measured; null: the cost model alone
+  const TuningTable* tuning = nullptr;  ///< measured choices; null: the cost model alone
   std::string_view family = {};         ///< only kernels of this family; empty: any
 };
 
-/// The kernels that do an operation, in order; none where there is nothing to move. A pure function: no
+/// The kernels that do an operation, in order; none if there is nothing to move. A pure function: no
 /// compiler, no driver, no device. No destination may overlap another destination or a source. Throws
 /// SpecError that names the tensors and the rule if one does, if shapes disagree, or if a destination would
 /// be written twice (stride 0); Error{unsupported} if no kernel of `options.family` can do it;

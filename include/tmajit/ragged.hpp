@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 
 /// A batch of copies as one launch: a pure value.
 struct RaggedPlan {
-  KernelPlan kernel;  ///< its operands are the table
+  KernelPlan kernel;  ///< kernel whose operands are the table
   /// The kernel's table: the tensors' addresses, extents, strides and numbers of tiles. To be in device
   /// memory, at the address that the batch was planned for, when the kernel runs.
   std::vector<std::byte> table;

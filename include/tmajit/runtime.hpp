@@ -20,29 +20,29 @@ TMAJIT_BEGIN
 /// Choices that improve while a program runs. The first calls of a shape class (tuning.hpp) take turns at a
 /// few kernels that could do them, on the caller's own tensors, and the fastest becomes the class's choice.
 ///
-/// The candidates: the kernel that would be taken anyhow (the usual one), then those that the cost model
-/// finds fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as ever, and
-/// none waits: the device's clock is read around the launch (StreamTimer), and a later call takes the time.
-/// The first launch of a kernel for a shape is not timed, for it loads the code. When every kernel has its
-/// times, the one of the least median is added to tuning(runtime), in memory alone, where jitc tune adds what
-/// it finds. New and existing plans use it. It must take 1 % less than the usual one, which is added
-/// otherwise. A class for which tuning(runtime) has an added choice is not tried; one for which a choice is
-/// only shipped is.
+/// The candidates are the default kernel, which would be taken without trials, and the kernels that the cost
+/// model predicts fastest, up to half as slow again as the fastest of all. Each call launches one kernel, as
+/// without trials, and none waits: the device's clock is read around the launch (StreamTimer), and a later
+/// call collects the time. The first launch of a kernel for a shape is not timed, because it loads the code.
+/// When every kernel has its times, the one of the least median is added to tuning(runtime), in memory alone,
+/// where jitc tune adds its choices. New and existing plans use it. If it is not at least 1 % faster than the
+/// default kernel, the default kernel is added instead. A class for which tuning(runtime) has an added choice
+/// is not tried; one that has only a shipped choice is.
 ///
 /// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
 /// calls of a class take as long as the compiler does, unless the kernel is in the cache. A call that is
 /// timed takes two events' time more on the CPU. A plan's references to the other kernels end with it. Calls
-/// of a settled class cost what they cost without all this.
+/// of a settled class cost as much as without trials.
 ///
-/// A kernel that cannot be made or launched is logged and left out; that call takes the usual one. While a
+/// A kernel that cannot be made or launched is logged and left out; that call takes the default one. While a
 /// stream is captured its launches take the kernel that they have so far, and make and time nothing. Threads
-/// help each other with a class; one that would have to wait for another takes the usual kernel. Operations
-/// of several kernels (concat, split), plans of a family that the caller chose, and tensors
-/// whose relative offset or alignment to 16 bytes differs from the plan's take no part. Other work that runs
-/// on the device meanwhile is in the times. The simulated device counts instructions for time, which says
-/// nothing of a GPU.
+/// share the trials of a class; a thread that would have to wait for another takes the default kernel.
+/// Operations of several kernels (concat, split), plans of a family that the caller chose, and tensors whose
+/// relative offset or alignment to 16 bytes differs from the plan's take no part. Other work that runs on the
+/// device at the same time is part of the times. The simulated device counts instructions as time, which says
+/// nothing about a GPU.
 struct Improve {
-  std::uint32_t candidates = 0;  ///< kernels that are tried, the usual one included; below 2: none
+  std::uint32_t candidates = 0;  ///< kernels that are tried, the default one included; below 2: none
   /// Number of times each is measured, 1 to 100; five times as many for those within 5 % of the fastest, to
   /// tell them apart.
   std::uint32_t timed_calls = 3;
@@ -54,7 +54,7 @@ struct RuntimeOptions {
   /// The device that runs the kernels. Null: everything up to the cubin works, launching throws
   /// Error{unavailable}.
   std::shared_ptr<Device> device = {};
-  /// Where compiled kernels are kept; nullopt keeps them in memory only.
+  /// The folder of compiled kernels; nullopt keeps them in memory only.
   std::optional<std::filesystem::path> cache_directory = DiskCache::default_directory();
   CompileOptions compile = {};
   /// The chip to plan for without a device.
@@ -69,7 +69,7 @@ struct RuntimeOptions {
 struct StageTimes {
   double generate = 0;
   double key = 0;
-  double fetch = 0;  ///< from disk, waiting for another process that compiles it included
+  double fetch = 0;  ///< from disk; includes waiting for another process that compiles the kernel
   double compile = 0;
   double store = 0;
   double load = 0;
@@ -82,13 +82,14 @@ class TMAJIT_API PreparedLaunch {
  public:
   /// Enqueues the launch. Throws Error{invalid_argument} if this object was moved from.
   void operator()(Stream stream = nullptr) const;
-  /// Makes it one of the same views at other addresses: KernelPlan::operand_address() of each, the
-  /// destination's first, then the sources'; of an OwnLaunch its tensors'. They must be aligned as those that
-  /// were planned, and no source may reach into the destination's bytes that did not there; nothing is
-  /// checked but their number. Throws Error{invalid_argument} for a wrong number, or if this was moved from.
+  /// Moves the launch to other addresses of the same views: KernelPlan::operand_address() of each, the
+  /// destination's first, then the sources'; for an OwnLaunch, its tensors'. They must have the planned
+  /// alignment, and a source may reach into the destination's bytes only if the planned one did. Only their
+  /// number is checked. Throws Error{invalid_argument} for a wrong number, or if this was moved from.
   void rebind(List<DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
-  /// Bytes that the launch reads and writes, each element once; of an OwnLaunch those of all its tensors.
+  /// Bytes that the launch reads and writes, each element once; for an OwnLaunch, the bytes of all its
+  /// tensors.
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;
 
   PreparedLaunch(PreparedLaunch&&) noexcept;
@@ -107,19 +108,19 @@ struct KernelState;
 /// A compiled kernel, loaded where the runtime has a device. Cheap to copy; thread-safe.
 class TMAJIT_API Kernel {
  public:
-  /// Its source, PTX, cubin and log, which a kernel does not keep in memory: they are read from the cache
-  /// directory, or made again if the entry has gone. Where there is no cache directory, or it could not be
-  /// written, they are kept after all. Throws CompileError, Error{unavailable} if they cannot be made.
+  /// The kernel's source, PTX, cubin and log. They are read from the cache directory, or made again if the
+  /// entry has gone. A kernel keeps them in memory only if there is no cache directory, or it could not be
+  /// written. Throws CompileError, Error{unavailable} if they cannot be made.
   [[nodiscard]] Artifact artifact() const;
   /// Its name in PTX and cubin: "tmajit_copy".
   [[nodiscard]] const std::string& entry() const noexcept;
   [[nodiscard]] const Resources& resources() const noexcept;
   [[nodiscard]] const CacheKey& key() const noexcept;
-  /// Where this kernel came from when it was first asked of this runtime, and what that took.
+  /// Where this kernel came from when this runtime was first asked for it, and the times of that.
   [[nodiscard]] CacheLevel level() const noexcept;
   [[nodiscard]] const StageTimes& times() const noexcept;
 
-  /// The launch of a plan whose kernel this is: its tensor maps encoded. Throws Error{unavailable} without a
+  /// The launch of a plan of this kernel, with its tensor maps encoded. Throws Error{unavailable} without a
   /// device, Error{invalid_argument} for a plan of another kernel.
   [[nodiscard]] PreparedLaunch prepare(const KernelPlan& plan) const;
   /// A launch of a kernel of one's own. Throws Error{unavailable} without a device, SpecError with every rule
@@ -146,13 +147,13 @@ class TMAJIT_API Kernel {
 struct RuntimeState;
 
 /// Ties generator, compiler, cache and device together. A handle: copies are the same runtime, which lives as
-/// long as one of them or a plan made by it. Kernels and prepared launches keep what they need by themselves.
-/// Thread-safe; the same kernel asked for by several threads at once is compiled once, and once by processes
-/// that share a cache directory.
+/// long as one of them or a plan made by it. Kernels and prepared launches live independently. Thread-safe:
+/// if several threads, or processes that share a cache directory, request one kernel at once, it is compiled
+/// once.
 ///
-/// A child that is forked, at whatever moment, can go on with a Runtime (but not with a GPU, which CUDA does
-/// not let it use): what another thread of its parent was making it makes by itself. A fork waits until no
-/// thread is inside NVRTC.
+/// A forked child can continue to use a Runtime, but no GPU, which CUDA does not allow. It makes kernels
+/// itself that another thread of its parent was making at the fork. A fork waits until no thread is inside
+/// NVRTC.
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});

@@ -15,8 +15,8 @@
 
 TMAJIT_BEGIN
 
-/// A mistake of a kernel on the simulated device, its place, and the thread that made it. The first of each
-/// rule and place is kept.
+/// A mistake of a kernel on the simulated device, its place, and the thread that made it. The first mistake
+/// of each rule and place is kept.
 struct Report : Finding {
   std::array<std::uint32_t, 3> cta{};     ///< %ctaid
   std::array<std::uint32_t, 3> thread{};  ///< %tid of the first thread concerned
@@ -26,42 +26,44 @@ struct Report : Finding {
   [[nodiscard]] TMAJIT_API std::string text() const;
 };
 
-/// How far a launch has come.
+/// The progress of a launch.
 struct SimProgress {
-  std::uint64_t thread_instructions = 0;  ///< of this launch; brought up to date about every million a CTA
+  std::uint64_t thread_instructions = 0;  ///< all threads'; updated about every million of a CTA
   std::uint64_t ctas_done = 0;
-  std::uint64_t ctas = 0;  ///< of the grid
+  std::uint64_t ctas = 0;  ///< CTAs of the grid
 };
 
 struct SimOptions {
-  /// When the copy engine does what it was asked: as late as the PTX ISA allows, at once, or at moments drawn
-  /// from `seed`. `late` shows most mistakes.
+  /// When the copy engine executes its operations: as late as the PTX ISA allows, at once, or at moments
+  /// drawn from `seed`. `late` shows most mistakes.
   enum class Mode : std::uint8_t { late, early, random };
   Mode mode = Mode::late;
   std::uint64_t seed = 1;
-  /// Looks for accesses that nothing orders, whatever order they ran in (rules race.*).
+  /// Looks for unordered accesses, whatever order they ran in (rules race.*).
   bool races = true;
   std::uint32_t threads = 0;  ///< host threads that run CTAs; 0 is one a core
   /// Warp-instructions that one CTA may execute before it counts as a kernel that never ends.
   std::uint64_t instruction_limit = 500'000'000;
-  /// Seconds of the clock on the wall that one launch may take; 0: as long as it needs.
+  /// Wall-clock seconds that one launch may take; 0: no limit.
   double seconds_limit = 0;
-  std::uint64_t memory_bytes = 16ULL << 30;  ///< of global memory that can be allocated
-  /// That kernels can have taken by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its default).
+  std::uint64_t memory_bytes = 16ULL << 30;  ///< global memory that can be allocated
+  /// Bytes that kernels can have allocated by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its
+  /// default).
   std::uint64_t heap_bytes = 8ULL << 20;
   std::uint32_t sm_count = 8;
   /// Root folder of the user's project: a report in an inlined function stands at the innermost frame whose
   /// file lies below it and is no library's. Empty: unknown.
   std::string project{};
-  /// Rules whose reports are no reports, "mbarrier.init-not-fenced". The launch goes on after what they name;
-  /// where it cannot, the report stays and says so, unless another report says why the launch has ended.
+  /// Rules that are not reported, "mbarrier.init-not-fenced". The launch continues after such a mistake. If
+  /// it cannot, the report stays and says so, unless another report says why the launch has ended.
   std::vector<std::string> allowed{};
-  /// Goes on after reports where that is possible, up to 10,000 of a launch. An instruction that broke a rule
-  /// does nothing then: a load gives 0, a store, an arrival or a copy does not happen. Reports stay reports.
+  /// Continues after reports where that is possible, up to 10,000 of a launch. An instruction that broke a
+  /// rule then has no effect: a load gives 0, a store, an arrival or a copy does not happen. Reports stay
+  /// reports.
   bool keep_going = false;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
-  /// Called with what kernels print by printf, one call after the other, on the host threads that run them.
+  /// Called with the output of kernels' printf, one call after the other, on the host threads that run them.
   /// If it is empty, the text is dropped.
   std::function<void(std::string_view)> print{};
   /// Called about five times a second while a launch runs, on a thread of its own; may be empty. Must not
@@ -73,7 +75,7 @@ struct SimOptions {
 template <>
 [[nodiscard]] TMAJIT_API SimOptions::Mode parse<SimOptions::Mode>(std::string_view name);
 
-/// A device that runs the PTX of kernels on the CPU and reports what they do wrong. Launches run at once, in
+/// A device that runs the PTX of kernels on the CPU and reports their mistakes. Launches run at once, in
 /// order, whatever the stream. A launch with reports makes the next synchronize() throw Error{device_failed}
 /// that holds the text of all of them; PTX that the simulator cannot run is Error{unsupported} at load().
 class TMAJIT_API SimDevice : public Device {

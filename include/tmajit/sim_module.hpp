@@ -16,16 +16,16 @@ TMAJIT_BEGIN
 /// A variable that PTX declares outside its functions.
 struct SimVariable {
   std::string name;
-  DevicePtr address = 0;  ///< 0 for one in constant memory, which has no address that other modules know
+  DevicePtr address = 0;  ///< 0 in constant memory, whose addresses other modules do not know
   std::uint64_t bytes = 0;
 };
 
 /// The resources of a kernel.
 struct SimKernelFacts {
-  std::uint32_t most_threads = 0;         ///< of a CTA
+  std::uint32_t most_threads = 0;         ///< threads of a CTA, at most
   std::uint32_t static_shared_bytes = 0;  ///< a CTA
   std::uint32_t local_bytes = 0;          ///< a thread
-  std::uint32_t constant_bytes = 0;       ///< of the module
+  std::uint32_t constant_bytes = 0;       ///< constant memory of the module
 };
 
 /// A PTX module on a simulated device: kernels that share the module's variables, and variables that the host
@@ -50,8 +50,8 @@ class TMAJIT_API SimModule {
 [[nodiscard]] TMAJIT_API std::unique_ptr<SimModule> load_sim_module(const std::shared_ptr<SimDevice>& device,
                                                                     std::string ptx);
 
-/// Makes memory of the host global memory of the device at the same address, as memory that CUDA pins or
-/// manages is. It ends with DeviceMemory::free(), which leaves the host's memory alone. Throws
+/// Maps host memory into the device's global memory at the same address, like memory that CUDA pins or
+/// manages. DeviceMemory::free() ends the mapping, and leaves the host's memory alone. Throws
 /// Error{invalid_argument} for addresses at which the device has other memory.
 TMAJIT_API void map_host_memory(SimDevice& device, std::span<std::byte> memory);
 

@@ -9,11 +9,11 @@
 
 TMAJIT_BEGIN
 
-/// A view at an address of a device's memory. A TensorView is one at address 0: a tensor that does not lie
-/// anywhere yet. The functions below give other views of the same memory; they move nothing.
+/// A view at an address of a device's memory. A TensorView is a tensor at address 0, without memory yet. The
+/// functions below give other views of the same memory; they move nothing.
 struct Tensor {
   TensorView view;
-  DevicePtr address = 0;  ///< of the element with all indices 0; others may lie before it (negative strides)
+  DevicePtr address = 0;  ///< the element with all indices 0; others may lie before it (negative strides)
 
   constexpr Tensor() noexcept = default;
   constexpr Tensor(const TensorView& as, DevicePtr at = 0) noexcept  // NOLINT: converts implicitly
@@ -43,16 +43,16 @@ struct Slice {
 /// Throws Error{invalid_argument} unless `axes` names every dimension once.
 [[nodiscard]] TMAJIT_API Tensor permuted(const Tensor& tensor, const Dims& axes);
 
-/// `slices[d]` of dimension d; dimensions after the last slice stay whole.
+/// Takes `slices[d]` of dimension d; dimensions after the last slice stay whole.
 /// Throws Error{invalid_argument} for more slices than dimensions or a step of 0.
 [[nodiscard]] TMAJIT_API Tensor sliced(const Tensor& tensor, List<Slice> slices);
 
 /// Dimension `axis` walked backwards. Throws Error{invalid_argument} if there is no such dimension.
 [[nodiscard]] TMAJIT_API Tensor flipped(const Tensor& tensor, std::int64_t axis);
 
-/// Repeated to `shape` by NumPy's rules: dimensions are matched from the last, those of extent 1 and those
-/// that are missing in front repeat (stride 0). Throws Error{invalid_argument} where extents disagree or one
-/// is negative.
+/// Repeats a tensor to `shape` by NumPy's rules: dimensions are matched from the last, those of extent 1 and
+/// those that are missing in front repeat (stride 0). Throws Error{invalid_argument} if extents disagree or
+/// one is negative.
 [[nodiscard]] TMAJIT_API Tensor broadcast(const Tensor& tensor, const Dims& shape);
 
 /// The same elements, in row-major order, as another shape. Throws Error{invalid_argument} if the counts

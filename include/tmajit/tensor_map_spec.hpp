@@ -17,9 +17,9 @@ enum class MapMode : std::uint8_t { tiled, im2col };
 enum class Swizzle : std::uint8_t { none, b32, b64, b128 };
 /// CUtensorMapInterleave: channels in slices of 16 or 32 bytes (NC/8HWC8, NC/16HWC16).
 enum class Interleave : std::uint8_t { none, b16, b32 };
-/// CUtensorMapL2promotion: how much a miss brings into L2.
+/// CUtensorMapL2promotion: bytes that a miss brings into L2.
 enum class L2Promotion : std::uint8_t { none, b64, b128, b256 };
-/// CUtensorMapFloatOOBfill: what a load delivers for elements outside the tensor.
+/// CUtensorMapFloatOOBfill: the value that a load delivers for elements outside the tensor.
 enum class OobFill : std::uint8_t { zero, nan };
 
 /// "tiled", "im2col"; "none", "32B", "64B", "128B"; "16B", "32B"; "zero", "nan".
@@ -45,8 +45,8 @@ template <>
   return swizzle == Swizzle::none ? 0U : 16U << static_cast<std::uint32_t>(swizzle);
 }
 
-/// The pixels that a copy through an im2col map moves (PTX ISA, "Im2col mode"): so many channels of so many
-/// pixels, which lie one behind the other in shared memory.
+/// The pixels that a copy through an im2col map moves (PTX ISA, "Im2col mode"): `channels` channels of
+/// `pixels` pixels, which are contiguous in shared memory.
 ///
 /// The tensor is [images, depth, height, width, channels], without depth, or without depth and height, where
 /// it has fewer dimensions. A copy names the first channel, where a filter's corner stands first, and the
@@ -62,8 +62,8 @@ template <>
 struct PixelBox {
   std::array<std::int32_t, max_map_rank - 2> lower{};  ///< pixels, outermost first; zero beyond rank − 2
   std::array<std::int32_t, max_map_rank - 2> upper{};  ///< from the image's last pixel, as `lower`
-  std::uint32_t channels = 0;                          ///< of a pixel: 1 … 256, a multiple of 16 bytes
-  std::uint32_t pixels = 0;                            ///< of all images, whatever the strides: 1 … 1024
+  std::uint32_t channels = 0;  ///< channels of a pixel: 1 … 256, a multiple of 16 bytes
+  std::uint32_t pixels = 0;    ///< pixels of all images, whatever the strides: 1 … 1024
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
 };
 
@@ -73,14 +73,14 @@ struct PixelBox {
   return rank == 3 ? 16 : rank == 4 ? 8 : rank == 5 ? 5 : 0;
 }
 
-/// The outermost dimension of an image in the tensor of an im2col map: behind that of the images, and with an
-/// interleaved layout behind that of the slices.
+/// The outermost dimension of an image in the tensor of an im2col map: the one after that of the images, and
+/// with an interleaved layout after that of the slices.
 [[nodiscard]] constexpr std::uint32_t first_image_dimension(Interleave interleave) noexcept {
   return interleave == Interleave::none ? 1 : 2;
 }
 
-/// Everything `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` is told, except the address. The one
-/// truth about a tensor map: the driver encodes it for a GPU, the simulator resolves its own handle to it.
+/// All arguments of `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` except the address. The one
+/// description of a tensor map: the driver encodes it for a GPU, the simulator resolves its own handle to it.
 ///
 /// Row-major, outermost dimension first; entries beyond `rank` are zero. The reversal to the driver's
 /// innermost-first order happens in one place, the encoder. With an interleaved layout the elements of the
@@ -96,20 +96,19 @@ struct TensorMapSpec {
   std::uint8_t reserved = 0;
   std::array<std::uint64_t, max_map_rank> shape{};    ///< elements
   std::array<std::uint64_t, max_map_rank> strides{};  ///< bytes; the innermost is its element's size
-  std::array<std::uint32_t, max_map_rank> box{};  ///< elements of the tensor that a tile spans; tiled only
+  std::array<std::uint32_t, max_map_rank> box{};      ///< elements of the tensor in a tile's span; tiled only
   /// 1 … 8. A tile loads box / element stride elements; an im2col copy as many pixels as without.
   std::array<std::uint32_t, max_map_rank> element_strides{};
   PixelBox pixel_box{};  ///< im2col only
 
-  /// The map of `view` in boxes of `box` elements: strides in bytes, element strides 1, not interleaved. It
-  /// is legal as it is; the other fields can be set afterwards, and validate() then looks again. The stride
-  /// of a dimension of extent 1, which is never walked, becomes one that a tensor map may have. Throws
-  /// SpecError with every rule that it breaks, Error{invalid_argument} for a negative number in `box`, or if
-  /// the box has not as many dimensions as the view.
+  /// The map of `view` in boxes of `box` elements: strides in bytes, element strides 1, not interleaved. The
+  /// map is legal; after setting other fields, call validate(). The stride of a dimension of extent 1, which
+  /// no copy uses, becomes one that a tensor map may have. Throws SpecError with every rule that the map
+  /// breaks, Error{invalid_argument} for a negative number in `box`, or if box and view differ in rank.
   [[nodiscard]] TMAJIT_API static TensorMapSpec of(const TensorView& view, const Dims& box,
                                                    Swizzle swizzle = Swizzle::none);
-  /// The im2col map of `images`, of 3 to 5 dimensions, by `pixel_box`: otherwise as above. Throws SpecError
-  /// with every rule that it breaks.
+  /// The im2col map of `images`, of 3 to 5 dimensions, by `pixel_box`; other fields as above. Throws
+  /// SpecError with every rule that it breaks.
   [[nodiscard]] TMAJIT_API static TensorMapSpec im2col(const TensorView& images, const PixelBox& pixel_box,
                                                        Swizzle swizzle = Swizzle::none);
 
@@ -123,8 +122,8 @@ struct TileLayout {
   std::uint32_t row_bytes = 0;
   std::uint32_t pitch_bytes = 0;        ///< the swizzle's span where a row is narrower than it
   std::uint64_t bytes = 0;              ///< rows · pitch
-  std::uint64_t transaction_bytes = 0;  ///< what a load adds to its mbarrier, OOB fill included
-  std::uint32_t alignment = 0;          ///< of the shared-memory address: 128, or the swizzle's period
+  std::uint64_t transaction_bytes = 0;  ///< bytes that a load adds to its mbarrier, OOB fill included
+  std::uint32_t alignment = 0;  ///< alignment of the shared-memory address: 128, or the swizzle's period
 };
 
 /// The shared-memory layout of a tile of `tile` elements (row-major; box over element stride). Throws

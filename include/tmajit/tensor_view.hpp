@@ -8,7 +8,7 @@
 
 TMAJIT_BEGIN
 
-/// How a tensor lies in memory: element type, shape and strides, no pointer. Plain data.
+/// The layout of a tensor: element type, shape and strides, no pointer. Plain data.
 /// Shape and strides are row-major, outermost dimension first, as in NumPy; strides count elements.
 struct TensorView {
   ElementType type = ElementType::f32;

@@ -10,15 +10,15 @@ TMAJIT_BEGIN
 inline constexpr std::uint32_t max_inputs = 8;
 inline constexpr std::uint32_t max_expression = 1023;  ///< characters of an expression
 
-/// How tiles are moved; what a caller may choose beyond the operands. Zero or empty means "the default".
+/// A caller's choices for tiles, beyond the operands. Zero or empty means "the default".
 struct TileOptions {
-  Dims box = {};  ///< of the first source, in elements, row-major
+  Dims box = {};  ///< box of the first source, in elements, row-major
   /// Element strides of the sources, row-major; a tile takes ceil(box / element stride) elements.
   Dims element_strides = {};
-  Swizzle swizzle = Swizzle::none;               ///< of every operand
-  Interleave interleave = Interleave::none;      ///< of every operand
-  L2Promotion l2_promotion = L2Promotion::none;  ///< of every operand
-  OobFill oob_fill = OobFill::zero;              ///< of the sources
+  Swizzle swizzle = Swizzle::none;               ///< swizzle of every operand
+  Interleave interleave = Interleave::none;      ///< interleave of every operand
+  L2Promotion l2_promotion = L2Promotion::none;  ///< L2 promotion of every operand
+  OobFill oob_fill = OobFill::zero;              ///< fill of the sources
   std::uint32_t stages = 0;
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;

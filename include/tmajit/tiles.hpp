@@ -18,10 +18,10 @@ struct TileRequest {
   std::string_view family = "copy";  ///< one of families() with an operation
   Tensor destination = {};
   std::vector<Tensor> sources = {};
-  std::string_view expression = {};    ///< of families that compute
-  CombineOp combine = CombineOp::add;  ///< of families that combine
+  std::string_view expression = {};    ///< expression of families that compute
+  CombineOp combine = CombineOp::add;  ///< operation of families that combine
   TileOptions tiles = {};
-  Chip chip = {};  ///< whose SMs a persistent grid fills
+  Chip chip = {};  ///< chip whose SMs a persistent grid fills
 };
 
 /// The kernel. Throws SpecError with every rule that it breaks, Error{invalid_argument} where no kernel can

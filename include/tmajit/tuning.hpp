@@ -19,21 +19,21 @@ TMAJIT_BEGIN
 /// The class of moves whose fastest candidate is likely the same. Plain data; which candidates there
 /// are, and in which order, does not change it.
 struct ShapeClass {
-  static constexpr std::uint32_t version = 2;  ///< of the meaning of these fields
-  std::string_view family;                     ///< of the candidate that suits most moves of the kind
+  static constexpr std::uint32_t version = 2;  ///< version of the meaning of these fields
+  std::string_view family;                     ///< family of the candidate that suits most moves of the kind
   std::uint8_t element_bytes = 0;
   std::uint8_t rank = 0;
   bool staggered = false;   ///< the destination's rows begin between multiples of a vector
   std::int8_t row = 0;      ///< log2 of the last dimension's extent
-  std::int8_t column = -1;  ///< of the one in which the source is contiguous; −1 where that is the last
-  std::int8_t bytes = 0;    ///< of what is read and written
+  std::int8_t column = -1;  ///< log2 of the source's contiguous extent; −1 if that is the last dimension's
+  std::int8_t bytes = 0;    ///< log2 of the bytes read and written
   /// How each source's dimensions are ordered, the farthest first: the number of that permutation of the
   /// destination's in lexicographic order. 0: as the destination's.
   std::array<std::uint16_t, 8> order{};
   /// log2 of the extents in which runs of a tile go on in an operand's memory, but for the last; 0 of those
   /// that they do not reach. Extents beyond the longest useful run are clamped.
   std::array<std::uint8_t, max_view_rank> inner{};
-  std::uint8_t sources = 0;  ///< of an expression or of views that lie anyhow
+  std::uint8_t sources = 0;  ///< number of sources of an expression, or of views with arbitrary strides
   std::array<std::uint8_t, 8>
       access{};  ///< how each source is read, and log2 of its elements' bytes: 16 · a + b
   friend constexpr auto operator<=>(const ShapeClass&, const ShapeClass&) = default;

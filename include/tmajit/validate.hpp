@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 /// Every rule of the driver, the PTX ISA or the hardware that `spec` breaks; empty if it is legal.
 /// Needs neither GPU nor driver. `address` is the tensor's device address, where it is known.
 /// For a rank above 5, the five dimensions that the spec holds are taken as outer ones.
-/// Any spec that passes, `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` accepts; any that does not,
-/// the driver rejects or the hardware handles differently from what the spec says.
+/// `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` accepts every spec that passes. A spec that fails
+/// is rejected by the driver, or the hardware does not do as it says.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TensorMapSpec& spec,
                                                          std::optional<std::uint64_t> address = {});
 

@@ -8,7 +8,7 @@ TMAJIT_BEGIN
 
 namespace {
 
-constexpr std::string_view magic{"\x89tmajit\n", 8};  // no text file starts so, nor does a truncated one
+constexpr std::string_view magic{"\x89tmajit\n", 8};  // no text file begins like this
 constexpr std::uint32_t schema = 2;
 
 struct Header {
@@ -17,7 +17,7 @@ struct Header {
   CacheKey key;
 };
 
-/// nullopt, with the reason in `fault`, unless `file_bytes` is what the header says.
+/// Reads the header. Returns nullopt, with the reason in `fault`, if the header or the file's size is wrong.
 std::optional<Header> read_header(ByteReader& reader, std::uint64_t file_bytes, std::string_view& fault) {
   Header header;
   const bool right_magic = reader.raw(magic.size()) == magic;

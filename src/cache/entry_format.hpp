@@ -28,7 +28,7 @@ inline constexpr std::uint64_t max_entry_bytes = std::uint64_t{1} << 30;
 
 struct DecodedEntry {
   std::optional<Artifact> artifact;
-  std::string_view fault;  ///< what is wrong with the bytes, if there is no artifact
+  std::string_view fault;  ///< fault of the bytes, if there is no artifact
 };
 /// Takes any bytes. Gives the artifact only if every byte is as encode_entry() wrote it for `key`.
 [[nodiscard]] DecodedEntry decode_entry(std::string_view bytes, const CacheKey& key);

@@ -43,10 +43,10 @@ struct Part {
   bool kept = true;
   bool is_used = false;  ///< opened by `used`: left for without_unused()
   bool has_else = false;
-  std::string_view variable = {};                       ///< of `each`
-  std::optional<std::vector<std::string>> values = {};  ///< of `each … from` and `each … of`
+  std::string_view variable = {};                       ///< variable of `each`
+  std::optional<std::vector<std::string>> values = {};  ///< values of `each … from` and `each … of`
   bool down = false;                                    ///< from the last dimension to the first
-  std::size_t begin = 0;                                ///< of its lines in the output
+  std::size_t begin = 0;                                ///< beginning of its lines in the output
 };
 
 class Selection {
@@ -218,7 +218,7 @@ void add_names(std::string_view line, const Asked& asked, std::vector<std::size_
 struct Block {
   std::vector<std::size_t> used_by;
   std::size_t outer = 0;
-  std::vector<std::size_t> names = {};  ///< in its code, of those that are asked for
+  std::vector<std::size_t> names = {};  ///< wanted names in its code
   bool kept = false;
 };
 

@@ -13,7 +13,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The header that an include line of ours names: "mbarrier.cuh".
+/// The header that a line includes from tmajit/: "mbarrier.cuh"; nullopt for other lines.
 std::optional<std::string_view> included_header(std::string_view line) {
   constexpr std::string_view directive = "#include \"tmajit/";
   if (!line.starts_with(directive)) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<std::string_view> included_header(std::string_view line) {
 constexpr std::array folders{"params", "ptx", "device", "kernels"};
 
 struct Header {
-  std::size_t folder;  ///< of `folders`
+  std::size_t folder;  ///< index into `folders`
   std::string text;
 };
 
@@ -50,7 +50,7 @@ std::string close_gaps(std::string text) {
   return text;
 }
 
-/// A header's text without the lines that only mattered while it was a file.
+/// A header's text without blank lines at its beginning and end.
 std::string_view trim_blank_lines(std::string_view text) {
   while (text.starts_with('\n')) text.remove_prefix(1);
   while (text.ends_with("\n\n")) text.remove_suffix(1);

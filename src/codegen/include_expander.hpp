@@ -39,7 +39,7 @@ class IncludeExpander {
 
   Flags flags_;
   std::set<std::string, std::less<>> done_;
-  std::array<std::string, 4> parts_;  ///< of the headers of params, ptx, device and kernels
+  std::array<std::string, 4> parts_;  ///< headers of params, ptx, device and kernels
 };
 
 TMAJIT_END

@@ -8,8 +8,8 @@
 
 TMAJIT_BEGIN
 
-// NVRTC has no headers of the C and C++ libraries. Here is what kernels and expressions use of <limits>,
-// <climits>, <cfloat> and of <cmath>'s constants.
+// NVRTC has no headers of the C and C++ libraries. These texts replace the parts of <limits>, <climits>,
+// <cfloat> and <cmath>'s constants that kernels and expressions use.
 
 /// `numeric_limits` of the arithmetic types, to stand in a namespace `std`.
 [[nodiscard]] std::string_view numeric_limits_text() noexcept;
@@ -21,9 +21,9 @@ struct LimitMacro {
   std::string_view value;
 };
 [[nodiscard]] std::span<const LimitMacro> limit_macros() noexcept;
-/// Its definition, where it has none yet, in lines of their own.
+/// The lines that define the macro unless it is defined already.
 [[nodiscard]] std::string definition(const LimitMacro& macro);
-/// The definitions of all of a header's, as the header.
+/// The text of a header: the definitions of all its macros.
 [[nodiscard]] std::string macro_header(std::string_view header);
 
 TMAJIT_END

@@ -1,4 +1,4 @@
-/// mbarriers, named barriers, cluster barriers: which phases are complete when, and what is seen then.
+/// mbarriers, named barriers, cluster barriers: when phases are complete, and which writes are visible then.
 #include "conformance/groups.hpp"
 #include "conformance/word_kernel.hpp"
 
@@ -74,7 +74,7 @@ void expect_phases(Out out, In in) {
   out[14] = in[4];
 }
 
-// CTA 1 tells CTA 0, by arrivals of each kind, and with bytes.
+// CTA 1 arrives at CTA 0's barrier, by arrivals of each kind, and with bytes.
 constexpr auto remote_text = R"(
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk.cuh"
@@ -136,7 +136,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
   ptx::arrive_at_cluster();
   ptx::wait_for_cluster();
   out[64 * all + mine] = out[(mine + 64) % (64 * all)] + 1;
-  ptx::arrive_at_cluster_relaxed();  // of nobody's memory
+  ptx::arrive_at_cluster_relaxed();  // orders no accesses to memory
   ptx::wait_for_cluster();
   u32* const told = out + 128 * all + 12 * rank;
   const uint3 at = ptx::cluster_ctaid(), extent = ptx::cluster_nctaid(), id = ptx::clusterid(), ids = ptx::nclusterid();

@@ -16,7 +16,7 @@ namespace {
 
 /// Limit on the shared memory that launches of these kernels request.
 constexpr std::uint32_t most_shared_bytes = 200 << 10;
-constexpr std::size_t most_differences = 8;  ///< trials that are told of a case, and elements of a trial
+constexpr std::size_t most_differences = 8;  ///< reported trials of a case, and elements of a trial
 
 std::uint64_t seed_of(const Case& each, std::uint64_t seed) {
   for (const char letter : each.name) seed = seed * 131 + static_cast<unsigned char>(letter);
@@ -83,7 +83,7 @@ void Bench::forgive(const Case& of) {
 std::string Bench::run(const Trial& trial, const Case& of) {
   const auto& device = runtime_.device();
   std::vector<Buffer> buffers;
-  std::vector<Buffer> others;  // the memory that a launch is moved from
+  std::vector<Buffer> others;  // memory that launches are bound to before they are moved
   OwnLaunch launch{.tensors = {}, .arguments = trial.arguments, .shape = trial.shape};
   std::vector<DevicePtr> addresses;
   for (const Memory& memory : trial.memories) {

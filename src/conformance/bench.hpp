@@ -18,13 +18,13 @@ namespace conformance {
 
 /// The outcome of a case on a device.
 struct Result {
-  std::uint64_t trials = 0;  ///< that have run
-  std::uint64_t wrong = 0;   ///< of them that left other bytes than they must
+  std::uint64_t trials = 0;  ///< trials that have run
+  std::uint64_t wrong = 0;   ///< trials that left other bytes than they must
   /// The first few of those, a text each.
   std::vector<std::string> differences = {};
-  /// Why it went no further: what the device reported, or why a kernel could not be made.
+  /// The error that ended the case: the device's report, or the reason why a kernel could not be made.
   std::string error = {};
-  /// It was the device that failed: a GPU does nothing more in this process.
+  /// Whether the device failed: a GPU then does nothing more in this process.
   bool device_ended = false;
 
   [[nodiscard]] bool agrees() const { return wrong == 0 && error.empty(); }
@@ -33,18 +33,18 @@ struct Result {
 /// A device on which cases run.
 class Bench {
  public:
-  /// `simulated` is the same device, or null: its reports are errors. Kernels are kept in `cache_directory`,
-  /// if there is one.
+  /// `simulated` is the same device if it is a simulated one, whose reports are errors; else null. Kernels
+  /// are cached in `cache_directory`, if there is one.
   Bench(std::shared_ptr<tmajit::Device> device, std::shared_ptr<tmajit::SimDevice> simulated,
         std::optional<std::filesystem::path> cache_directory);
 
-  /// Runs a case with what `seed` makes of it. Throws nothing of the device's or the compiler's: that is the
-  /// result's error.
+  /// Runs a case with the trials that `seed` draws. Errors of the device or the compiler are not thrown, but
+  /// stored in the result.
   [[nodiscard]] Result run(const Case& each, std::uint64_t seed);
   [[nodiscard]] const tmajit::Device& device() const { return *runtime_.device(); }
 
  private:
-  /// The text of what differs; empty if nothing.
+  /// Describes the differences; empty if there are none.
   std::string run(const Trial& trial, const Case& of);
   const tmajit::Kernel& kernel(const tmajit::OwnKernel& own);
   void forgive(const Case& of);

@@ -25,12 +25,12 @@ namespace {
 /// The kernel's operation; the reductions follow.
 enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
 
-/// A copy by each CTA of a grid, all to or from the same global memory.
+/// One copy by each CTA of a grid. All copies have the same place in global memory.
 struct BulkCopy {
   std::int32_t what = load;
-  std::uint32_t form = 0;    ///< of a reduction, in reduction_forms()
-  std::uint32_t begin = 0;   ///< in the window
-  std::uint32_t offset = 0;  ///< in global memory
+  std::uint32_t form = 0;    ///< form of a reduction, in reduction_forms()
+  std::uint32_t begin = 0;   ///< offset in the window
+  std::uint32_t offset = 0;  ///< offset in global memory
   std::uint32_t bytes = 0;
   std::uint32_t hint = 0;
   std::uint32_t ctas = 1;
@@ -116,7 +116,7 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
   };
   Memory global = made("global memory", copy.offset + copy.bytes + 64);
   Memory windows = made("shared memory", std::size_t{window} * copy.ctas);
-  if (copy.ctas > 1 && reduces) {  // what each has, or the order of inc and dec would count
+  if (copy.ctas > 1 && reduces) {  // the same operands, or the order of inc and dec would matter
     for (std::uint32_t cta = 1; cta < copy.ctas; ++cta)
       std::copy_n(windows.before.begin(), window, windows.before.begin() + window * cta);
     windows.after = windows.before;

@@ -18,10 +18,10 @@ namespace conformance {
 /// A piece of the device's memory: what it holds before a kernel runs, and what it must hold afterwards.
 struct Memory {
   std::string_view name;                               ///< "tensor"
-  tmajit::ElementType type = tmajit::ElementType::u8;  ///< of what differences are told in
+  tmajit::ElementType type = tmajit::ElementType::u8;  ///< type in which differences are reported
   std::vector<std::byte> before;
   std::vector<std::byte> after;
-  bool compared = true;  ///< else the kernel's result there is ignored
+  bool compared = true;  ///< false: the kernel's result there is ignored
 };
 
 /// A launch of another kernel of the text, with the same arguments.
@@ -32,23 +32,23 @@ struct EarlierLaunch {
 
 /// One launch of one kernel, or several on one stream.
 struct Trial {
-  std::string what;  ///< tells it from the other trials of its case
+  std::string what;  ///< distinguishes the trials of a case
   tmajit::OwnKernel kernel;
   std::vector<Memory> memories;  ///< tensor i of the launch is memory i
   std::vector<tmajit::KernelArgument> arguments;
   tmajit::LaunchShape shape;
-  std::vector<EarlierLaunch> before = {};  ///< in this order
+  std::vector<EarlierLaunch> before = {};  ///< launched in this order
   /// Maps are encoded and addresses bound for other memory, then moved to this (cuTensorMapReplaceAddress).
   bool moved = false;
 };
 
-/// Trials of one thing.
+/// A case of the suite: several trials of one subject.
 struct Case {
-  std::string name;                       ///< "tensor.load.swizzles"; of a question "settle: …"
-  std::vector<std::string> instructions;  ///< that the kernels execute: "cp.async.bulk.tensor"
+  std::string name;                       ///< "tensor.load.swizzles"; for a question "settle: …"
+  std::vector<std::string> instructions;  ///< instructions that the kernels execute: "cp.async.bulk.tensor"
   std::string what;                       ///< a sentence
   std::function<std::vector<Trial>(reference::Random&)> trials;
-  /// Rules that the simulated device reports, for what is done here on purpose.
+  /// Rules that the case breaks on purpose, and that the simulated device reports.
   std::vector<std::string_view> reports = {};
 };
 

@@ -28,14 +28,14 @@ constexpr const char* words[] = {"bulk copy",           "st.async of 4 bytes",
 constexpr std::array<std::uint32_t, 6> store_bytes{0, 4, 8, 8, 16, 16};
 constexpr std::uint32_t threads = 128;
 
-/// Each CTA sends to the one `apart` ranks further, round the cluster. A window has the bytes that are sent,
-/// then those that are received.
+/// Each CTA sends to the one `apart` ranks further, modulo the cluster's size. A window has the bytes sent,
+/// then those received.
 struct Exchange {
   std::uint32_t what = send;
   std::uint32_t form = 0;
   std::uint32_t ctas = 2;
   std::uint32_t apart = 1;
-  std::uint32_t bytes = 0;  ///< of a copy or reduction: a multiple of 16
+  std::uint32_t bytes = 0;  ///< bytes of a copy or reduction: a multiple of 16
 };
 
 std::string text() {

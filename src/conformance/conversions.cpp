@@ -44,11 +44,11 @@ std::string_view suffix(Rounding rounding) {
   }
 }
 
-/// How assembly takes and gives 64 bits of a type.
+/// How inline assembly reads and writes a type in 64 bits.
 struct Register {
   std::string_view constraint;
   std::string_view type;
-  std::string_view from_bits;  ///< a format of the expression that has them
+  std::string_view from_bits;  ///< format of an expression that converts the bits
   std::string_view to_bits;
 };
 Register register_of(ElementType type, bool packed) {
@@ -66,26 +66,26 @@ Register register_of(ElementType type, bool packed) {
   }
 }
 
-/// A conversion and its siblings.
+/// Collects the forms of a conversion.
 class Forms {
  public:
   explicit Forms(const CvtTarget& target) : target_(target) {}
 
   void add(const Conversion& how) { forms_.push_back({.how = how, .packed = target_.packed}); }
-  /// With and without .sat.
+  /// Adds it with and without .sat.
   void add_bounded(Conversion how) {
     add(how);
     how.saturates = true;
     add(how);
   }
-  /// With and without .ftz, and with and without .sat.
+  /// Adds it with and without .ftz, and with and without .sat.
   void add_flushed(Conversion how, bool bounded) {
     for (const bool flushes : {false, true}) {
       how.flushes = flushes;
       bounded ? add_bounded(how) : add(how);
     }
   }
-  /// With and without .relu and .satfinite.
+  /// Adds it with and without .relu and .satfinite.
   void add_narrow(Conversion how, bool always_finite = false) {
     for (const bool rectifies : {false, true}) {
       for (const bool finite : {false, true}) {
@@ -135,7 +135,7 @@ void add_from_integers(Forms& forms, ElementType to) {
   }
 }
 
-/// Between numbers of one type, to integral values too.
+/// Adds conversions within one type, including those to integral values.
 void add_within(Forms& forms, ElementType type) {
   const auto add = [&](const Conversion& how) {
     if (type == ElementType::bf16) return forms.add(how);

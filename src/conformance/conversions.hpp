@@ -12,17 +12,17 @@ namespace conformance {
 /// One form of `cvt`, of one number or of two that share a register.
 struct CvtForm {
   reference::Conversion how;
-  bool packed = false;  ///< two results in a register; of f32 two sources, of others one register with both
+  bool packed = false;  ///< two results in a register; sources are two f32, or one register with both
 
   /// "cvt.rzi.ftz.s32.f32"
   [[nodiscard]] std::string name() const;
-  /// The statement `…` in which `value`, 64 bits, becomes what the instruction leaves in a register.
+  /// The statement that replaces `value`, 64 bits, by the instruction's result in a register.
   [[nodiscard]] std::string statement() const;
   /// Returns the result in place of `value`. With two results, that of the second source is in the low half.
   [[nodiscard]] std::uint64_t result(std::uint64_t value) const;
 };
 
-/// Types that conversions end in, and whether they are packed.
+/// The type of conversions' results, and whether they are packed.
 struct CvtTarget {
   tmajit::ElementType type{};
   bool packed = false;
@@ -31,7 +31,7 @@ struct CvtTarget {
   [[nodiscard]] std::string name() const;
 };
 [[nodiscard]] std::vector<CvtTarget> cvt_targets();
-/// Every form of sm_90 that leaves this type.
+/// Every form of sm_90 with results of this type.
 [[nodiscard]] std::vector<CvtForm> cvt_forms(const CvtTarget& target);
 
 /// `count` numbers of a type to convert: limits of every type and their neighbours, halves, zeros,

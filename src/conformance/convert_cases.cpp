@@ -35,12 +35,12 @@ extern "C" __global__ void convert(u64* values, u32 form) {
 )";
 }
 
-/// A whole register of sources.
+/// Draws a register's sources for every thread: one value, or a pair if the form is packed.
 std::vector<std::uint64_t> sources(const CvtForm& form, Random& random) {
   constexpr std::size_t count = threads * ctas;
   std::vector<std::uint64_t> values = cvt_values(random, form.how.from, count);
   if (!form.packed) return values;
-  // Each is the low one of a pair, and the high one of another.
+  // Each value is the low one of one pair, and the high one of another.
   const auto bits = 8 * size_of(form.how.from);
   std::vector<std::uint64_t> pairs(count);
   for (std::size_t i = 0; i < count; ++i)

@@ -1,4 +1,4 @@
-/// Numbers at which conversions change what they do.
+/// Numbers at which the behaviour of conversions changes.
 #include "conformance/conversions.hpp"
 
 #include <bit>
@@ -13,7 +13,7 @@ using tmajit::ElementType;
 
 namespace {
 
-/// Exponents of the least normal and the largest numbers, and bits behind the first.
+/// Exponents of the least normal and the largest numbers, and mantissa bits after the leading one.
 struct Range {
   int least;
   int most;
@@ -22,7 +22,7 @@ struct Range {
 constexpr Range ranges[] = {{-6, 8, 3},     {-14, 15, 2},    {-14, 15, 10},
                             {-126, 127, 7}, {-126, 127, 10}, {-126, 127, 23}};
 
-/// Limits, ties and their like, of all types that numbers are converted to.
+/// Limits, ties and similar numbers, for all types of results.
 std::vector<double> turning_points() {
   std::vector<double> points{0, 0.5, 1, 1.5, 2.5, 3.5};
   for (const int bits : {7, 8, 11, 15, 16, 24, 31, 32, 53, 63, 64}) {
@@ -86,9 +86,9 @@ std::vector<std::uint64_t> cvt_values(Random& random, ElementType type, std::siz
   std::vector<std::uint64_t> values(patterns.begin(), patterns.end());
   values.resize(std::min(values.size(), count));
   while (values.size() < count) {
-    // Any magnitude, so that not all are near the limits.
+    // Numbers of any magnitude, so that not all are near the limits.
     std::uint64_t bits = random();
-    // NaNs of any payload are one in 256 and fewer.
+    // Otherwise at most one number in 256 is a NaN with an arbitrary payload.
     if (tmajit::is_float(type) && reference::one_in(random, 16)) bits |= pattern(type, HUGE_VAL);
     values.push_back(tmajit::is_float(type) ? bits : bits >> reference::between(random, 0, 63));
   }

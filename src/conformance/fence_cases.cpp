@@ -1,4 +1,4 @@
-/// Fences, and groups of stores: what is seen behind them.
+/// Fences, and groups of stores: the writes that are visible after them.
 #include "conformance/groups.hpp"
 #include "conformance/word_kernel.hpp"
 
@@ -16,7 +16,8 @@ namespace {
 using Out = std::span<std::uint32_t>;
 using In = std::span<const std::uint32_t>;
 
-/// Threads write shared memory that the engine stores, behind `fence`; then global memory that it loads.
+/// Threads write shared memory, call `shared_fence`, and the engine stores it. Then they write global memory,
+/// call `global_fence`, and the engine loads it.
 std::string proxy_text(const char* shared_fence, const char* global_fence) {
   return fmt::format(R"(
 #include "tmajit/barrier.cuh"

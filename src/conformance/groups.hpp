@@ -4,7 +4,7 @@
 
 #include <vector>
 
-/// The cases, by subject: each function adds those of one.
+/// The cases, by subject: each function adds those of one subject.
 namespace conformance {
 
 void add_tile_copies(std::vector<Case>& cases);

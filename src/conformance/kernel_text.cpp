@@ -5,7 +5,7 @@
 namespace conformance {
 namespace {
 
-// A count of bytes that is not the engine's must be a result, not a launch without an end.
+// A wrong count of bytes must give a result, not a launch that never ends.
 constexpr auto prelude = R"(
 #include "tmajit/mbarrier.cuh"
 

@@ -9,13 +9,13 @@
 
 namespace conformance {
 
-/// Numbers that a kernel takes by value; each text says what they are.
+/// Numbers that a kernel takes by value. Each kernel's text describes them.
 struct Numbers {
   std::array<std::int32_t, 16> of{};
 };
 
-/// A kernel of a text that follows on what all have: `Numbers`, and `completes(barrier, parity)`, which waits
-/// for a phase as long as one could take and says whether it came.
+/// A kernel of `text` after a common prelude: `Numbers`, and `completes(barrier, parity)`, which waits for a
+/// phase as long as one could take and returns whether it completed.
 [[nodiscard]] tmajit::OwnKernel kernel_of(const std::string& text, std::string entry);
 
 }  // namespace conformance

@@ -1,4 +1,4 @@
-/// Tensor maps that a kernel changes, field by field, and loads by.
+/// Tensor maps that a kernel changes, field by field, and then loads with.
 #include "conformance/groups.hpp"
 #include "conformance/kernel_text.hpp"
 #include "conformance/random_tile.hpp"
@@ -214,7 +214,7 @@ TensorMapSpec before(Random& random, TensorMapSpec map, Field field) {
   return map;
 }
 
-/// A map of another rank whose inner dimensions are those of `map`, as far as there are any.
+/// A map of another rank; the inner dimensions that both have are those of `map`.
 TensorMapSpec of_rank(const TensorMapSpec& map, std::uint8_t rank) {
   TensorMapSpec other = map;
   other.rank = rank;
@@ -232,9 +232,9 @@ TensorMapSpec of_rank(const TensorMapSpec& map, std::uint8_t rank) {
 }
 
 struct Change {
-  TileCopy load;         ///< by the changed map
-  TensorMapSpec before;  ///< what the kernel is given
-  std::uint32_t fields;  ///< a bit for each that is replaced
+  TileCopy load;         ///< load by the changed map
+  TensorMapSpec before;  ///< map that the kernel is given
+  std::uint32_t fields;  ///< a bit for each field that is replaced
   std::uint32_t way;
 };
 
@@ -263,7 +263,8 @@ Trial trial_of(const Change& change, Random& random) {
   numbers.of[2] = static_cast<std::int32_t>(change.way);
   for (std::size_t d = 0; d < map.rank; ++d)
     numbers.of.at(3 + d) = static_cast<std::int32_t>(change.load.at.at(map.rank - 1U - d));
-  // Where the address is replaced the map is of the memory that it will be kept in.
+  // If the kernel replaces the address, the map first has the address of `made`, the memory that will hold
+  // it.
   const bool elsewhere = (change.fields >> address & 1U) != 0;
   return {.what = fmt::format("{} published in way {}, fields {:#b}, before {}", describe(change.load),
                               change.way, change.fields, reference::describe(change.before)),
@@ -314,7 +315,7 @@ std::vector<Trial> changes(Random& random, Field field) {
   return trials;
 }
 
-/// Maps of tf32 that become ones of f32; of any other type copies by them are illegal.
+/// Maps of tf32 that become maps of f32. With any other type copies by them are illegal.
 std::vector<Trial> changes_of_tf32(Random& random) {
   std::vector<Trial> trials;
   for (const ElementType from : {ElementType::tf32, ElementType::tf32_ftz}) {

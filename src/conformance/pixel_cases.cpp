@@ -47,7 +47,7 @@ PixelFeatures all_features(bool interleaved) {
           .interleaved = interleaved};
 }
 
-/// Loads of 8 pixels from the place (0, 1, 2, 3) of [2, 4, 5, 6] slices of 16 and of 32 bytes, by maps of
+/// Loads of 8 pixels from index (0, 1, 2, 3) of [2, 4, 5, 6] slices of 16 and of 32 bytes, by maps of
 /// different types and channels.
 std::vector<Trial> slices(Random& random) {
   std::vector<Trial> trials;

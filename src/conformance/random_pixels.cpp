@@ -26,7 +26,7 @@ std::uint32_t inner_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
-/// The slices of an interleaved image, and which of them a copy moves.
+/// Chooses the slices of an interleaved image, and the one that a copy moves.
 void choose_slices(Random& random, TileCopy& c, const PixelFeatures& features) {
   c.map.shape[1] = between(random, 1, 4);
   const auto last = static_cast<std::int64_t>(c.map.shape[1]) - (features.channels ? 0 : 1);
@@ -42,7 +42,7 @@ void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features)
   if (map.interleave != Interleave::none) return choose_slices(random, c, features);
   std::uint64_t channels = map.pixel_box.channels;
   if (features.channels) channels = between(random, 1, 2 * channels);
-  // Whether reductions write whole chunks past a row's end is another question.
+  // Another case tests whether reductions write whole chunks past a row's end.
   if (c.way == TileCopy::Way::reduce) channels = (channels + unit - 1) / unit * unit;
   const std::uint32_t inner = map.rank - 1U;
   map.shape[inner] = channels;
@@ -53,7 +53,7 @@ void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features)
       step * (one_in(random, 2) ? 0 : signed_between(random, c.way == TileCopy::Way::load ? -1 : 0, beyond));
 }
 
-/// Corners in a dimension of the image that leave a place there.
+/// Chooses corners that leave at least one place in a dimension of the image.
 void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, std::uint32_t i) {
   TensorMapSpec& map = c.map;
   const bool store = c.way != TileCopy::Way::load;

@@ -4,20 +4,20 @@
 
 namespace conformance {
 
-/// Features of random copies through im2col maps beyond the plainest: whole pixels of a u32 tensor that lies
-/// densely, from a place of the traversal on. One alone tells which of them a device cannot do.
+/// Features of random copies through im2col maps. Without any, a copy moves whole pixels of a dense u32
+/// tensor, from a place of the traversal on. Cases with a single feature show which ones a device cannot do.
 struct PixelFeatures {
-  bool channels = false;    ///< begin and end outside of the tensor's, which may end within 16 bytes
-  bool images = false;      ///< begin behind the last
-  bool padding = false;     ///< gaps between rows and images
-  bool prefetch = false;    ///< before a load
-  bool moved = false;       ///< maps
-  bool strides = false;     ///< traversal
-  bool between = false;     ///< corners that begin between places of the traversal
-  bool corners = false;     ///< boxes that begin inside of the image; of loads outside, too, and end there
-  bool offsets = false;     ///< of loads
-  bool types = false;       ///< every element type, and NaN as the fill; of reductions those that they have
-  bool operations = false;  ///< of reductions: not only sums
+  bool channels = false;  ///< channels begin and end outside of the tensor's, which may end within 16 bytes
+  bool images = false;    ///< copies begin after the last image
+  bool padding = false;   ///< gaps between rows and images
+  bool prefetch = false;  ///< prefetches before loads
+  bool moved = false;     ///< Trial::moved
+  bool strides = false;   ///< element strides of the traversal
+  bool between = false;   ///< corners that begin between places of the traversal
+  bool corners = false;  ///< bounding boxes that begin inside of the image; loads' also begin and end outside
+  bool offsets = false;  ///< offsets of loads
+  bool types = false;    ///< every element type, and NaN as the fill; for reductions only their types
+  bool operations = false;  ///< operations of reductions: not only sums
   bool swizzles = false;
   bool interleaved = false;
   bool hints = false;

@@ -25,7 +25,7 @@ std::uint32_t inner_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
-/// Elements of which whole 16 bytes are made.
+/// Elements in 16 bytes.
 std::uint32_t granule(const TensorMapSpec& map) {
   return 16 / size_of(map.type);
 }
@@ -67,7 +67,7 @@ void choose_box(Random& random, TensorMapSpec& map, const TileFeatures& features
 
 void choose_shape(Random& random, TensorMapSpec& map, const TileFeatures& features) {
   const std::uint32_t inner = map.rank - 1U;
-  // Any number of slices is whole chunks.
+  // Every number of slices is a multiple of a chunk.
   const std::uint64_t step = map.interleave == Interleave::none ? granule(map) : 1;
   const std::uint64_t box = map.box[inner];
   map.shape[inner] =
@@ -115,7 +115,7 @@ void choose_place(Random& random, TileCopy& copy, const TileFeatures& features) 
     const std::int64_t most = features.outside ? shape + 1 : std::max<std::int64_t>(shape - box, 0);
     const auto places = static_cast<std::uint64_t>((most - least) / step);
     copy.at[d] = least / step * step + step * static_cast<std::int64_t>(between(random, 0, places));
-    // Extents of 32 bits are tried at their end.
+    // Huge extents are tested at their end, too.
     if (features.huge && shape > 1 << 19 && one_in(random, 2))
       copy.at[d] = std::max<std::int64_t>(shape - box, 0);
   }

@@ -7,24 +7,24 @@
 
 namespace conformance {
 
-/// Features of random copies of tiles beyond the plainest: boxes inside of a dense tensor of u32, without a
-/// swizzle. One alone tells which of them a device does differently.
+/// Features of random copies of tiles. Without any, boxes lie inside of a dense tensor of u32, without a
+/// swizzle. Cases with a single feature show which ones a device does differently.
 struct TileFeatures {
-  std::optional<tmajit::ElementType> type = {};  ///< of all; else u32
-  bool types = false;                            ///< any
+  std::optional<tmajit::ElementType> type = {};  ///< element type of all copies; else u32
+  bool types = false;                            ///< any element type
   bool swizzles = false;                         ///< rows as long as the span, or shorter
   bool shifted = false;                          ///< swizzled tiles begin off the period
   bool strides = false;                          ///< element strides 1 to 8, which may not divide the box
   bool interleaved = false;                      ///< 16B and 32B, where there is a tensor of rank 3 to 5
-  bool nan = false;                              ///< fills with NaN, of types that have it
-  bool outside = false;                          ///< begin and end out of bounds, before 0 too if they load
-  bool larger = false;                           ///< boxes larger than the tensor
-  bool chunks = false;                           ///< rows that end within 16 bytes
-  bool promotions = false;                       ///< of L2
-  bool padded = false;                           ///< gaps between rows
-  bool permuted = false;                         ///< strides in any order
-  bool overlapping = false;                      ///< strides of 0, and less than what lies between
-  bool huge = false;                             ///< dimensions of up to 2^31, in steps of 0 or 16 bytes
+  bool nan = false;                              ///< fills with NaN, for types that have it
+  bool outside = false;      ///< boxes begin and end out of bounds; those of loads also before 0
+  bool larger = false;       ///< boxes larger than the tensor
+  bool chunks = false;       ///< rows that end within 16 bytes
+  bool promotions = false;   ///< L2 promotions
+  bool padded = false;       ///< gaps between rows
+  bool permuted = false;     ///< strides in any order
+  bool overlapping = false;  ///< strides of 0, and strides less than the inner dimensions' bytes
+  bool huge = false;         ///< dimensions of up to 2^31, in steps of 0 or 16 bytes
   bool hints = false;
   bool prefetch = false;
   bool moved = false;

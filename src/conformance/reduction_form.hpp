@@ -12,12 +12,12 @@ namespace conformance {
 /// A reduction without a tensor map, whose elements the instruction names.
 struct ReductionForm {
   reference::EngineReduction operation;
-  tmajit::ElementType type;  ///< of .b32 and .b64 the unsigned integer
+  tmajit::ElementType type;  ///< element type; for .b32 and .b64 the unsigned integer
 };
 
-/// All that PTX has, into global memory or into a peer's shared memory.
+/// All forms that PTX has, into global memory or into a peer's shared memory.
 [[nodiscard]] std::vector<ReductionForm> reduction_forms(reference::ReductionTarget target);
-/// Returns its name in the device headers: "add_noftz_f16", "and_b32".
+/// Returns the form's name in the device headers: "add_noftz_f16", "and_b32".
 [[nodiscard]] std::string name_of(const ReductionForm& form);
 /// Returns the cases of a switch: "case 3: ptx::bulk_reduce_add_u32(…); break;" for each form, from `first`
 /// on, where `call` is what comes before the form's name and `arguments` what follows it.

@@ -20,24 +20,24 @@ inline constexpr std::uint32_t hint_count = 10;
 struct TileCopy {
   enum class Way : std::uint8_t { load, store, reduce };
   Way way = Way::load;
-  reference::EngineReduction operation = reference::EngineReduction::add;  ///< of a reduction
+  reference::EngineReduction operation = reference::EngineReduction::add;  ///< operation of a reduction
   tmajit::TensorMapSpec map;                                               ///< tiled or im2col
   std::array<std::int64_t, tmajit::max_map_rank> at{};                     ///< row-major
   std::array<std::int64_t, tmajit::max_map_rank - 2> offsets{};            ///< im2col loads; outermost first
-  std::uint32_t begin = 0;  ///< of the tile, from a multiple of 1024: a multiple of 128
+  std::uint32_t begin = 0;  ///< beginning of the tile, from a multiple of 1024: a multiple of 128
   std::uint32_t hint = 0;   ///< below hint_count
-  bool prefetch = false;    ///< the map and the tile, before a load
+  bool prefetch = false;    ///< whether the kernel prefetches the map and the tile before a load
   bool moved = false;       ///< Trial::moved
   /// Contents of the tensor and of the tile; empty: random bits.
   std::vector<std::byte> elements = {};
   std::vector<std::byte> operands = {};
 };
 
-/// Everything that is needed to make the copy again by hand.
+/// Describes a copy completely, so that it can be repeated by hand.
 [[nodiscard]] std::string describe(const TileCopy& copy);
-/// The copy with random data where it has none, and what the reference makes of it.
+/// The copy, with random data where it has none, and the reference's results.
 [[nodiscard]] Trial trial_of(const TileCopy& copy, reference::Random& random);
-/// Bytes of the tensor's memory, with some behind its end that must stay as they are.
+/// Bytes of the tensor's memory, with some after its end that must not change.
 [[nodiscard]] std::uint64_t tensor_bytes(const tmajit::TensorMapSpec& map);
 /// Bytes of a window of shared memory that holds the tile of `copy`.
 [[nodiscard]] std::uint64_t window_bytes(const TileCopy& copy);

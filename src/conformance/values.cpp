@@ -52,7 +52,7 @@ std::uint64_t number(Random& random, const Format& f, std::uint64_t exponents) {
 std::uint64_t floating(Random& random, const Format& f, Values values) {
   const std::uint64_t sign = one_in(random, 2) ? f.sign() : 0;
   switch (values) {
-    // Few digits, so that sums are exact and no smaller than the last of them.
+    // Few digits, so that sums are exact and no smaller than the last digit.
     case Values::numbers: return sign | (number(random, f, 2) & ~(f.hidden() / 16 - 1));
     case Values::rounded: return sign | number(random, f, f.exponent_bits == 5 ? 8 : 24);
     case Values::subnormals:

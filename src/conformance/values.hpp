@@ -17,12 +17,12 @@ enum class Values : std::uint8_t {
   bits,        ///< any bits
   numbers,     ///< integers at the ends of their range and anywhere; finite floats whose sums are normal
   rounded,     ///< floats whose sums have more digits than the type, ties among them
-  subnormals,  ///< and zeros and the least normal numbers
-  zeros,       ///< of both signs, and ones
-  infinities,  ///< and the largest numbers, whose sums overflow, and ones
-  nans,        ///< of both signs, quiet and signaling, and ones
+  subnormals,  ///< subnormals, zeros and the least normal numbers
+  zeros,       ///< zeros of both signs, and ones
+  infinities,  ///< infinities, the largest numbers, whose sums overflow, and ones
+  nans,        ///< NaNs of both signs, quiet and signaling, and ones
 };
-/// `count` elements of `type`; of an integer type every choice but `bits` is `numbers`.
+/// `count` elements of `type`. For an integer type, every set except `bits` is `numbers`.
 [[nodiscard]] std::vector<std::byte> random_values(reference::Random& random, tmajit::ElementType type,
                                                    Values values, std::size_t count);
 

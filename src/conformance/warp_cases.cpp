@@ -28,7 +28,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-/// `count` matrices loaded from 16-byte rows in an order of their own, and stored to another place.
+/// Loads `count` matrices from 16-byte rows in a permuted order, and stores them to other rows.
 std::string matrices_text(int count, bool transposed) {
   return fmt::format(R"(
 #include "tmajit/matrix8x8.cuh"
@@ -95,7 +95,7 @@ void add_matrices(std::vector<Case>& cases) {
                    }});
 }
 
-// One warpgroup gives registers back, two take them and keep more words than they began with room for.
+// One warpgroup gives registers back. Two take them, and hold more words than their first registers could.
 constexpr auto registers_text = R"(
 #include "tmajit/registers.cuh"
 using namespace tmajit;
@@ -158,7 +158,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-// The first lets the second begin long before it writes. Only the second touches `other`.
+// The first grid lets the second begin long before it writes. Only the second accesses `other`.
 constexpr auto overlap_text = R"(
 #include "tmajit/grid.cuh"
 using namespace tmajit;
@@ -177,7 +177,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {
 }
 )";
 
-/// All threads wait, or one thread waits and the rest meet it at a barrier.
+/// A trial in which all threads wait, or one thread waits and the rest meet it at a barrier.
 Trial overlap(Random& random, bool all) {
   std::string text = overlap_text;
   text.replace(text.find("ONE"), 3, all ? "threadIdx.x" : std::to_string(reference::between(random, 0, 127)));

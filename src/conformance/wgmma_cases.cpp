@@ -1,4 +1,4 @@
-/// wgmma over boxes that the copy engine brings: every swizzle, both majors, A from shared memory and from
+/// wgmma over boxes that the copy engine loads: every swizzle, both majors, A from shared memory and from
 /// registers, each element type. All values are small integers, so that every sum is exact.
 #include "conformance/groups.hpp"
 #include "conformance/kernel_text.hpp"
@@ -24,10 +24,10 @@ constexpr std::uint32_t m = 64;
 constexpr std::uint32_t n = 64;
 constexpr std::uint32_t k = 128;
 
-/// An operand's type: how large an element is, and the codes of -2, -1, 0, 1 and 2.
+/// An operand's type: its size, and the codes of -2, -1, 0, 1 and 2.
 struct Operand {
   ElementType element;
-  const char* word;  ///< of as many bytes
+  const char* word;  ///< unsigned type of as many bytes
   std::array<std::uint32_t, 5> codes;
 };
 
@@ -37,9 +37,9 @@ constexpr Operand tf32{ElementType::f32, "u32", {0xc0000000, 0xbf800000, 0, 0x3f
 constexpr Operand e4m3{ElementType::e4m3, "u8", {0xc0, 0xb8, 0, 0x38, 0x40}};
 constexpr Operand e5m2{ElementType::e5m2, "u8", {0xc0, 0xbc, 0, 0x3c, 0x40}};
 constexpr Operand s8{ElementType::i8, "u8", {0xfe, 0xff, 0, 1, 2}};
-constexpr Operand u8{ElementType::u8, "u8", {3, 4, 0, 1, 2}};  // which has no -2 and -1: 3 and 4
+constexpr Operand u8{ElementType::u8, "u8", {3, 4, 0, 1, 2}};  // has no -2 and -1; uses 3 and 4
 
-/// Products: the header, the function, what accumulates.
+/// A product: its header, its function, and the type of its accumulators.
 struct Product {
   const char* header;
   const char* function;
@@ -63,8 +63,8 @@ struct Multiplication {
   bool a_from_registers = false;
   bool a_along_m = false;
   bool b_along_n = false;
-  std::uint32_t shift = 0;        ///< of the tiles, from the swizzle's period, in 128 bytes
-  std::uint32_t base_offset = 0;  ///< of their descriptors, in 128 bytes; both K-major
+  std::uint32_t shift = 0;        ///< shift of the tiles from the swizzle's period, in 128 bytes
+  std::uint32_t base_offset = 0;  ///< base offset of their descriptors, in 128 bytes; both K-major
 };
 
 /// The sides of an operand's box, outermost first: whole lines of the swizzle's span, or of 16 bytes.
@@ -146,7 +146,7 @@ extern "C" __global__ void __launch_bounds__(128, 1) multiply(Result* out, const
       c.a_from_registers ? 1 : 0, c.product.function, majors, 128 * c.shift, c.base_offset);
 }
 
-/// A matrix of `side` rows along K, of numbers 0 to 4: which of the codes each element is.
+/// A matrix of `side` rows along K. Each element is the index, 0 to 4, of one of the codes.
 using Matrix = std::vector<std::uint32_t>;
 
 Matrix random_matrix(Random& random, std::uint32_t side) {
@@ -194,8 +194,8 @@ std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, cons
   return out;
 }
 
-/// The matrix as a descriptor with a base offset reads it (docs/tma.md): its swizzle's pattern begins so far
-/// behind the period at which that of the engine begins, which has written the tile.
+/// The matrix as a descriptor with a base offset reads it (docs/tma.md): its swizzle's pattern begins that
+/// far after the period at which the pattern of the engine, which has written the tile, begins.
 Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& matrix) {
   if (c.base_offset == 0) return matrix;
   const std::uint32_t span = span_bytes(c.swizzle);
@@ -203,7 +203,7 @@ Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& ma
   const std::uint32_t per = 16 / size_of(operand.element);
   Matrix read(matrix.size());
   for (std::uint32_t at = 0; at < matrix.size(); ++at) {
-    const std::uint32_t line = c.shift + at / k * span / 128;  // of 128 bytes, from the period's first on
+    const std::uint32_t line = c.shift + at / k * span / 128;  // counts 128 bytes from the period's beginning
     const std::uint32_t other = (line ^ (line - c.base_offset)) & (chunks - 1);
     read[at] = matrix[at ^ other * per];
   }
@@ -254,8 +254,8 @@ std::vector<Trial> trials_of(const Product& product, Random& random) {
   return trials;
 }
 
-/// Tiles that begin at each of the places, but the first, from one period of their swizzle to the next; or
-/// descriptors that say so; or both.
+/// Trials whose tiles begin at each 128-byte line of their swizzle's period except the first, or whose
+/// descriptors have the base offset of such a line, or both.
 std::vector<Trial> shifted(Random& random, bool tiles, bool descriptors) {
   std::vector<Trial> trials;
   for (const Swizzle swizzle : {Swizzle::b32, Swizzle::b64, Swizzle::b128}) {

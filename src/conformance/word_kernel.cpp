@@ -13,7 +13,7 @@ using namespace tmajit;
 using reference::Random;
 
 Trial trial_of(const WordKernel& kernel, Random& random) {
-  // At least one word: no memory has no address.
+  // At least one word, because empty memory has no address.
   std::vector<std::byte> in = random_bytes(random, std::size_t{4} * std::max(kernel.in, 1U));
   std::vector<std::uint32_t> values(in.size() / 4);
   std::memcpy(values.data(), in.data(), in.size());

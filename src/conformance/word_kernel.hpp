@@ -10,12 +10,12 @@
 
 namespace conformance {
 
-/// A kernel `extern "C" __global__ void words(u32* out, const u32* in)` of one cluster, for what needs no
-/// tensor map.
+/// A kernel `extern "C" __global__ void words(u32* out, const u32* in)` of one cluster, for tests without
+/// tensor maps.
 struct WordKernel {
   std::string what;
   std::string text;
-  std::uint32_t threads = 128;  ///< of a CTA
+  std::uint32_t threads = 128;  ///< threads of a CTA
   std::uint32_t ctas = 1;
   std::uint32_t in = 0;   ///< words, random
   std::uint32_t out = 0;  ///< words, zeros

@@ -33,7 +33,7 @@ Number number(const char* name, Number fallback) {
 
 struct Artifacts {
   std::mutex mutex;
-  std::deque<Artifact> all;  ///< one a kernel that was loaded
+  std::deque<Artifact> all;  ///< artifacts, one for each loaded kernel
 };
 
 Artifacts& artifacts() {

@@ -16,7 +16,7 @@ struct Allocation {
   std::uint64_t begin = 0;
   std::uint64_t bytes = 0;
   MemoryKind kind = MemoryKind::device;
-  unsigned flags = 0;  ///< of cudaHostAlloc() or cudaHostRegister()
+  unsigned flags = 0;  ///< flags of cudaHostAlloc() or cudaHostRegister()
 };
 
 [[nodiscard]] inline std::uint64_t address_of(const void* pointer) noexcept {

@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// A stream of its own, for as long as it lives.
+/// Creates a stream, and destroys it with the object.
 class OwnStream {
  public:
   explicit OwnStream(DeviceStreams& streams) : streams_(streams), stream_(streams.create()) {}
@@ -58,7 +58,7 @@ class Event {
   CUevent event_ = nullptr;
 };
 
-/// Two events; nothing that it asks of them is in the way of a capture.
+/// A timer of two events. Its calls do not disturb a capture.
 class GpuTimer final : public StreamTimer {
  public:
   explicit GpuTimer(std::shared_ptr<const Context> context) : context_(std::move(context)) {
@@ -92,18 +92,18 @@ class GpuTimer final : public StreamTimer {
   std::optional<std::pair<Event, Event>> events_;
 };
 
-/// Returns the graph captured since cuStreamBeginCapture; null, with the reason in `result`, if that went
-/// wrong.
+/// Returns the graph captured since cuStreamBeginCapture; null, with the reason in `result`, if the capture
+/// failed.
 CUgraph end_capture(const Api& api, Stream stream, CUresult& result) {
   CUgraph graph = nullptr;
   result = api.stream_end_capture(stream, &graph);
   return result == CUDA_SUCCESS ? graph : nullptr;
 }
 
-/// Work that was captured from a stream, to be launched as a whole.
+/// Work captured from a stream, launched as a whole.
 class Graph {
  public:
-  /// Captures what `work` enqueues on `stream`, which is not the default stream.
+  /// Captures the work that `work` enqueues on `stream`, which is not the default stream.
   Graph(const Api& api, Stream stream, const std::function<void()>& work) : api_(api) {
     // Thread-local: other threads may go on with calls that a capture forbids.
     check(api, api.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
@@ -270,7 +270,7 @@ EncodedTensorMap Gpu::encode(const TensorMapSpec& spec, DevicePtr address) {
 void Gpu::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
   if (context_->api().tensor_map_replace_address(reinterpret_cast<CUtensorMap*>(&map),
                                                  reinterpret_cast<void*>(address)) != CUDA_SUCCESS) {
-    map = encode(spec, address);  // which says what is wrong
+    map = encode(spec, address);  // reports the reason if it fails, too
   }
 }
 

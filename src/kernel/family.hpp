@@ -36,7 +36,7 @@ using Flag = std::uint32_t;
 /// Whether a candidate suits most problems of its kind.
 enum class Usual : std::uint8_t {
   no,
-  otherwise,  ///< where no other family's does
+  otherwise,  ///< yes, unless another family's candidate does
   yes,
 };
 
@@ -60,13 +60,14 @@ class CandidateData {
 /// launched.
 struct Candidate {
   const Family* family = nullptr;
-  std::shared_ptr<const CandidateData> data;  ///< never changes; the family knows its type
-  CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be turned round
-  /// A planner takes the one that suits most problems of the kind unless another is clearly faster, and shape
-  /// classes are named by it. No two candidates of a problem say `yes`, and no two `otherwise`.
+  std::shared_ptr<const CandidateData> data;  ///< immutable; the family knows its type
+  CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be reversed
+  /// Whether this one suits most problems of the kind. A planner takes that candidate unless another is
+  /// clearly faster, and it names the shape class. At most one candidate of a problem has `yes`, and one
+  /// `otherwise`.
   Usual usual = Usual::no;
   /// Whether a planner takes it without a measurement. For small problems only kernels that many problems
-  /// share qualify: one that is a little faster would not be worth compiling.
+  /// share qualify: compiling one that is slightly faster would not pay.
   bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
@@ -75,61 +76,60 @@ struct Candidate {
   }
 };
 
-/// Demands of a candidate on an SM and on memory. The cost model and explanations know nothing else of a
-/// kernel.
+/// Demands of a candidate on an SM and on memory: all that the cost model and explanations know of a kernel.
 struct Footprint {
   PerDimension box{};               ///< elements of a tile in each dimension of the nest
-  std::uint32_t threads = 32;       ///< of a CTA
-  std::uint64_t tiles = 0;          ///< that there are, where they are no boxes; 0: as many as the box says
+  std::uint32_t threads = 32;       ///< threads of a CTA
+  std::uint64_t tiles = 0;          ///< number of tiles, if they are no boxes; 0: as many as the box gives
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
-  std::uint32_t tiles_per_cta = 1;  ///< that it does one after the other, as many times
+  std::uint32_t tiles_per_cta = 1;  ///< consecutive tiles of a CTA
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t most_dynamic_shared_bytes = 0;  ///< of any launch of the kernel, if that differs
+  std::uint32_t most_dynamic_shared_bytes = 0;  ///< the most of all launches of the kernel, if that differs
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t registers = 32;       ///< of a thread, as kernels like this were compiled
-  std::uint64_t bytes_in_flight = 0;  ///< of loads, of a CTA
+  std::uint32_t registers = 32;       ///< registers of a thread, as kernels like this were compiled
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA
   bool by_engine = false;             ///< the copy engine loads, which takes longer to start
   bool stored_by_engine = false;      ///< the copy engine stores, row by row
   std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
-  std::uint32_t store_bytes = 0;  ///< stores begin at multiples of so many, whatever the tile; 0: they do not
-  std::uint32_t rounds = 1;       ///< times that a thread waits for loads
-  double waits = 0;               ///< times that a thread waits for memory and has nothing else to do
-  double last_waits = 0;          ///< those of the last CTA when all others have ended
-  std::uint32_t passes = 0;       ///< vectors that a thread takes from shared memory, one after the other
-  double instructions = 0;        ///< of all threads of all CTAs together
-  double lines = 0;               ///< lines of memory that accesses of all warps meet one after the other
-  double again = 0;               ///< bytes read twice, because CTAs meet a sector at different times
-  double beside = 0;  ///< bytes that tiles load of their neighbours' elements, all of them together
-  PerDimension order = in_order();  ///< dimensions in which CTAs take tiles, the fastest last
+  std::uint32_t store_bytes = 0;      ///< alignment of stores in bytes, whatever the tile; 0: none
+  std::uint32_t rounds = 1;           ///< times that a thread waits for loads
+  double waits = 0;                   ///< times that a thread waits for memory while no other work hides it
+  double last_waits = 0;              ///< waits of the last CTA when all others have ended
+  std::uint32_t passes = 0;           ///< vectors that a thread takes from shared memory, one after the other
+  double instructions = 0;            ///< instructions of all threads of all CTAs together
+  double lines = 0;                   ///< lines of memory that the accesses of all warps touch
+  double again = 0;                   ///< bytes read twice, because CTAs read a sector at different times
+  double beside = 0;                  ///< bytes of neighbours' elements that all tiles load
+  PerDimension order = in_order();    ///< dimensions in which CTAs take tiles, the fastest last
 };
 
-/// Tiles that the nest has.
+/// The number of tiles of the nest.
 [[nodiscard]] std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) noexcept;
 
-/// CTAs of such a kernel that an SM holds, by its threads, shared memory and registers.
+/// The number of CTAs that an SM holds, by threads, shared memory and registers.
 [[nodiscard]] std::uint32_t resident_ctas(const Footprint& footprint) noexcept;
 
 /// A family's part of one kernel's source. The writer knows the rest (codegen/source.cpp).
 struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
-  std::string facts = {};  ///< what the kernel is specialised for, as declarations
+  std::string facts = {};  ///< facts that the kernel is specialised for, as declarations
   /// Names that are set in the template, which keeps its lines by them (templates/README.md).
   std::vector<std::string> flags = {};
-  std::uint32_t rank = 0;      ///< of the views, for each of whose dimensions lines are written out; or 0
-  std::uint32_t map_rank = 0;  ///< of the tensor maps; 0 where there are none
-  std::uint32_t element_bytes = 0;         ///< of elements that are moved as bits; 0 where `elements` says it
+  std::uint32_t rank = 0;  ///< rank of the views, for each of whose dimensions lines are written out; or 0
+  std::uint32_t map_rank = 0;       ///< rank of the tensor maps; 0 if there are none
+  std::uint32_t element_bytes = 0;  ///< size of elements that are moved as bits; 0 where `elements` gives it
   std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
-  std::uint32_t most_threads = 0;          ///< of any launch, where the kernel takes tiles of any size
-  std::uint32_t least_ctas = 0;            ///< of an SM, for which the compiler keeps registers; 0: any
-  std::string call = {};                   ///< the body of the entry: "transpose_tile(views)"
+  std::uint32_t most_threads = 0;  ///< threads of any launch, where the kernel takes tiles of any size
+  std::uint32_t least_ctas = 0;    ///< CTAs of an SM, for which the compiler limits registers; 0: any
+  std::string call = {};           ///< body of the entry: "transpose_tile(views)"
 
   // For kernels with an expression.
-  std::vector<ElementType> inputs = {};  ///< of x0 …
-  ElementType result = ElementType::u8;  ///< what values become
-  ExpressionReads reads = {};            ///< what the template hands to evaluate()
-  bool neighbours = false;               ///< inputs are objects that are called with offsets
-  std::uint32_t coordinates = 0;         ///< that g and t have
+  std::vector<ElementType> inputs = {};  ///< types of x0 …
+  ElementType result = ElementType::u8;  ///< type of the results
+  ExpressionReads reads = {};            ///< names that the template passes to evaluate()
+  bool neighbours = false;               ///< whether inputs are objects that are called with offsets
+  std::uint32_t coordinates = 0;         ///< number of coordinates in g and t
   std::string before_expression = {};    ///< lines of evaluate() before the expression
 
   void set(std::string_view flag, bool on = true) {
@@ -137,8 +137,8 @@ struct SourceParts {
   }
 };
 
-/// One kernel family: all that is known of it, in its own folder. Stateless, and static: nothing destroys it,
-/// for threads and static objects may make kernels while the process ends.
+/// One kernel family, described in its own folder. Stateless, and never destroyed, because threads and static
+/// objects may make kernels while the process ends.
 class Family {
  public:
   explicit Family(const FamilyInfo& info) : info_(info) {}
@@ -148,8 +148,8 @@ class Family {
   [[nodiscard]] const FamilyInfo& info() const noexcept { return info_; }
   [[nodiscard]] std::string_view name() const noexcept { return info_.name; }
 
-  /// The kernels of the family that are worth considering for a problem whose nest is not empty; none where
-  /// it cannot do it.
+  /// Adds the family's kernels that are worth considering for a problem whose nest is not empty; none if the
+  /// family cannot do the problem.
   virtual void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const = 0;
 
   [[nodiscard]] virtual Footprint footprint(const Candidate& candidate, const Problem& problem) const = 0;
@@ -157,7 +157,7 @@ class Family {
   [[nodiscard]] virtual std::span<const ChoiceField> choice_fields() const noexcept = 0;
   /// The choice for people, after the family's name: "64x64 by 8, 256 threads, source order".
   [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const = 0;
-  /// One sentence: why this kernel does it.
+  /// One sentence: why this kernel suits the problem.
   [[nodiscard]] virtual std::string why(const Candidate& candidate, const Problem& problem) const = 0;
   /// Further steps from the views to this kernel, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> rewrites(const Candidate& /*candidate*/) const { return {}; }
@@ -167,7 +167,8 @@ class Family {
                     LaunchShape& shape) const = 0;
   [[nodiscard]] virtual SourceParts source(const Candidate& candidate, std::string_view expression) const = 0;
 
-  /// Sets what only the family knows of a shape class: `staggered`, `column`, `sources` and `access`.
+  /// Sets the members of a shape class that only the family knows: `staggered`, `column`, `sources` and
+  /// `access`.
   virtual void classify(const Candidate& /*candidate*/, const Problem& /*problem*/,
                         ShapeClass& /*shape*/) const {}
 
@@ -185,7 +186,7 @@ struct FactsData : CandidateData {
   Facts facts;
 };
 
-/// The facts of a candidate, which must be of the family whose struct they are.
+/// The facts of a candidate. `Facts` must be its family's struct.
 template <class Facts>
 [[nodiscard]] const Facts& facts_of(const Candidate& candidate) {
   return static_cast<const FactsData<Facts>&>(*candidate.data).facts;
@@ -194,8 +195,8 @@ template <class Facts>
 /// The layout of families whose candidates have none.
 struct NoLayout {};
 
-/// A family whose candidates have these types. The layout is what else follows from choice and problem, where
-/// working it out each time would take long.
+/// A family whose candidates have these types. The layout caches results that follow from choice and problem
+/// and take long to compute.
 template <class Facts, class Choice, class Layout = NoLayout>
 class TypedFamily : public Family {
  public:
@@ -232,12 +233,12 @@ class TypedFamily : public Family {
   }
 };
 
-/// The logarithm to base 2, rounded down, as a shape class has it; of 0 that of 1.
+/// The logarithm to base 2, rounded down, for a shape class; 0 for n = 0.
 [[nodiscard]] inline std::int8_t log2_of(std::uint64_t n) noexcept {
   return static_cast<std::int8_t>(std::bit_width(n | 1) - 1);
 }
 
-/// Adds a candidate unless an equal one is there, which becomes common if this one is.
+/// Adds a candidate unless there is an equal one. That one then becomes common if this one is.
 void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common = true);
 
 /// A grid of so many CTAs in one dimension. Throws Error{unsupported} if they are more than 2^31 − 1.

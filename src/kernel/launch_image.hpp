@@ -60,8 +60,8 @@ class alignas(8) LaunchImage {
   };
   /// Tensor that an operand is part of.
   struct Part {
-    std::uint32_t tensor = 0;  ///< its number among the addresses that launches are given
-    DevicePtr as_planned = 0;  ///< that tensor's address
+    std::uint32_t tensor = 0;  ///< number of the tensor among the addresses that launches are given
+    DevicePtr as_planned = 0;  ///< address of that tensor
   };
 
   /// Bytes that an image takes, a multiple of 8.
@@ -113,11 +113,11 @@ class alignas(8) LaunchImage {
  private:
   static constexpr std::size_t chunk = 32;  ///< bytes that are copied at once
   struct Patch {
-    std::uint32_t offset;  ///< in the parameters' bytes
+    std::uint32_t offset;  ///< offset in the parameters' bytes
     std::uint32_t tensor;
   };
   struct Map {
-    DevicePtr distance;  ///< from its tensor's address
+    DevicePtr distance;  ///< distance from its tensor's address
     DevicePtr encoded;   ///< the address that the bytes hold it for
     std::uint32_t offset;
     std::uint32_t tensor;
@@ -137,9 +137,9 @@ class alignas(8) LaunchImage {
     std::size_t patch;
     std::size_t map;
     std::size_t pointer;  ///< the offset of each parameter in `bytes`
-    std::size_t bytes;    ///< of the parameters, to a whole chunk
-    std::size_t encoder;  ///< of the maps, if there are any
-    std::size_t spec;     ///< of each map
+    std::size_t bytes;    ///< offset of the parameters, rounded up to a whole chunk
+    std::size_t encoder;  ///< offset of the maps' encoder, if there are maps
+    std::size_t spec;     ///< offset of each map's spec
     std::size_t end;
   };
 

@@ -45,15 +45,15 @@ class ParameterBlock {
   };
   /// A tensor map, which the device that launches encodes into the block.
   struct Map {
-    std::uint32_t entry = 0;   ///< of entries()
-    std::uint32_t offset = 0;  ///< in the block
+    std::uint32_t entry = 0;   ///< index into entries()
+    std::uint32_t offset = 0;  ///< offset in the block
     std::uint32_t operand = 0;
     DevicePtr address = 0;
     TensorMapSpec spec;
   };
   /// A 64-bit address of memory of an operand: it moves as the operand does.
   struct Patch {
-    std::uint32_t offset = 0;  ///< in the block
+    std::uint32_t offset = 0;  ///< offset in the block
     std::uint32_t operand = 0;
   };
 

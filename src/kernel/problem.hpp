@@ -20,8 +20,8 @@ TMAJIT_BEGIN
 /// The names that an expression reads beside its sources' values.
 struct ExpressionReads {
   bool g = false;           ///< the element's coordinates
-  bool t = false;           ///< those in its tile
-  bool tile_index = false;  ///< its number in its tile
+  bool t = false;           ///< coordinates in its tile
+  bool tile_index = false;  ///< number in its tile
 };
 
 /// Bits are moved as they are.
@@ -31,7 +31,7 @@ struct CopyProblem {
 /// Bits are moved as they are; the nest is windowed.
 struct PadProblem {
   static constexpr std::string_view operation = Padding::operation;
-  double value = 0;  ///< of destination elements that the source does not reach
+  double value = 0;  ///< value of destination elements that the source does not cover
 };
 /// An expression of each element's sources.
 struct MapProblem {
@@ -45,7 +45,7 @@ struct StencilProblem {
   std::string expression;
   ExpressionReads reads = {};
   StencilCalls calls = {};
-  std::array<std::uint32_t, max_stencil_dims> dim{};  ///< of the views, that each offset of a call is along
+  std::array<std::uint32_t, max_stencil_dims> dim{};  ///< dimension of the views for each offset of a call
   Boundary boundary = Boundary::zero;
   double value = 0;
 };
@@ -53,15 +53,15 @@ struct StencilProblem {
 struct ReduceProblem {
   static constexpr std::string_view operation = Reduction::operation;
   ReductionOp op = ReductionOp::sum;
-  std::string expression;     ///< what is reduced
-  std::string epilogue = {};  ///< what is computed of each result; empty: nothing
+  std::string expression;     ///< expression that is reduced
+  std::string epilogue = {};  ///< expression of each result; empty: none
 };
 /// A scan of the nest's last dimension, which is walked in the scan's direction.
 struct ScanProblem {
   static constexpr std::string_view operation = Scan::operation;
   ScanOp op = ScanOp::sum;
   bool exclusive = false;
-  std::string expression;  ///< what is scanned
+  std::string expression;  ///< expression that is scanned
 };
 /// The destination's elements are combined with the source's.
 struct CombineProblem {
@@ -92,7 +92,7 @@ using ProblemBody = std::variant<CopyProblem, PadProblem, MapProblem, StencilPro
 struct Problem {
   CanonicalNest nest = {};
   std::array<ElementType, max_operands> type{};
-  std::array<DevicePtr, max_operands> address{};  ///< of the nest's first element
+  std::array<DevicePtr, max_operands> address{};  ///< address of the nest's first element
   std::array<DevicePtr, max_operands> low{};      ///< an operand's elements lie in the bytes [low, high)
   std::array<DevicePtr, max_operands> high{};
   /// Sources that reach into the bytes from the destination's first element to its last: some of its elements
@@ -100,9 +100,9 @@ struct Problem {
   /// other threads may write it.
   std::array<bool, max_operands> interleaved{};
   TensorView destination = {};   ///< as the move has it; empty for a tile of the caller's choice
-  ProblemBody body = {};         ///< what is done, by operation
+  ProblemBody body = {};         ///< the operation
   std::uint32_t joined = 1;      ///< elements of `type` that are one of the nest's (widened())
-  std::uint32_t sm_count = 132;  ///< of the chip: what a persistent grid fills
+  std::uint32_t sm_count = 132;  ///< SMs of the chip, which a persistent grid fills
 
   /// An operand as a view: as it is where the caller chose the tile, else as the nest walks it.
   [[nodiscard]] TensorView view(std::uint32_t operand) const;

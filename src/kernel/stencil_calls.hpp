@@ -18,7 +18,7 @@ using StencilOffsets = std::array<std::int32_t, max_stencil_dims>;
 
 /// Elements that a stencil's expression reads of its sources: "x0(-1, 0) + x0" reads two elements of one.
 struct StencilCalls {
-  std::uint32_t offsets = 0;                                      ///< of every call; 0: no source is called
+  std::uint32_t offsets = 0;  ///< number of offsets of every call; 0: no source is called
   std::array<std::vector<StencilOffsets>, max_inputs> taps = {};  ///< distinct, by source
 };
 
@@ -27,7 +27,7 @@ inline constexpr std::int32_t max_stencil_offset = 64;
 
 struct CallMistake {
   std::size_t offset;  ///< byte of the expression where it shows
-  std::string need;    ///< what would be legal, as a noun
+  std::string need;    ///< the legal form, as a noun
 };
 
 /// Reads the calls of x0 … (x of one source) from an expression. Offsets are whole numbers, written out: a

@@ -15,7 +15,7 @@ struct WindowProblem {
   TensorView
       destination;  ///< [images, windows…, taps…, channels], or with a filter [images, windows…, outputs]
   TensorView images;  ///< [images, extents…, channels]
-  TensorView filter;  ///< of a convolution [outputs, taps…, channels]; else of rank 0
+  TensorView filter;  ///< filter of a convolution [outputs, taps…, channels]; else of rank 0
 
   [[nodiscard]] std::uint64_t image_count() const noexcept { return images.shape[0]; }
   [[nodiscard]] std::uint64_t channels() const noexcept { return images.shape[geometry.dims + 1]; }

@@ -269,9 +269,9 @@ class Draft {
   const ptx::Function& function_;
   const PtxKernel& kernel_;
   std::string shown_;
-  std::vector<std::string> types_;  ///< of the parameters in C++, or empty
+  std::vector<std::string> types_;  ///< types of the parameters in C++, or empty
   std::vector<std::vector<ParameterUse>> uses_;
-  std::string cluster_use_;  ///< what says that the kernel runs in clusters; empty: nothing does
+  std::string cluster_use_;  ///< evidence that the kernel runs in clusters; empty: none
   bool shared_ = false;
   bool is_triton_;
   Json buffers_ = Json::object();

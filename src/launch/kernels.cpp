@@ -63,7 +63,7 @@ std::uint64_t count_of(const Extent& extent) {
   return extent[0] * extent[1] * extent[2];
 }
 
-/// Throws with every extent that the kernel cannot be launched with.
+/// Throws an error that names every extent that the kernel cannot be launched with.
 void require_shape(const KernelLaunch& launch, const PtxKernel& kernel) {
   const Extent block{launch.block[0], launch.block[1], launch.block[2]};
   const Extent cluster{launch.cluster[0], launch.cluster[1], launch.cluster[2]};
@@ -122,7 +122,7 @@ const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std:
     refuse("{}: \"entry\" is missing; the PTX has {} kernels: {}", path, kernels.size(),
            fmt::join(shown, ", "));
   }
-  // The whole of a name goes before a part of others.
+  // A kernel with the whole name goes before kernels whose names contain it.
   using Test = std::function<bool(std::size_t)>;
   const Test tests[] = {[&](std::size_t i) { return kernels[i].name == words; },
                         [&](std::size_t i) { return shown[i] == words; },

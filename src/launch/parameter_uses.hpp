@@ -13,15 +13,15 @@ TMAJIT_BEGIN
 struct ParameterUse {
   enum class Kind : std::uint8_t {
     number,
-    address,  ///< of global memory
+    address,  ///< address of global memory
     map,      ///< a tensor map
   };
   Kind kind = Kind::number;
   std::uint64_t offset = 0;                     ///< bytes, from the parameter's beginning
-  ptx::ScalarType type = ptx::ScalarType::b64;  ///< of a number
-  std::uint32_t count = 1;                      ///< of numbers, one behind the other
-  std::uint32_t rank = 0;                       ///< of a map; 0: not known
-  bool im2col = false;                          ///< of a map
+  ptx::ScalarType type = ptx::ScalarType::b64;  ///< type of a number
+  std::uint32_t count = 1;                      ///< count of adjacent numbers
+  std::uint32_t rank = 0;                       ///< rank of a map; 0: not known
+  bool im2col = false;                          ///< whether a map is for im2col
   bool loaded = false;                          ///< not only declared
   /// For an address: the type of the elements there, if loads and stores give more than a number of bits.
   std::optional<ptx::ScalarType> elements = {};

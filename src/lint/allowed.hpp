@@ -31,7 +31,7 @@ class Allowed {
 
   const LintOptions& options_;
   Comments in_ptx_;
-  std::map<std::string, std::string> paths_;  ///< of files without folders
+  std::map<std::string, std::string> paths_;  ///< paths of files without folders
   std::map<std::string, Comments> in_sources_;
 };
 

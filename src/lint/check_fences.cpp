@@ -30,7 +30,7 @@ struct Writes {
   bool (*fences)(const Event& event);
   bool (*overlap)(const Kernel& kernel, const Event& write, const Event& read);
   bool by_many;        ///< many threads may write what one then reads
-  check::RuleId rule;  ///< that is broken where no fence stands between the two
+  check::RuleId rule;  ///< rule that is broken if no fence stands between the two
   /// Message of a finding: about the read, with the line of the write. If one thread writes, about the write,
   /// with the line of the read.
   const char* found;
@@ -244,8 +244,8 @@ class FenceCheck final : public PathCheck {
 
   const Writes& of_;
   std::vector<std::vector<std::uint32_t>> groups_;
-  std::vector<std::uint32_t> group_of_;  ///< of the first event of each group
-  std::vector<std::uint32_t> class_of_;  ///< of a group that is read: those with the same readers
+  std::vector<std::uint32_t> group_of_;  ///< by event: the group that it begins
+  std::vector<std::uint32_t> class_of_;  ///< class of each group: groups with the same readers share one
   std::vector<bool> is_reader_;          ///< copies that read a group
 };
 

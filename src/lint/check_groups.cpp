@@ -10,8 +10,8 @@ namespace {
 
 using Kind = Event::Kind;
 
-/// Follows one bulk store a path: until its group is committed, and until a wait covers that group. Before
-/// that the thread may not end, nor write where the store reads.
+/// Follows one bulk store along each path, until its group is committed and a wait covers that group. Before
+/// that the thread must neither end nor write the memory that the store reads.
 class GroupCheck final : public PathCheck {
  public:
   GroupCheck(const Kernel& kernel, Findings& findings) : PathCheck(kernel, findings) {
@@ -31,7 +31,7 @@ class GroupCheck final : public PathCheck {
         if (!event.is_shared) return false;
         [[fallthrough]];
       case Kind::bulk_load:
-        // Among more than `most_compared` stores, one may be at its address.
+        // More than `most_compared` stores are not compared: the event may overwrite the source of one.
         return stores_.size() > most_compared ||
                std::ranges::any_of(stores_, [&](std::uint32_t store) { return overwrites(event, store); });
       default: return false;
@@ -80,7 +80,7 @@ class GroupCheck final : public PathCheck {
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
-    // Around the loop, what names the store's address names another.
+    // In the next iteration, the terms of the store's address may stand for another address.
     Followed followed = unpack(state.memory);
     followed.stale |= kernel_.values.before(kernel_.events[followed.store].shared, rank).known < 32;
     state.memory = pack(followed);
@@ -88,11 +88,11 @@ class GroupCheck final : public PathCheck {
   }
 
  private:
-  /// A store on its way, and how many groups have been committed since, its own included.
+  /// A store in flight, and the number of groups committed since, its own included.
   struct Followed {
     std::uint32_t store = 0;
     std::uint32_t age = 0;
-    bool stale = false;  ///< its address is no longer known
+    bool stale = false;  ///< whether its address is no longer known
   };
   static constexpr std::uint32_t oldest = 7;  ///< or older
   static constexpr std::size_t most_compared = 256;

@@ -70,7 +70,7 @@ class Events {
 
  private:
   const Kernel& kernel_;
-  std::vector<const Event*> firsts_;  ///< of each address of an mbarrier
+  std::vector<const Event*> firsts_;  ///< first event of each address of an mbarrier
 };
 
 /// Follows each thread to its first barrier: until then it may use no mbarrier but one of its own making.
@@ -234,7 +234,7 @@ class BytesCheck final : public PathCheck {
   struct Outcome {
     bool matched = false;
     bool uncertain = false;
-    std::optional<std::int32_t> rest;  ///< of some path
+    std::optional<std::int32_t> rest;  ///< remaining bytes on some path
     std::set<std::uint32_t> loads;
   };
 

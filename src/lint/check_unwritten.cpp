@@ -39,7 +39,7 @@ struct Part {
 struct Parts {
   std::uint32_t guard = none;
   llvm::SmallVector<std::uint32_t, 4> results;
-  llvm::SmallVector<std::uint32_t, 4> addresses;  ///< and what else always counts
+  llvm::SmallVector<std::uint32_t, 4> addresses;  ///< addresses, and other operands that always count
   llvm::SmallVector<Part, 8> operands;
   std::size_t from = 0;  ///< operand that `operands` begins with
 };
@@ -340,8 +340,8 @@ class UnwrittenCheck {
 
   const Kernel& kernel_;
   Findings& findings_;
-  std::vector<std::uint32_t> slot_of_;                 ///< of registers that can be undefined, else none
-  std::vector<Origin> origins_;                        ///< of slots
+  std::vector<std::uint32_t> slot_of_;  ///< slots of registers that can be undefined, else none
+  std::vector<Origin> origins_;         ///< origin of each slot
   std::vector<std::vector<std::uint32_t>> concerned_;  ///< instructions with such registers, by block
   std::vector<std::vector<bool>> entering_;            ///< slots that are undefined where blocks begin
   std::vector<bool> undefined_;                        ///< … and where the present instruction stands

@@ -114,8 +114,8 @@ class ProductCheck {
 
   const Kernel& kernel_;
   Findings& findings_;
-  std::map<std::uint32_t, InFlight> ages_;          ///< of registers in flight
-  std::map<std::uint32_t, std::uint32_t> touched_;  ///< the last access to a register since the last fence
+  std::map<std::uint32_t, InFlight> ages_;          ///< registers in flight
+  std::map<std::uint32_t, std::uint32_t> touched_;  ///< last access to a register since the last fence
   std::uint64_t group_ = 0;                         ///< a number of the kernel's groups of products
   std::uint64_t fences_ = 0;                        ///< a number of the stretches between fences
   std::uint32_t last_ = 0;                          ///< end of the block

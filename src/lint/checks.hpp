@@ -40,7 +40,7 @@ class Groups {
 struct FindingCause {
   std::optional<std::uint32_t> instruction{};
   std::optional<std::uint64_t> number{};
-  std::string_view remedy{};  ///< in place of the rule's own
+  std::string_view remedy{};  ///< remedy, in place of the rule's own
 };
 
 /// Collects what the checks find in a kernel, one finding of each rule and instruction.
@@ -59,7 +59,7 @@ class Findings {
   const check::OwnFiles& own_;
   Groups& groups_;
   LintResult& result_;
-  std::vector<std::uint32_t> segments_;  ///< of each instruction: the waits before it
+  std::vector<std::uint32_t> segments_;  ///< waits before each instruction
   std::set<std::tuple<const ptx::Instruction*, std::string_view>> known_;
 };
 
@@ -67,7 +67,7 @@ class Findings {
 struct PathState {
   std::uint64_t memory = 0;
   std::uint32_t origin = 0;  ///< an event that the memory came of
-  bool several = false;      ///< of others, too, which the check treats alike
+  bool several = false;      ///< whether it also came of other events, which the check treats alike
   Facts facts;
   friend bool operator==(const PathState&, const PathState&) = default;
 };

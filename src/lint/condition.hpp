@@ -22,8 +22,8 @@ struct Subject {
   bool one_thread = false;                ///< 1 in no more than one thread: elect.sync
   bool thread_index = false;              ///< %tid.x: no two threads have the same
   bool waits = false;                     ///< the answer of a wait for an mbarrier: 1 sooner or later
-  NumberSet domain = {{0, 1}};            ///< what it can be at all
-  llvm::SmallVector<Value, 1> values{};   ///< that it follows from; empty: not known
+  NumberSet domain = {{0, 1}};            ///< possible values
+  llvm::SmallVector<Value, 1> values{};   ///< values that it follows from; empty: not known
 };
 
 /// A formula: twice the index of a node, plus 1 if it is negated. 0 is true, 1 is false.

@@ -16,7 +16,7 @@ namespace lint {
 struct Event {
   enum class Kind : std::uint8_t {
     access,       ///< ld, atom and others that read memory
-    write,        ///< the same for what writes it: st, red, stmatrix
+    write,        ///< st, red, stmatrix and others that write memory
     bulk_load,    ///< global to shared, completes on an mbarrier
     bulk_store,   ///< shared to global, completes in a bulk group
     remote_copy,  ///< to the shared memory of another CTA, and whatever else counts bytes there
@@ -31,8 +31,8 @@ struct Event {
     expect,         ///< mbarrier.expect_tx
     arrive_expect,  ///< mbarrier.arrive.expect_tx
     arrive,
-    wait,         ///< test_wait, try_wait
-    map_change,   ///< of a tensor map in global memory: tensormap.replace, tensormap.cp_fenceproxy
+    wait,        ///< test_wait, try_wait
+    map_change,  ///< tensormap.replace or tensormap.cp_fenceproxy, which change a tensor map in global memory
     map_acquire,  ///< fence.proxy.tensormap::generic.acquire
     call,
   };
@@ -40,26 +40,26 @@ struct Event {
   std::uint32_t instruction = 0;
   Formula guard = always;
   bool is_tensor = false;
-  bool is_shared = false;                   ///< of access and write: surely shared memory
+  bool is_shared = false;                   ///< access and write: surely shared memory
   Value shared = Values::unknown(32);       ///< address of the tile, or of the access or mbarrier
-  Value global = Values::unknown(64);       ///< of a one-dimensional copy
+  Value global = Values::unknown(64);       ///< global address of a one-dimensional copy
   Value barrier = Values::unknown(32);      ///< address of the mbarrier of a load
-  Value bytes = Values::unknown(32);        ///< moved, expected; arrivals of init
-  std::uint64_t groups = 0;                 ///< that wait_group leaves pending
-  std::uint32_t access_bytes = 0;           ///< of access and write
-  MapMode mode{};                           ///< of the map that a tensor copy takes
+  Value bytes = Values::unknown(32);        ///< bytes moved or expected; arrivals of init
+  std::uint64_t groups = 0;                 ///< groups that wait_group leaves pending
+  std::uint32_t access_bytes = 0;           ///< bytes of an access or write
+  MapMode mode{};                           ///< mode of the map that a tensor copy takes
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
-  llvm::SmallVector<Value, 3> offsets;      ///< of an im2col load or prefetch, innermost first
+  llvm::SmallVector<Value, 3> offsets;      ///< offsets of an im2col load or prefetch, innermost first
   const MapFacts* map = nullptr;            ///< null if the map is not known
-  Value map_address = Values::unknown(64);  ///< of a tensor copy, a map's change and its fence
-  std::optional<CombineOp> reduction{};     ///< of a bulk_store of a tensor that is one
+  Value map_address = Values::unknown(64);  ///< map of a tensor copy, of a map's change or of its fence
+  std::optional<CombineOp> reduction{};     ///< operation of a bulk_store of a tensor that reduces
 };
 
 /// Content of a register that comes from one block, where paths meet. A comparison asks for it later.
 struct Arrival {
   std::uint32_t from = 0;  ///< a block
-  SubjectId subject = 0;   ///< what the register is asked for from there on
-  Content content;         ///< of which it becomes what this is at the end of `from`
+  SubjectId subject = 0;   ///< question that is asked of the register from there on
+  Content content;         ///< content at the end of `from`
 };
 
 /// Remaining budget of a module's checks; an exhausted one stays at 0.
@@ -80,9 +80,9 @@ struct Kernel {
   ptx::ControlFlow flow;
   Values values;
   Conditions conditions;
-  std::vector<Event> events;                   ///< of reachable instructions, in the order of the text
-  std::vector<std::uint32_t> first_event;      ///< of each block; one more at the end
-  std::vector<Formula> guards;                 ///< of branches and events; always true for others
+  std::vector<Event> events;                   ///< events of reachable instructions, in the order of the text
+  std::vector<std::uint32_t> first_event;      ///< first event of each block; one more at the end
+  std::vector<Formula> guards;                 ///< guards of branches and events; always true for others
   std::vector<std::vector<Arrival>> arrivals;  ///< at each block
   std::vector<std::uint32_t> unwritten;        ///< registers that can be read before they are written
   bool unwritten_known = true;                 ///< else there were too many to find them

@@ -191,10 +191,10 @@ class Explorer {
 
   const Kernel& kernel_;
   PathCheck& check_;
-  Relevance remembering_;         ///< of states that remember something
-  Relevance fresh_;               ///< of states that remember nothing
-  std::vector<States> seen_;      ///< that a block has been passed in
-  std::vector<States> waiting_;   ///< that it is to be passed in
+  Relevance remembering_;         ///< relevance for states with memory
+  Relevance fresh_;               ///< relevance for states without memory
+  std::vector<States> seen_;      ///< states in which a block has been passed
+  std::vector<States> waiting_;   ///< states in which a block is to be passed
   std::set<std::uint32_t> open_;  ///< ranks of blocks for which states wait
   std::vector<PathState> next_;
   std::uint64_t steps_ = 0;

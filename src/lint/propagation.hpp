@@ -96,14 +96,14 @@ class Propagation {
   Values& values_;
   Conditions& conditions_;
 
-  std::vector<std::uint32_t> slot_of_;      ///< of registers that need one, else `single`
-  std::vector<std::uint32_t> register_of_;  ///< of a slot
+  std::vector<std::uint32_t> slot_of_;      ///< slot of each register that needs one, else `single`
+  std::vector<std::uint32_t> register_of_;  ///< register of each slot
   std::vector<Content> single_;
   /// Blocks that read a register without a slot, but for the one that writes it.
   std::vector<llvm::SmallVector<std::uint32_t, 2>> readers_;
   std::vector<Content> current_;
-  std::vector<std::uint32_t> never_written_;    ///< of those without a slot: read before any write
-  ptx::Liveness live_;                          ///< of slots
+  std::vector<std::uint32_t> never_written_;    ///< registers without a slot that are read before any write
+  ptx::Liveness live_;                          ///< liveness of slots
   bool live_known_ = true;                      ///< else there were too many
   std::vector<std::vector<Content>> leaving_;   ///< at the end of each block, of live_.out()
   std::vector<std::vector<Content>> entering_;  ///< at the begin of each loop, of live_.in()
@@ -113,7 +113,7 @@ class Propagation {
   bool give_up_slots_ = false;  ///< too many: their registers are unknown
   bool changed_ = false;
   bool steps_changed_ = false;    ///< whether a loop's counter is in step, so that all loops are merged again
-  bool symbols_changed_ = false;  ///< in the last pass, which may change what any instruction computes
+  bool symbols_changed_ = false;  ///< whether symbols changed in the last pass, which may change any result
   bool settle_ = false;           ///< differing values become unknown, so that the passes end
   bool knows_loops_ = false;      ///< loops were followed often enough to know their values at the back edge
   std::uint32_t place_ = 0;

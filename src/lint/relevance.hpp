@@ -45,7 +45,7 @@ class Relevance {
   std::vector<bool> has_event_;
   std::vector<bool> reaches_;
   std::vector<bool> decides_;
-  std::vector<bool> has_arrival_;  ///< of which a guard asks, by block
+  std::vector<bool> has_arrival_;  ///< blocks with an arrival that a guard asks for
   /// The highest rank of a block that asks for a subject; −1 if none does.
   std::vector<std::int32_t> last_asker_;
   // Begin of the outermost and of the innermost loop round a rank, as far as ranks show them.

@@ -32,7 +32,7 @@ struct Symbol {
   /// Though per_thread: lanes of a warp that come to its home for the same time have the same, as of a loop's
   /// counter.
   bool same_each_time = false;
-  const ptx::Variable* variable = nullptr;  ///< whose address it is, or was computed from
+  const ptx::Variable* variable = nullptr;  ///< variable whose address it is, or that it was computed from
   /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
   std::optional<std::uint32_t> indicates = std::nullopt;
   bool several_variables = false;  ///< that, and those of others
@@ -201,7 +201,7 @@ class Values {
   std::unordered_map<SymbolId, Defined> definitions_;
   SymbolId settled_ = 0;  ///< the first from which no value is computed yet
   std::uint64_t changes_ = 0;
-  std::unordered_map<SymbolId, bool> noted_;  ///< what note_same_each_time() was told
+  std::unordered_map<SymbolId, bool> noted_;  ///< results of note_same_each_time() so far
   std::map<const ptx::Variable*, SymbolId> variables_;
 };
 

@@ -81,7 +81,8 @@ bool Attempts::launch_timed(const Runtime& runtime, const TensorAddresses& addre
 Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
   const Trial::Turn turn(*trial_);
   if (!turn || trial_->is_settled()) return {};
-  std::size_t candidate = 0;  // without which nothing can be tried
+  std::size_t candidate =
+      0;  // an error before another is chosen drops the default one, and so ends the trial
   try {
     trial_->collect();
     if (const auto verdict = trial_->verdict()) {
@@ -113,7 +114,7 @@ void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) c
                           .shape_class = trial_->shape_class(),
                           .choice = verdict.choice != nullptr ? *verdict.choice : KernelChoice{},
                           .microseconds = verdict.us};
-  // A choice that was added meanwhile was measured with more care.
+  // A choice that was added in the meantime was measured more carefully, and stays.
   if (verdict.choice != nullptr && !table.has_added(found.chip, found.shape_class)) {
     table.add(found);
     log(LogLevel::info, "{}: {} takes {:.1f} us, {:.2f} of what the usual kernel does",

@@ -42,9 +42,9 @@ class Attempts {
   const PlanState& plan_;
   std::shared_ptr<Trial> trial_;
   LaunchesByAlignment usual_;
-  std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates, where they can do this
-  std::vector<bool> can_;                         ///< whether they can
-  std::uint64_t shape_;                           ///< its number in the trial
+  std::vector<std::optional<KernelPlan>> plans_;  ///< plans of the trial's candidates that can do this
+  std::vector<bool> can_;                         ///< whether each candidate can do this
+  std::uint64_t shape_;                           ///< number of the shape in the trial
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
   mutable std::atomic<bool> adopted_{false};
   mutable std::shared_ptr<const PlanState> kept_;  ///< `better_`

@@ -41,8 +41,8 @@ class Batches {
   struct Table {
     Stream stream;
     Buffer memory;
-    std::vector<std::byte> bytes;      ///< that the stream copies
-    std::vector<DevicePtr> addresses;  ///< of the tensors
+    std::vector<std::byte> bytes;      ///< bytes that the stream copies
+    std::vector<DevicePtr> addresses;  ///< addresses of the tensors
     PreparedLaunch launch;
     bool as_planned = false;  ///< these are the addresses that the plan was made for
   };

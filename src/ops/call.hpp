@@ -23,7 +23,7 @@ class Call {
   Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
        std::span<const Tensor> sources);
 
-  /// Adds an argument of the operation to what tells calls apart.
+  /// Adds an argument of the operation to the key that distinguishes calls.
   template <class T>
   Call& with(const T& value) {
     static_assert(std::has_unique_object_representations_v<T> || std::is_floating_point_v<T>);
@@ -36,7 +36,7 @@ class Call {
     return *this;
   }
 
-  /// `make()` returns the operation. Throws what it does, and what plan() does.
+  /// `make()` returns the operation. Throws the errors of make() and of plan().
   template <class Make>
   void run(Stream stream, Make&& make) const {
     const std::uint64_t hash = key_.hash();
@@ -64,7 +64,7 @@ class Call {
   std::size_t destinations_;
   std::size_t count_ = 0;
   std::array<DevicePtr, usual> few_;
-  std::vector<DevicePtr> many_;  ///< the addresses, of more than `usual`
+  std::vector<DevicePtr> many_;  ///< the addresses, if there are more than `usual`
 };
 
 TMAJIT_END

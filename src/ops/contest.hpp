@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 
 /// Outcome of each candidate: a launch, or the reason why there is none.
 struct Contestants {
-  std::vector<std::size_t> numbers;  ///< of the candidate that each launch is of
+  std::vector<std::size_t> numbers;  ///< candidate of each launch
   std::vector<PreparedLaunch> launches;
   std::vector<std::pair<std::size_t, std::string>> left_out;
 };

@@ -21,10 +21,10 @@ struct PlanState {
   mutable std::atomic<const PlacedLaunches*> as_planned{nullptr};
   Operation operation;
   std::string family;             ///< the only one that was considered; empty: any
-  std::vector<KernelPlan> plans;  ///< of the moves that move anything, in order
-  std::vector<Kernel> kernels;    ///< of the same moves, in order
+  std::vector<KernelPlan> plans;  ///< plans of the moves that are not empty, in order
+  std::vector<Kernel> kernels;    ///< kernels of the same moves, in order
   double planning_us = 0;
-  std::vector<TensorReach> reaches;  ///< of its tensors
+  std::vector<TensorReach> reaches;  ///< reaches of its tensors
   bool is_batch = false;             ///< all moves are one launch, whose table is in `batches`
   mutable Batches batches = {};
   std::shared_ptr<const Attempts> attempts = {};  ///< if its choice may improve

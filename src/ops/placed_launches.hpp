@@ -50,7 +50,7 @@ struct TensorReach {
 /// How new addresses of an operation's tensors lie to each other.
 enum class Placement : std::uint8_t {
   unsure,      ///< some may overlap
-  as_planned,  ///< those whose ranges of bytes meet lie to each other as they were planned
+  as_planned,  ///< tensors whose ranges of bytes meet have the planned relative offsets
   apart,       ///< no range of one that is written meets another's
 };
 

@@ -38,8 +38,8 @@ class Trial {
   /// Result of a trial.
   struct Verdict {
     const KernelChoice* choice = nullptr;  ///< the fastest; null if nothing could be compared
-    double us = 0;                         ///< it takes
-    double part = 1;                       ///< of the usual one's time
+    double us = 0;                         ///< microseconds of the choice
+    double part = 1;                       ///< fraction of the default candidate's time
   };
   /// One thread's turn, if no other has it.
   class Turn {
@@ -94,7 +94,7 @@ class Trial {
   struct Sample {
     double us = 0;
     std::uint64_t shape = 0;
-    double part = 0;  ///< of what the usual candidate takes for the shape
+    double part = 0;  ///< fraction of the default candidate's time for the shape
   };
   struct Candidate {
     KernelChoice choice;

@@ -96,7 +96,7 @@ std::string ShapeClass::text() const {
 struct TuningTable::State {
   mutable std::shared_mutex mutex;
   std::set<TunedChoice, ByKey> choices;
-  bool has_shipped = false;  ///< those that come with the library are there where no other is
+  bool has_shipped = false;  ///< the choices that come with the library are present where no other is
   std::atomic<std::uint64_t> generation = 0;
 
   void add(TunedChoice choice) {

@@ -76,8 +76,8 @@ struct Instruction {
   Opcode opcode = Opcode::exit;
   std::vector<std::string> words;  ///< "ld", "global", "v4", "f32"; never empty
   std::vector<Operand> operands;
-  std::string fault;        ///< of an unknown instruction: "unknown instruction 'frobnicate'"; else empty
-  Location fault_location;  ///< of the word or operand that is wrong
+  std::string fault;  ///< fault of an unknown instruction: "unknown instruction 'frobnicate'"; else empty
+  Location fault_location;  ///< location of the word or operand that is wrong
 
   /// "ld.global.v4.f32"
   [[nodiscard]] std::string full_name() const;
@@ -116,7 +116,7 @@ struct Variable {
   Location location;
   Linkage linkage = Linkage::none;
   StateSpace space = StateSpace::global;
-  std::vector<std::string> attributes;  ///< of .attribute(…): "managed"
+  std::vector<std::string> attributes;  ///< attributes of .attribute(…): "managed"
   std::optional<std::uint64_t> alignment;
   std::uint32_t vector_width = 1;  ///< 2 or 4 for .v2, .v4
   ScalarType type = ScalarType::b8;

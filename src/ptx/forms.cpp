@@ -149,7 +149,7 @@ struct OperandItem {
 
 struct Form {
   Opcode opcode = Opcode::exit;
-  std::vector<ModifierItem> words;  ///< those of the name first
+  std::vector<ModifierItem> words;  ///< words of the name first
   std::size_t name_words = 0;
   std::vector<OperandItem> operands;
 };

@@ -41,7 +41,7 @@ struct FormMatch {
   Opcode opcode = Opcode::unknown;
   /// The first word or operand that no form takes; one past the last if something is missing there.
   std::size_t position = 0;
-  std::string expected;  ///< what the forms take at `position`, in words
+  std::string expected;  ///< forms' expectation at `position`, in words
   /// The instruction's words in the order of the form, where they were given in another; else empty.
   std::vector<std::string> words;
 };

@@ -69,7 +69,7 @@ Variable::Pointer parse_pointer(TokenStream& tokens) {
   return pointer;
 }
 
-/// Everything before the name.
+/// Parses a declaration up to its name.
 Variable parse_prefix(TokenStream& tokens, Linkage linkage) {
   Variable variable;
   variable.location = tokens.peek().location;

@@ -77,9 +77,9 @@ struct FlatFunction {
   const Function* function = nullptr;
   std::vector<Register> registers;
   std::vector<FlatInstruction> instructions;
-  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< of .branchtargets: instruction indices
+  std::vector<std::vector<std::uint32_t>> branch_tables;  ///< instruction indices of each .branchtargets
   std::vector<const Variable*> variables;                 ///< declared in the body: .shared, .local, .param
-  std::vector<SourceFrame> frames;                        ///< those of all instructions, each once
+  std::vector<SourceFrame> frames;                        ///< frames of all instructions, each once
 };
 
 struct ResolveResult {

@@ -195,7 +195,7 @@ class Lexer {
   const char* end_;
   const char* line_begin_;
   std::uint32_t line_ = 1;
-  Location start_;  ///< of the token or comment that is read
+  Location start_;  ///< location of the token or comment being read
 };
 
 }  // namespace

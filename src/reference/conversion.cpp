@@ -50,7 +50,7 @@ struct Exact {
   enum class Kind : std::uint8_t { number, infinity, nan };
   Kind kind = Kind::number;
   bool negative = false;
-  std::uint64_t m = 0;  ///< of a NaN the fields of its mantissa
+  std::uint64_t m = 0;  ///< for a NaN the fields of its mantissa
   int e = 0;
 };
 

@@ -82,8 +82,8 @@ void fill(const TensorMapSpec& map, std::byte* element) {
 struct Place {
   std::uint64_t in_tile;
   std::int64_t in_tensor;
-  std::int64_t column;  ///< its coordinate in the innermost dimension
-  bool row_inside;      ///< its other coordinates lie in the tensor
+  std::int64_t column;  ///< coordinate in the innermost dimension
+  bool row_inside;      ///< whether the other coordinates lie in the tensor
 };
 
 using Coordinates = std::array<std::int64_t, max_map_rank>;

@@ -23,7 +23,7 @@ inline constexpr std::uint32_t layout_colours = 8;
 struct LineRange {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
-  std::uint32_t all = 0;  ///< of the tile
+  std::uint32_t all = 0;  ///< lines of the tile
 };
 /// From the tile's beginning, or from where the shown access begins.
 [[nodiscard]] LineRange lines_of(const LayoutView& view);

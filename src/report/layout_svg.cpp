@@ -19,7 +19,7 @@ constexpr double grid_width = bank_width * shared_banks;
 constexpr double picture_width = grid_left + grid_width + margin;
 constexpr double histogram_height = 64;
 constexpr double label_size = 9.5;   ///< as in the style below
-constexpr double character = 0.602;  ///< of the font size: a monospaced character's width
+constexpr double character = 0.602;  ///< width of a monospaced character, in font sizes
 
 constexpr auto style = R"(
   text { font: 12px 'DejaVu Sans Mono', Menlo, Consolas, monospace; fill: #24292f }

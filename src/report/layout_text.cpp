@@ -20,7 +20,7 @@ using Label = std::function<std::string(BoxElement)>;
 
 struct Grid {
   std::uint32_t cell_bytes = layout_unit_bytes;
-  std::string_view says;  ///< what the label does
+  std::string_view says;  ///< description of the label
   Label label;
   std::size_t cell_width = 0;
 

@@ -19,7 +19,7 @@ struct KernelState {
   StageTimes times;
   Resources resources;
   std::uint32_t shared_bytes;                ///< dynamic, the most that a launch may ask for
-  std::unique_ptr<const Artifact> artifact;  ///< where no disk cache has it
+  std::unique_ptr<const Artifact> artifact;  ///< artifact, if no disk cache has it
 
   // The kernel goes before the device that it is loaded on.
   std::shared_ptr<Device> device;

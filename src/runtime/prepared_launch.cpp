@@ -43,7 +43,7 @@ struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunc
   std::shared_ptr<const KernelState> kernel;  // keeps the code loaded
   std::uint32_t operand_count;
   std::uint64_t bytes_moved;
-  std::array<DevicePtr, max_operands> operands{};  ///< where they are
+  std::array<DevicePtr, max_operands> operands{};  ///< addresses of the operands
 };
 
 PreparedLaunch::PreparedLaunch(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -35,7 +35,7 @@ void check(const WarpAccess& access) {
 
 using BankWords = std::array<std::uint32_t, shared_banks>;
 
-/// Words of each bank in the lanes from `first` to before `end`, each word counted once.
+/// Words of each bank that lanes `first` to `end` − 1 access, each word counted once.
 BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t end) {
   std::array<std::uint32_t, warp_lanes> words{};
   std::uint32_t count = 0;
@@ -51,7 +51,7 @@ BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t 
   return of_bank;
 }
 
-/// Calls visit(words of each bank) for the lanes that are answered together, group by group.
+/// Calls visit(words of each bank) for each group of lanes that shared memory serves together.
 template <typename Visit>
 void for_each_group(const WarpAccess& access, const Visit& visit) {
   check(access);
@@ -65,11 +65,11 @@ bool is_matrix(AccessPattern pattern) noexcept {
   return pattern == AccessPattern::matrix || pattern == AccessPattern::matrix_transposed;
 }
 
-/// Pieces of `width` bytes, the same number in each row, that a pattern goes over in its order. For matrices
-/// a piece is a row of one.
+/// Pieces of `width` bytes that a pattern accesses in its order, the same number in each row. For matrices a
+/// piece is a row of one matrix.
 struct Sweep {
   std::uint32_t pieces = 0;
-  std::uint32_t at_once = warp_lanes;  ///< pieces an instruction
+  std::uint32_t at_once = warp_lanes;  ///< pieces of an instruction
 };
 
 Sweep sweep(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
@@ -88,7 +88,7 @@ std::uint32_t instructions(const Sweep& sweep) noexcept {
   return (sweep.pieces + sweep.at_once - 1) / sweep.at_once;
 }
 
-/// Where piece `number` of the sweep lies.
+/// The offset of piece `number` of the sweep.
 std::uint32_t offset_of_piece(const BoxLayout& box, AccessPattern pattern, std::uint32_t width,
                               std::uint32_t number) noexcept {
   const auto a_row = box.row_bytes() / width;

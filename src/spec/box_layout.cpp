@@ -41,8 +41,8 @@ TensorMapSpec legal(const TensorMapSpec& map) {
   return map;
 }
 
-/// One past the last byte that a tile of `bytes` takes: where it ends within a line, a swizzle may move its
-/// last chunks to the rest of the line.
+/// The end of the bytes that a tile of `bytes` takes: if it ends within a line, a swizzle may move its last
+/// chunks to the rest of the line.
 std::uint32_t swizzled_end(std::uint32_t bytes, Swizzle swizzle) noexcept {
   std::uint32_t end = bytes;
   for (auto chunk = bytes / line_bytes * line_bytes; chunk < bytes; chunk += bulk_bytes) {
@@ -67,7 +67,7 @@ BoxLayout::BoxLayout(const TensorMapSpec& map)
   }
   if (interleaved) extents_[rank_++] = inner_unit(type_, interleave_) / size_of(type_);
   for (const auto extent : extents().first(rank_ - 1)) rows_ *= extent;
-  // Slices lie one after the other, whatever the swizzle.
+  // Slices are contiguous, whatever the swizzle.
   pitch_bytes_ = interleaved ? row_bytes() : std::max(row_bytes(), span_bytes(swizzle_));
   bytes_ = swizzled_end(rows_ * pitch_bytes_, swizzle_);
   alignment_ = tile_layout(map).alignment;

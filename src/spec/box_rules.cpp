@@ -1,4 +1,4 @@
-/// The rules of what one copy through a tensor map moves: a box, or pixels of images.
+/// The rules of one copy through a tensor map: of its box, or of its pixels of images.
 #include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
@@ -29,7 +29,8 @@ Row row_of(const TensorMapSpec& map, const Violations& violations) {
   return {map.box[d], violations.entry("box", d), driver_source(map, "boxDim")};
 }
 
-/// Slices are permuted whatever their number, so that only rows of elements have to fit a swizzle.
+/// Whether the swizzle limits rows. Slices may have any number under a swizzle; only rows of elements must
+/// fit.
 bool limits_rows(const TensorMapSpec& map) noexcept {
   return map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && map.interleave == Interleave::none;
 }
@@ -39,7 +40,7 @@ std::uint64_t most_row_bytes(const TensorMapSpec& map) noexcept {
   return limits_rows(map) ? span_bytes(map.swizzle) : std::uint64_t{max_box} * size_of(map.type);
 }
 
-/// The legal extent of a row that is nearest to what it is.
+/// The legal extent of a row that is nearest to `extent`.
 std::uint64_t nearest_row(const TensorMapSpec& map, std::uint32_t extent) noexcept {
   const auto bytes = round_up(sat_mul(extent, size_of(map.type)), bulk_bytes);
   return std::clamp<std::uint64_t>(bytes, bulk_bytes, most_row_bytes(map)) / size_of(map.type);
@@ -93,7 +94,7 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
   }
 }
 
-/// The corners in dimension d of an image.
+/// Checks the corners in dimension d of an image.
 void check_corners(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto least = -(1 << (pixel_offset_bits(map.rank) - 1));
   const auto check = [&](std::int32_t corner, std::string_view field, std::string_view parameter) {
@@ -158,8 +159,9 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   }
 }
 
-/// Bytes of a tile as the driver counts them: elements also where the copy engine moves slices, no padding,
-/// and box / element stride rounded down where the engine rounds up, in the innermost dimension too.
+/// Bytes of a tile as the driver counts them. It counts elements also where the copy engine moves slices, and
+/// no padding. It rounds box / element stride down where the engine rounds up, in the innermost dimension
+/// too.
 std::uint64_t encoded_bytes(const TensorMapSpec& map) {
   std::uint64_t bytes = size_of(map.type);
   if (map.mode == MapMode::im2col)
@@ -212,7 +214,7 @@ void check_box(const TensorMapSpec& map, Violations& violations) {
   }
   for (std::uint32_t d = 0; d < image_dimensions(map); ++d) check_corners(map, d, violations);
   if (pixels) check_pixel_counts(map, violations);
-  // In an unknown mode it is not known whether box or pixel_box counts.
+  // In an unknown mode neither box nor pixel_box can be checked.
   if (!has_legal_rank(map) || map.mode > MapMode::im2col) return;
   check_inner_bytes(map, violations);
   check_tile_bytes(map, violations);

@@ -49,11 +49,11 @@ void require_same_shape(std::span<const TensorView> views) {
 /// One dimension of all operands.
 struct Dimension {
   std::uint64_t extent = 1;
-  std::uint32_t of_view = 0;  // the views' dimension; of merged ones the innermost
+  std::uint32_t of_view = 0;  // the views' dimension; the innermost one of merged ones
   bool reduced = false;
   bool backwards = false;
   std::int64_t place = 0;
-  std::int64_t first = 0;  // of the window
+  std::int64_t first = 0;  // begin of the window
   std::int64_t end = 0;
   std::array<std::int64_t, max_operands> strides{};
 };
@@ -103,12 +103,12 @@ void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
   dimension.first = extent - std::exchange(dimension.end, extent - dimension.first);
 }
 
-/// Whether the window leaves nothing of a dimension out, so that it can be the inner one of two.
+/// Whether the window covers all of a dimension, so that it can be the inner one of two merged dimensions.
 bool is_full(const Dimension& dimension) {
   return dimension.first <= 0 && dimension.end >= static_cast<std::int64_t>(dimension.extent);
 }
 
-/// Whether every operand walks `outer` and `inner` as it would one dimension.
+/// Whether `outer` and `inner` are one dimension for every operand.
 bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operands) {
   if (!is_full(inner) || outer.reduced != inner.reduced) return false;
   if (outer.place != inner.place * static_cast<std::int64_t>(inner.extent)) return false;

@@ -9,11 +9,11 @@
 
 TMAJIT_BEGIN
 
-/// Views that one kernel moves between: the destination, and up to eight sources.
+/// Most views of one kernel: the destination, and eight sources.
 inline constexpr std::uint32_t max_operands = 9;
 
-/// A loop nest over several views at once, in as few dimensions as describe the same accesses: what a planner
-/// looks at. It keeps only which elements correspond; the order of the dimensions is the destination's.
+/// A loop nest over several views at once, in the fewest dimensions that give the same accesses. Planners
+/// work on it. It keeps only which elements correspond; the order of the dimensions is the destination's.
 struct CanonicalNest {
   struct Operand {
     std::array<std::int64_t, max_view_rank> strides{};  ///< elements; 0 where the operand is broadcast
@@ -25,7 +25,7 @@ struct CanonicalNest {
   std::uint32_t operands = 0;  ///< the destination first
   std::array<std::uint64_t, max_view_rank> shape{};
   std::array<Operand, max_operands> operand{};
-  /// Destination indices that a padded source reaches, in each dimension; all of them where not windowed.
+  /// Destination indices that a padded source covers, in each dimension; all of them if not `windowed`.
   bool windowed = false;
   std::array<std::int64_t, max_view_rank> window_first{};
   std::array<std::int64_t, max_view_rank> window_end{};
@@ -39,7 +39,7 @@ struct CanonicalNest {
   std::array<std::int64_t, max_view_rank> place{};
   std::int64_t first_place = 0;
 
-  [[nodiscard]] bool empty() const noexcept;              ///< nothing is to be moved
+  [[nodiscard]] bool empty() const noexcept;              ///< whether there is nothing to move
   [[nodiscard]] std::uint64_t elements() const noexcept;  ///< saturates at 2^64 − 1
   /// "64x128: 1,64 <- 128,1", for explanations and failing tests.
   [[nodiscard]] std::string text() const;
@@ -51,7 +51,7 @@ struct CanonicalNest {
   }
 };
 
-/// The part of the destination that a padded source reaches.
+/// The part of the destination that a padded source covers.
 struct SourceWindow {
   std::array<std::int64_t, max_view_rank> first{};  ///< destination index of its first element
   std::array<std::uint64_t, max_view_rank> extent{};
@@ -69,13 +69,13 @@ struct NestOptions {
   const ReducedDimensions* reduced = nullptr;
 };
 
-/// Brings views of one shape, the destination first, to their canonical nest:
-/// dimensions of extent 1 go; those that the destination walks backwards are walked forwards, and reduced
-/// ones that the first source does; they are ordered by the destination's strides, the largest first, equal
-/// ones by the first source's, so that reduced ones come last; and neighbours that every operand walks as one
-/// dimension become one. A shape with a 0 gives the empty nest. Throws
-/// Error{invalid_argument} if there is no view or too many, if shapes differ, or if the destination has
-/// stride 0 in a dimension of more than one element that is not reduced: it would write elements twice.
+/// Brings views of one shape, the destination first, to their canonical nest. Dimensions of extent 1 are
+/// dropped. Dimensions that the destination walks backwards are walked forwards; so are reduced ones that the
+/// first source walks backwards. They are ordered by the destination's strides, the largest first, equal ones
+/// by the first source's, so that reduced ones come last. Adjacent dimensions that are one for every operand
+/// are merged. A shape with a 0 gives the empty nest. Throws Error{invalid_argument} if there is no view or
+/// too many, if shapes differ, or if the destination has stride 0 in a dimension of more than one element
+/// that is not reduced: it would write elements twice.
 [[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options = {});
 
 TMAJIT_END

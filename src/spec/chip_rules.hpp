@@ -4,7 +4,7 @@
 
 TMAJIT_BEGIN
 
-/// Throws Error{invalid_argument} for a chip without SMs, by which kernels divide their work.
+/// Throws Error{invalid_argument} for a chip without SMs: kernels divide their work by the number of SMs.
 void check_chip(const Chip& chip);
 
 TMAJIT_END

@@ -8,7 +8,7 @@
 
 TMAJIT_BEGIN
 
-/// That the copy engine combines elements of `type` so.
+/// Checks that the copy engine combines elements of `type` by `op`.
 void check_combined(CombineOp op, ElementType type, std::string subject, Violations& violations);
 
 TMAJIT_END

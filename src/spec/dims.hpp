@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 /// "box[1] is -3", if it is negative or larger.
 [[nodiscard]] std::uint32_t as_u32(const Dims& numbers, std::size_t d, std::string_view field);
 
-/// TensorView::contiguous() of at most `max_view_rank` extents that may be any, those above 2^63 - 1
-/// included, as a view that rules judge may have.
+/// TensorView::contiguous() for at most `max_view_rank` extents of any size, also above 2^63 - 1, because
+/// rules check such views.
 [[nodiscard]] TensorView dense_view(ElementType type, std::span<const std::uint64_t> shape) noexcept;
 
 TMAJIT_END

@@ -15,14 +15,14 @@ TMAJIT_BEGIN
 /// Names of the enumerators of `Enum`, in their order; `Enum` counts from 0.
 template <typename Enum, std::size_t count>
 struct EnumNames {
-  std::string_view kind;  ///< in errors: "swizzle"
+  std::string_view kind;  ///< name in errors: "swizzle"
   std::array<const char*, count> names;
 
   [[nodiscard]] constexpr const char* of(Enum value) const noexcept {
     const auto number = static_cast<std::size_t>(value);
     return number < count ? names[number] : "unknown";
   }
-  /// Throws Error{invalid_argument} that lists the legal names and suggests the one that was meant.
+  /// Throws Error{invalid_argument} that lists the legal names and suggests the nearest one.
   [[nodiscard]] Enum parse(std::string_view text) const {
     for (std::size_t i = 0; i < count; ++i) {
       if (names[i] == text) return static_cast<Enum>(i);

@@ -9,10 +9,10 @@
 
 TMAJIT_BEGIN
 
-/// The guards of this process. While it forks, none comes or goes.
+/// The guards of this process. While it forks, none is added or removed.
 struct ForkGuards {
   static ForkGuards& all() {
-    // Never destroyed: an object that is guarded may be static, and a thread may fork while the process ends.
+    // Never destroyed: a guarded object may be static, and a thread may fork while the process ends.
     static auto& guards = *new ForkGuards;
     return guards;
   }

@@ -10,16 +10,16 @@ TMAJIT_BEGIN
 /// The process in which a fork has returned.
 enum class ForkSide { parent, child };
 
-/// Keeps a fork from copying an object in the midst of a change, or with a lock that no thread of the child
-/// will release: the child's only thread is the one that forked.
+/// Keeps a fork from copying an object during a change, or with a lock that no thread of the child would
+/// release: the child's only thread is the one that forked.
 ///
-/// As the last member of an object it lives as long as everything that its functions touch. No thread may
-/// hold a lock that these functions take while it makes or destroys a guard, while it runs a callback of the
-/// user (which may wait for the thread that forks), or while it waits for another guard's lock.
+/// It must be the last member of its object, so that its functions access only live members. A thread that
+/// holds a lock that these functions take must not make or destroy a guard, run a callback of the user (which
+/// may wait for the thread that forks), or wait for another guard's lock.
 class ForkGuard {
  public:
-  /// `before` runs in the thread that forks, before it does, and takes the object's locks; `after` runs in
-  /// the same thread on both sides and releases them (release_after_fork).
+  /// `before` runs before the fork in the thread that forks, and takes the object's locks. `after` runs in
+  /// that thread on both sides, and releases them (release_after_fork).
   ForkGuard(std::function<void()> before, std::function<void(ForkSide)> after);
   ~ForkGuard();
   ForkGuard(const ForkGuard&) = delete;

@@ -6,14 +6,15 @@
 
 TMAJIT_BEGIN
 
-/// The library's own way into its handles: public classes name it as a friend, and it is defined here alone.
+/// The library's access to the state of its handles: public classes name it as a friend, and only this header
+/// defines it.
 struct Inside {
   /// The pointer that a handle holds.
   template <class Handle>
   [[nodiscard]] static const auto& state(const Handle& handle) noexcept {
     return handle.state_;
   }
-  /// A handle that its users cannot make.
+  /// Makes a handle, which users cannot.
   template <class Handle, class... Parts>
   [[nodiscard]] static Handle make(Parts&&... parts) {
     return Handle(std::forward<Parts>(parts)...);

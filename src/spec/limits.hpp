@@ -7,15 +7,14 @@
 
 TMAJIT_BEGIN
 
-// Limits of sm_90 and of the kernels, where more than one file needs them.
+// Limits of sm_90 and of the kernels that more than one file needs.
 
 inline constexpr std::uint32_t max_box = 256;      ///< elements a dimension, before element strides
-inline constexpr std::uint32_t max_pixels = 1024;  ///< that a copy through an im2col map moves
+inline constexpr std::uint32_t max_pixels = 1024;  ///< pixels that a copy through an im2col map moves
 inline constexpr std::uint32_t max_element_stride = 8;
 inline constexpr std::uint32_t bulk_bytes = 16;          ///< the copy engine's unit of size and alignment
-inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< that the driver encodes
-inline constexpr std::uint64_t max_coordinate_extent = 1ULL
-                                                       << 31;  ///< that coordinates, 32 signed bits, reach
+inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< extent that the driver encodes
+inline constexpr std::uint64_t max_coordinate_extent = 1ULL << 31;  ///< coordinates have 32 signed bits
 /// Bytes of a tile, without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
 inline constexpr std::uint64_t max_encoded_tile_bytes = max_shared_bytes_per_sm;
 inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< excluded
@@ -27,9 +26,9 @@ inline constexpr std::uint32_t max_ctas_per_sm = 16;
 inline constexpr std::uint32_t max_tiles_per_cta = 255;
 inline constexpr std::uint32_t max_threads_per_sm = 2048;
 inline constexpr std::uint32_t registers_per_sm = 65536;
-inline constexpr std::uint32_t max_resident_ctas = 32;       ///< of an SM
+inline constexpr std::uint32_t max_resident_ctas = 32;       ///< resident CTAs of an SM
 inline constexpr std::uint64_t max_grid = (1ULL << 31) - 1;  ///< CTAs of a grid's first dimension
-inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< of shared memory that each CTA takes
+inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< shared memory reserved for each CTA
 /// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
 

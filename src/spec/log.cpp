@@ -45,13 +45,13 @@ struct Logger {
   LogLevel least;
 };
 
-/// What spdlog writes to standard error under.
+/// The mutex that spdlog holds while it writes to standard error.
 std::mutex& console_mutex() {
   return spdlog::details::console_mutex::mutex();
 }
 
-/// Keeps every logger that was ever current, because another thread may be inside a replaced one. Who reads
-/// takes no lock.
+/// Keeps every logger that was ever current, because another thread may be inside a replaced one. Reading the
+/// current one takes no lock.
 class Loggers {
  public:
   Loggers() { set({standard_error(), level_from_environment()}); }
@@ -81,8 +81,7 @@ Loggers& loggers() {
   return *instance;
 }
 
-// Made while the library is loaded: a fork in the midst of its first use would leave it half-made in the
-// child.
+// Made while the library is loaded: a fork during its first use would leave it half-made in the child.
 [[maybe_unused]] const Loggers& loggers_at_load = loggers();
 
 }  // namespace

@@ -9,12 +9,12 @@
 
 TMAJIT_BEGIN
 
-/// Whether messages of this level go anywhere.
+/// Whether a logger takes messages of this level.
 [[nodiscard]] bool logs(LogLevel level) noexcept;
-/// Sends a message to where set_logger() says.
+/// Sends a message to the logger that set_logger() has set.
 void log_message(LogLevel level, std::string_view message) noexcept;
 
-/// What every room logs by: formats only what goes somewhere.
+/// Logs a message. Formats it only if a logger takes messages of `level`.
 template <class... Arguments>
 void log(LogLevel level, fmt::format_string<Arguments...> text, Arguments&&... arguments) {
   if (logs(level)) log_message(level, fmt::format(text, std::forward<Arguments>(arguments)...));

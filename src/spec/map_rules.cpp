@@ -80,7 +80,7 @@ void check_rank(const TensorMapSpec& map, Violations& violations) {
                   .source = driver_source(map, "tensorRank")});
 }
 
-/// What lies from `first` on is zero, because it is `why` that nothing uses it.
+/// Checks that `values` are zero from index `first` on. `why` says why they are unused: "in mode tiled".
 template <typename Array>
 void check_zero(const Array& values, std::uint32_t first, std::string_view field, std::string_view rule,
                 const std::string& why, Violations& violations) {
@@ -95,9 +95,9 @@ void check_zero(const Array& values, std::uint32_t first, std::string_view field
   }
 }
 
-/// What belongs to the other mode.
+/// Checks that the fields of the other mode are zero.
 void check_other_mode(const TensorMapSpec& map, Violations& violations) {
-  if (map.mode > MapMode::im2col) return;  // which mode is the other is unknown
+  if (map.mode > MapMode::im2col) return;  // the mode is unknown, and so is the other one
   constexpr std::string_view rule = "mode.unused";
   const auto why = fmt::format("in mode {}", name(map.mode));
   if (map.mode == MapMode::im2col) return check_zero(map.box, 0, "box", rule, why, violations);
@@ -164,7 +164,7 @@ void check_extent(const TensorMapSpec& map, std::uint32_t d, Violations& violati
   }
 }
 
-/// The number of elements if the tensor lies densely, so that it can be viewed as 1-D; else 0.
+/// The number of elements if the tensor is dense, so that it can be viewed as 1-D; else 0.
 std::uint64_t dense_elements(const TensorMapSpec& map) {
   if (!has_legal_rank(map)) return 0;
   std::uint64_t elements = 1;
@@ -187,7 +187,7 @@ void check_stride_multiple(const TensorMapSpec& map, std::uint32_t d, Violations
                 ? fmt::format("pad rows to {} ({} bytes)", counted(elements, "element"), padded)
                 : fmt::format("{} = {} ({} bytes)", subject, counted(elements, "element"), padded);
     const auto dense = dense_elements(map);
-    // An interleaved map and one of images need their dimensions.
+    // Interleaved maps and maps of images need their dimensions.
     if (map.mode == MapMode::tiled && map.interleave == Interleave::none && dense > 0 &&
         dense <= max_coordinate_extent) {
       legal += fmt::format(", or view it as 1-D of {}", counted(dense, "element"));
@@ -235,11 +235,12 @@ void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
        .source = stride_source(map)});
 }
 
-/// In dimension d of an image. With an interleaved layout, whose slices of channels lie outside of the image
-/// (NC/8DHWC8), the driver holds the corners against the last dimensions. It adds them up in 32 bits.
+/// Checks the corners in dimension d of an image. In an interleaved layout the slices of channels lie outside
+/// of the image (NC/8DHWC8), and the driver compares the corners with the last dimensions. It adds them in 32
+/// bits.
 void check_bounding_box(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto extent = map.shape[d + first_image_dimension(map.interleave)];
-  if (extent == 0 || extent > max_coordinate_extent) return;  // which is said already
+  if (extent == 0 || extent > max_coordinate_extent) return;  // reported by another rule
   const auto subject = fmt::format("pixel_box.upper[{}]", d);
   const auto end = static_cast<std::int64_t>(extent) + map.pixel_box.upper[d];
   if (const auto beyond = end - static_cast<std::int64_t>(max_coordinate_extent); beyond >= 0) {

@@ -11,28 +11,28 @@
 
 TMAJIT_BEGIN
 
-// The rules of a tensor map, in groups, so that a kernel spec can ask for the ones that need no tensor. Every
-// group stands for any value of every field.
+// The rules of a tensor map, in groups, so that a kernel spec can check those that need no tensor. Every
+// group is defined for any value of every field.
 
-/// The rank by itself, and that what lies beyond it, or belongs to the other mode, is zero.
+/// Checks the rank, and that fields beyond it or of the other mode are zero.
 void check_form(const TensorMapSpec& map, Violations& violations);
-/// Enumerators, and how rank, mode, type, swizzle, interleave and fill go together.
+/// Checks enumerators, and whether rank, mode, type, swizzle, interleave and fill are compatible.
 void check_kind(const TensorMapSpec& map, Violations& violations);
-/// box or pixel_box, and element_strides.
+/// Checks box or pixel_box, and element_strides.
 void check_box(const TensorMapSpec& map, Violations& violations);
-/// shape and strides; of im2col maps also that the bounding box holds a pixel.
+/// Checks shape and strides; for im2col maps also that the bounding box holds a pixel.
 void check_extents(const TensorMapSpec& map, Violations& violations);
 void check_address(const TensorMapSpec& map, std::uint64_t address, Violations& violations);
 
 [[nodiscard]] inline bool has_legal_rank(const TensorMapSpec& map) noexcept {
   return map.rank >= 1 && map.rank <= max_map_rank;
 }
-/// Dimensions that can be looked at. Of more than five the spec holds the first, all of them outer ones.
+/// Number of dimensions that the spec holds. If the rank is above five, these are the outermost five.
 [[nodiscard]] inline std::uint32_t held_dimensions(const TensorMapSpec& map) noexcept {
   return std::min<std::uint32_t>(map.rank, max_map_rank);
 }
-/// Dimensions of an image of an im2col map: all but those of images and channels, 1 to 3; 0 if it cannot have
-/// any.
+/// Number of dimensions of an image in an im2col map: all but those of images and channels, 1 to 3. For other
+/// maps 0.
 [[nodiscard]] inline std::uint32_t image_dimensions(const TensorMapSpec& map) noexcept {
   return map.mode == MapMode::im2col && map.rank >= 3 && map.rank <= max_map_rank ? map.rank - 2U : 0;
 }

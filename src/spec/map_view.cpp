@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The stride of a dimension, in bytes. One that is never walked (extent 1) is whatever the driver takes:
-/// NumPy gives a view [1, 5] a stride that no tensor map may have.
+/// The stride of a dimension, in bytes. For extent 1, whose stride no copy uses, it is one that the driver
+/// takes: NumPy gives a view [1, 5] a stride that no tensor map may have.
 std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
                            Interleave interleave) noexcept {
   const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);
@@ -25,7 +25,7 @@ std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint6
   return bytes < max_stride_bytes - unit ? std::max(round_up(bytes, unit), unit) : unit;
 }
 
-/// Whether walking dimension d of the view goes down in memory.
+/// Whether addresses decrease along dimension d of the view.
 bool goes_down(const TensorView& view, std::uint32_t d) noexcept {
   return view.strides[d] < 0 && view.shape[d] > 1;
 }
@@ -62,7 +62,7 @@ void check_view(const TensorMapSpec& map, const TensorView& view, Violations& vi
 
 namespace {
 
-/// The map as it is, of that view; throws what rules either breaks.
+/// Completes `map` for `view`. Throws SpecError with every rule that either breaks.
 TensorMapSpec checked(TensorMapSpec map, const TensorView& view) {
   map.type = view.type;
   map.rank = static_cast<std::uint8_t>(view.rank);
@@ -87,7 +87,7 @@ TensorMapSpec TensorMapSpec::of(const TensorView& view, const Dims& box, Swizzle
                                                          counted(box.size(), "dimension"), view.rank));
   }
   TensorMapSpec map{.swizzle = swizzle};
-  // Of too many dimensions the map holds the first, none of which is the innermost.
+  // If the view has too many dimensions, the map holds the outermost ones, without the innermost.
   for (std::uint32_t d = 0; d < std::min(view.rank, max_map_rank); ++d) map.box[d] = as_u32(box, d, "box");
   return checked(map, view);
 }

@@ -6,12 +6,12 @@
 
 TMAJIT_BEGIN
 
-// What a tensor map says of the view that it is for, which has its rank.
+// The shape and strides of a tensor map, from a view of the same rank.
 
-/// Sets shape and strides of `map`, whose type and interleave are set. Judges nothing: a negative stride
+/// Sets shape and strides of `map`, whose type and interleave are set. Checks nothing: a negative stride
 /// becomes one far above the legal limit.
 void set_view(TensorMapSpec& map, const TensorView& view) noexcept;
-/// check_extents() of a map that set_view() was given this view for. Negative strides are reported as such.
+/// check_extents() for a map whose view set_view() has set. Reports negative strides as negative.
 void check_view(const TensorMapSpec& map, const TensorView& view, Violations& violations);
 
 TMAJIT_END

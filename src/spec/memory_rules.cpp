@@ -23,7 +23,7 @@ std::string text_of(const PlacedOperand& operand, const std::string& name, const
                      bytes.last);
 }
 
-/// Whether both are the same elements at the same indices.
+/// Whether both have the same elements at the same indices.
 bool identical(const PlacedOperand& a, const PlacedOperand& b) noexcept {
   if (a.address != b.address || size_of(a.view->type) != size_of(b.view->type)) return false;
   if (a.view->rank != b.view->rank) return false;
@@ -151,7 +151,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
                       .source = memory_source});
     }
   }
-  // By their first bytes, so that each needs a look only at those that begin before it ends.
+  // Sorted by first bytes, so that each operand is compared only with those that begin before it ends.
   std::ranges::sort(placed, {}, [](const Placed& one) { return one.bytes.first; });
   for (std::size_t i = 0; i < placed.size(); ++i) {
     for (std::size_t j = i + 1; j < placed.size() && placed[j].bytes.first <= placed[i].bytes.last; ++j) {

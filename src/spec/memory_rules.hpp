@@ -10,8 +10,8 @@
 
 TMAJIT_BEGIN
 
-// The rules of tensors in memory, whoever moves them: types, extents, addresses, and that nothing is written
-// where something else is read or written.
+// The rules of tensors in memory for every kernel and operation: types, extents, addresses, and that written
+// elements overlap no other operand.
 
 /// A tensor that a kernel or an operation reads or writes.
 struct PlacedOperand {
@@ -21,23 +21,23 @@ struct PlacedOperand {
   /// Operands of one group are computed from each other element by element: a source may be exactly the
   /// destination.
   std::uint32_t group = 0;
-  bool in_place = false;  ///< whether it may be so
+  bool in_place = false;  ///< whether a source may be exactly the destination
 };
-/// What violations call an operand: "the destination", "source 2 of move 1". Only called for one that breaks
-/// a rule.
+/// Returns an operand's name in violations: "the destination", "source 2 of move 1". Only called for operands
+/// that break a rule.
 using OperandName = std::function<std::string(std::size_t operand)>;
 
-/// Rank, type, extents and reach: that all of it lies within 2^62 bytes.
+/// Checks rank, type and extents, and that the view lies within 2^62 bytes.
 void check_view_limits(const TensorView& view, const std::function<std::string()>& name,
                        Violations& violations);
-/// That an address is not null, and a multiple of `unit` bytes. Empty tensors lie nowhere.
+/// Checks that an address is not null, and a multiple of `unit` bytes. Empty tensors pass with any address.
 void check_placed_address(const TensorView& view, DevicePtr address, std::uint64_t unit,
                           const std::function<std::string()>& name, Violations& violations);
-/// That no two indices of the tensor are one element.
+/// Checks that no two indices of the tensor are one element.
 void check_written_once(const TensorView& view, DevicePtr address, const std::function<std::string()>& name,
                         Violations& violations);
-/// That what is written shares no byte with what else is read or written. Views that interleave without
-/// sharing anything pass: this is exact, but for strides so odd that no short search tells, which are
+/// Checks that written operands share no byte with other operands. Views that interleave without sharing a
+/// byte pass. The check is exact, except for strides so odd that a short search does not decide; those are
 /// reported.
 void check_apart(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations);
 

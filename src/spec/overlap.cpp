@@ -25,7 +25,7 @@ class Terms {
   void add(std::uint64_t coefficient, std::uint64_t most) noexcept {
     if (coefficient != 0 && most != 0) terms_[count_++] = {coefficient, most};
   }
-  /// Every step of a tensor from its first byte up, or from its last down.
+  /// Adds every step of a tensor, up from its first byte or down from its last.
   void add(const TensorView& view) noexcept {
     for (std::uint32_t d = 0; d < view.rank; ++d) {
       if (view.shape[d] > 1) add(stride_bytes(view, d), view.shape[d] - 1);
@@ -48,7 +48,7 @@ static_assert(2 * max_view_rank + 1 <= max_bounded_terms);
 
 __extension__ using Wide = unsigned __int128;
 
-/// The inverse of a modulo m, which have no common divisor.
+/// The inverse of a modulo m. a and m must have no common divisor.
 std::uint64_t inverse(std::uint64_t a, std::uint64_t m) noexcept {
   if (m == 1) return 0;
   // Euclid's algorithm; both coefficients stay below m in size.
@@ -66,8 +66,8 @@ std::uint64_t inverse(std::uint64_t a, std::uint64_t m) noexcept {
   return x < 0 ? m - (0 - static_cast<std::uint64_t>(x)) : static_cast<std::uint64_t>(x);
 }
 
-/// Sorted by coefficient, in as few terms as take the same values: c·x + k·c·y takes every multiple of c up
-/// to its largest if x reaches k − 1. Returns how many are left.
+/// Sorts terms by coefficient, and merges those whose sum takes the same values as one term: c·x + k·c·y
+/// takes every multiple of c up to its largest if x reaches k − 1. Returns the number of remaining terms.
 std::size_t merge(std::span<BoundedTerm> terms) noexcept {
   const auto end = std::remove_if(terms.begin(), terms.end(), [](const BoundedTerm& term) {
     return term.coefficient == 0 || term.most == 0;
@@ -94,7 +94,7 @@ std::size_t merge(std::span<BoundedTerm> terms) noexcept {
 
 class Search {
  public:
-  /// Of merged terms, at least one.
+  /// Takes merged terms, at least one.
   Search(std::span<const BoundedTerm> terms, std::uint32_t steps) noexcept : steps_(steps) {
     std::uint64_t reach = 0;
     std::uint64_t divisor = 0;
@@ -114,14 +114,14 @@ class Search {
   [[nodiscard]] Solvable solve(std::uint64_t target) noexcept { return from(count_ - 1, target); }
 
  private:
-  /// A term, and what the smaller ones below it can add.
+  /// A term, and the most that the smaller ones below it can add.
   struct Level {
     std::uint64_t coefficient = 0;
     std::uint64_t most = 0;
     std::uint64_t reach_below = 0;
     std::uint64_t common = 1;   ///< greatest divisor of this coefficient and all below
     std::uint64_t step = 1;     ///< x is known modulo this: below, only multiples of step · common remain
-    std::uint64_t inverse = 0;  ///< of coefficient / common modulo step
+    std::uint64_t inverse = 0;  ///< inverse of coefficient / common modulo step
   };
 
   Solvable from(std::size_t index, std::uint64_t target) noexcept {
@@ -184,8 +184,8 @@ std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept {
 Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView& b,
                 const ByteRange& range_b) noexcept {
   if (!meet(range_a, range_b)) return Overlap::none;
-  // A byte of both is a walk up from a's first byte and one down from b's last that meet: with the sums of
-  // both on one side, all terms are positive.
+  // A shared byte is one where a walk up from a's first byte meets a walk down from b's last. With the sums
+  // of both walks on one side of the equation, all terms are positive.
   const std::uint64_t size_a = size_of(a.view.type);
   const std::uint64_t size_b = size_of(b.view.type);
   std::uint64_t target = range_b.last - range_a.first;
@@ -201,8 +201,9 @@ Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView&
 }
 
 Overlap self_overlap(const PlacedView& tensor) noexcept {
-  // Two indices of one element differ by a vector of differences whose steps add up to 0. Its dimension of
-  // the largest stride, d, can be taken to go up by at least 1; the smaller ones go up or down.
+  // If two indices are one element, the steps between them add up to 0. Without loss of generality, the step
+  // in dimension d, the one of the largest stride, goes up by at least 1; steps in smaller ones go up or
+  // down.
   const TensorView& view = tensor.view;
   if (view.rank > max_view_rank) return Overlap::undecided;
   if (view.elements() == 0) return Overlap::none;
@@ -217,7 +218,7 @@ Overlap self_overlap(const PlacedView& tensor) noexcept {
     for (; at > 0 && dimensions[at - 1].first > stride; --at) dimensions[at] = dimensions[at - 1];
     dimensions[at] = {stride, view.shape[d] - 1};
   }
-  std::uint64_t reach = 0;  // of the smaller ones, up from their lowest
+  std::uint64_t reach = 0;  // sum of the largest steps in smaller dimensions
   for (std::size_t d = 0; d < count; ++d) {
     const auto [stride, most] = dimensions[d];
     if (reach >= stride) {

@@ -8,7 +8,7 @@
 
 TMAJIT_BEGIN
 
-/// A tensor in memory: where its element with all indices 0 is, and how it lies.
+/// A tensor in memory: its layout, and the address of its element with all indices 0.
 struct PlacedView {
   const TensorView& view;
   DevicePtr address;
@@ -31,11 +31,11 @@ struct ByteRange {
 enum class Overlap : std::uint8_t {
   none,
   some,
-  undecided,  ///< strides so odd that no short search tells
+  undecided,  ///< strides so odd that a short search does not decide
 };
 
 /// Whether an element of one tensor shares a byte with an element of the other. `range_a` and `range_b` are
-/// their byte ranges. Exact but for `undecided`.
+/// their byte ranges. Exact unless `undecided`.
 [[nodiscard]] Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView& b,
                               const ByteRange& range_b) noexcept;
 
@@ -59,9 +59,9 @@ enum class Solvable : std::uint8_t {
 /// Terms that solvable() takes.
 inline constexpr std::size_t max_bounded_terms = 32;
 
-/// Whether some values of the terms add up to `target`: what asks whether two walks over memory meet. The
-/// largest sum must be below 2^63. The problem is NP-complete; strides of real tensors are decided in a few
-/// steps, and the search ends undecided after `most_steps`. Changes `terms`.
+/// Whether some values of the terms add up to `target`, which tells whether two walks over memory meet. The
+/// largest sum must be below 2^63. The problem is NP-complete. Strides of real tensors are decided in a few
+/// steps; the search ends undecided after `most_steps`. Changes `terms`.
 [[nodiscard]] Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target,
                                 std::uint32_t most_steps = 10'000) noexcept;
 

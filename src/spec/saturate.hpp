@@ -8,8 +8,8 @@
 
 TMAJIT_BEGIN
 
-// Arithmetic on sizes that come from a caller and may be anything: stops at 2^64 − 1 instead of wrapping, so
-// that an absurd spec measures as absurdly large and is refused for it.
+// Arithmetic on arbitrary sizes from a caller: it saturates at 2^64 − 1 instead of wrapping, so that rules
+// reject an absurdly large spec.
 
 [[nodiscard]] constexpr std::uint64_t sat_mul(std::uint64_t a, std::uint64_t b) noexcept {
   std::uint64_t product = 0;
@@ -31,7 +31,7 @@ TMAJIT_BEGIN
   return multiple <= 1 ? a : a - a % multiple;
 }
 
-/// The next multiple, or 2^64 − 1 where there is none.
+/// The next multiple, or 2^64 − 1 if it does not fit.
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t a, std::uint64_t multiple) noexcept {
   return sat_mul(ceil_div(a, multiple), multiple <= 1 ? 1 : multiple);
 }

@@ -12,13 +12,13 @@
 
 TMAJIT_BEGIN
 
-/// What an error about an unknown name ends with: "; did you mean bf16?" for that of `names`, a range of
-/// strings, which takes the fewest edits from `text`, whatever its case. Empty where none is near: more than
-/// one edit in three characters makes another word.
+/// The end of an error about an unknown name: "; did you mean bf16?". Suggests the one of `names`, a range of
+/// strings, that takes the fewest edits from `text`, ignoring case. Empty if each takes more than one edit
+/// per three characters.
 template <typename Names>
 [[nodiscard]] std::string suggestion(std::string_view text, const Names& names) {
   const std::string typed = llvm::StringRef(text).lower();
-  // Of letters and digits: the dashes of an option make no word longer.
+  // Only letters and digits count: the dashes of an option make no word longer.
   const auto characters = std::count_if(typed.begin(), typed.end(), llvm::isAlnum);
   const auto most = static_cast<unsigned>(std::max<std::ptrdiff_t>(characters / 3, 1));
   std::string_view nearest;
@@ -26,7 +26,7 @@ template <typename Names>
   for (const std::string_view name : names) {
     const std::string known = llvm::StringRef(name).lower();
     unsigned edits = llvm::StringRef(typed).edit_distance(known);
-    // Two letters that changed places are one slip, though it takes two edits to mend.
+    // Two transposed letters count as one slip, though they are two edits.
     if (edits == 2 && std::is_permutation(typed.begin(), typed.end(), known.begin(), known.end())) edits = 1;
     // A name of one letter is one edit away from every other.
     if (edits >= fewest || edits >= name.size()) continue;

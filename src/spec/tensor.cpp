@@ -22,7 +22,7 @@ constexpr std::string_view the_tensor = "the tensor";
 }
 
 /// `tensor`'s address moved by `steps` elements of dimension d. Modulo 2^64, so that walking back undoes it
-/// even where an address does not stand for memory yet.
+/// even if the tensor has no memory yet.
 DevicePtr moved(const Tensor& tensor, std::uint32_t d, std::int64_t steps) {
   return tensor.address + static_cast<std::uint64_t>(steps) *
                               static_cast<std::uint64_t>(tensor.view.strides[d]) * size_of(tensor.view.type);
@@ -37,7 +37,7 @@ std::int64_t signed_extent(std::uint64_t extent, std::uint32_t d, std::string_vi
   return static_cast<std::int64_t>(extent);
 }
 
-/// stride · step of a dimension of `extent` elements; any value will do where it is never walked.
+/// stride · step of a dimension of `extent` elements; an arbitrary value for an extent of at most 1.
 std::int64_t scaled(std::int64_t stride, std::int64_t step, std::uint64_t extent, std::uint32_t d,
                     std::string_view what) {
   std::int64_t product = 0;
@@ -47,7 +47,7 @@ std::int64_t scaled(std::int64_t stride, std::int64_t step, std::uint64_t extent
                             d, stride, step));
 }
 
-/// What a slice selects of a dimension: the first index and how many.
+/// Indices of a dimension that a slice selects: the first and their number.
 struct Range {
   std::int64_t first = 0;
   std::uint64_t count = 0;
@@ -71,7 +71,7 @@ Range resolve(const Slice& slice, std::int64_t extent) {
   return {first, (static_cast<std::uint64_t>(length) - 1) / (up ? step : 0 - step) + 1};
 }
 
-/// The number of elements; a shape whose count no 64 bits hold has no other of the same count.
+/// The number of elements. Throws for a shape whose count does not fit 64 bits.
 std::uint64_t count_of(std::span<const std::uint64_t> shape) {
   if (std::ranges::find(shape, 0U) != shape.end()) return 0;
   std::uint64_t count = 1;
@@ -83,7 +83,7 @@ std::uint64_t count_of(std::span<const std::uint64_t> shape) {
   return count;
 }
 
-/// Dimensions of more than one element, neighbours that are walked as one merged.
+/// Dimensions of more than one element; adjacent ones that are walked as one are merged.
 struct Runs {
   std::array<std::uint64_t, max_view_rank> extent{};
   std::array<std::int64_t, max_view_rank> stride{};
@@ -111,8 +111,8 @@ Runs runs_of(const TensorView& view) {
   return runs;
 }
 
-/// Gives `shape` strides that walk `runs`. False if a dimension would have to span two of them, or if a
-/// stride would be past 2^63.
+/// Computes strides for `shape` that walk `runs`. Returns false if a dimension would span two runs, or if a
+/// stride would be 2^63 or more.
 bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<std::int64_t> strides) {
   std::uint32_t run = runs.size;
   std::uint64_t left = 1;  // elements of the run that no dimension has taken yet
@@ -126,7 +126,7 @@ bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<s
     if (left % shape[d] != 0) return false;
     strides[d] = stride;
     left /= shape[d];
-    // A stride that nothing is left to walk may be any.
+    // If no elements are left, the stride is not used.
     if (left > 1 && __builtin_mul_overflow(stride, shape[d], &stride)) return false;
   }
   return true;
@@ -195,7 +195,7 @@ Tensor sliced(const Tensor& tensor, std::span<const Slice> slices, std::string_v
     result.view.strides[d] = scaled(tensor.view.strides[d], slices[d].step, range.count, d, what);
     result.address += moved(tensor, d, range.first) - tensor.address;
   }
-  // An empty tensor lies nowhere; it stays where it was, inside the memory it came from.
+  // An empty tensor keeps its address, inside the memory it came from.
   if (result.view.elements() == 0) result.address = tensor.address;
   return result;
 }

@@ -41,8 +41,8 @@ TileLayout layout_of(std::span<const std::uint32_t> tile, std::uint32_t unit, st
   layout.row_bytes = sat_cast<std::uint32_t>(sat_mul(tile.back(), unit));
   layout.pitch_bytes = std::max(layout.row_bytes, span);
   layout.bytes = sat_mul(layout.rows, layout.pitch_bytes);
-  // What a load adds to its mbarrier: the bytes delivered, not the padding that a swizzle wider than the row
-  // leaves between rows (docs/tma.md).
+  // A load counts the bytes that it delivers on its mbarrier, without the padding that a swizzle wider than
+  // the row leaves between rows (docs/tma.md).
   layout.transaction_bytes = sat_mul(layout.rows, layout.row_bytes);
   return layout;
 }
@@ -106,7 +106,7 @@ TileLayout tile_layout(const TensorMapSpec& spec) noexcept {
                                                interleaved ? 1 : spec.pixel_box.channels};
   for (std::uint32_t d = 0; d < rank && !pixels; ++d) tile[d] = tile_extent(spec, d);
   if (!interleaved) return dense_layout(spec.type, std::span(tile).first(rank), spec.swizzle);
-  // Slices lie one after the other, whatever the swizzle.
+  // Slices are contiguous, whatever the swizzle.
   auto layout = layout_of(std::span(tile).first(rank), inner_unit(spec.type, spec.interleave), 0);
   layout.alignment = required_alignment(spec.swizzle);
   return layout;

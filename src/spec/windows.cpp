@@ -11,10 +11,10 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Numbers of windows are below: what is computed of a few of them fits 64 bits.
+/// The bound of all numbers of windows, so that products of a few of them fit 64 bits.
 constexpr std::int64_t too_large = std::int64_t{1} << 31;
 
-/// Reads a list of numbers of at least `least`, which also stands for an empty one.
+/// Reads a list of numbers of at least `least`. An empty list stands for `least` in every dimension.
 WindowMistake read_list(const Dims& list, std::string_view name, std::int64_t least, std::uint32_t dims,
                         WindowGeometry::Numbers& numbers) {
   std::fill_n(numbers.begin(), dims, static_cast<std::uint64_t>(least));

@@ -11,7 +11,8 @@
 
 TMAJIT_BEGIN
 
-/// Windows on images of known extents, every number given: of each dimension of an image, outermost first.
+/// Windows on images of known extents. Arrays have one number for each dimension of an image, outermost
+/// first.
 struct WindowGeometry {
   using Numbers = std::array<std::uint64_t, max_window_dims>;
   std::uint32_t dims = 0;
@@ -23,7 +24,7 @@ struct WindowGeometry {
   Numbers count{};  ///< windows
 };
 
-/// Why windows are none; no rule where they are some.
+/// The rule that windows break, and why; `rule` is empty if they are legal.
 struct WindowMistake {
   std::string_view rule = {};
   std::string subject = {};
@@ -32,14 +33,14 @@ struct WindowMistake {
   std::string legal = {};
 };
 
-/// Reads windows on images of these extents, which are those of the image alone.
+/// Reads windows on images. `extents` are the image's alone, without the numbers of images and channels.
 [[nodiscard]] WindowMistake read_windows(const Windows& windows, std::span<const std::uint64_t> extents,
                                          WindowGeometry& geometry);
 
 /// [images, windows…, taps…, channels]: every pixel of every window.
 [[nodiscard]] std::vector<std::uint64_t> windows_shape(const WindowGeometry& geometry, std::uint64_t images,
                                                        std::uint64_t channels);
-/// [images, windows…, outputs]: what a filter makes of each window.
+/// [images, windows…, outputs]: the results of a filter on each window.
 [[nodiscard]] std::vector<std::uint64_t> outputs_shape(const WindowGeometry& geometry, std::uint64_t images,
                                                        std::uint64_t outputs);
 

@@ -9,21 +9,23 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Of one operand: less gives a thread too little to do at a time, but a ring of many must leave room for
-/// CTAs.
+/// Fewest bytes of one operand's tile. Smaller tiles give a thread too little to do at a time. With many
+/// inputs the minimum is lower, because their rings must leave room for several CTAs.
 constexpr std::uint64_t tile_bytes_least(std::uint64_t inputs) noexcept {
   return inputs > 4 ? 2 * 1024 : 4 * 1024;
 }
-// Where the tiles of many inputs are larger than wanted, still some CTAs, to overlap each other's computing.
+// If the tiles of many inputs are larger than wanted, an SM still gets so many CTAs, whose loads overlap the
+// computing of others.
 constexpr std::uint32_t enough_ctas = 4;
 constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
-constexpr std::uint32_t enough_threads = 1024;  // an SM: 64 registers each, and nothing spills
+constexpr std::uint32_t enough_threads = 1024;  // of an SM: with 64 registers each, nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;
-/// Of tiles half as large as wanted: so few are all on the chip at once, and then what counts is how soon a
-/// CTA has loaded and stored.
+/// Most tiles, of half the wanted size, for which CTAs do one each: so few are all resident at once, and then
+/// the latency of one load and store decides.
 constexpr std::uint64_t most_single_halves = 512;
-/// Of tiles as large as wanted: these come in a few waves, and the last ones end sooner where CTAs do less.
+/// Most tiles, of the wanted size, for which CTAs do one each: they run in a few waves, and the last wave
+/// ends sooner if CTAs do less.
 constexpr std::uint64_t most_single_tiles = 2048;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
@@ -33,10 +35,10 @@ std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
 }
 
 struct InnerLimits {
-  std::uint64_t granule = 1;  ///< elements: a multiple is a multiple of 16 bytes for every operand
+  std::uint64_t granule = 1;  ///< elements whose multiples are multiples of 16 bytes for every operand
   std::uint64_t most = max_inner_elements;
-  std::uint64_t element_bytes = 1;  ///< the largest operand's
-  std::uint64_t pitch = 0;          ///< bytes that a row takes at least
+  std::uint64_t element_bytes = 1;  ///< element size of the largest operand
+  std::uint64_t pitch = 0;          ///< least bytes of a row
 };
 
 InnerLimits inner_limits(const TileSpec& spec) {
@@ -86,21 +88,21 @@ std::array<std::uint32_t, max_map_rank> tile_of(const TileSpec& spec, std::span<
   return tile;
 }
 
-/// A bulk copy has no box: a chunk is any multiple of 16 bytes.
+/// Elements of a chunk of about `bytes`. A bulk copy has no box: a chunk is any multiple of 16 bytes.
 std::uint32_t chunk_of(const TileSpec& spec, std::uint64_t bytes) {
   const auto limits = inner_limits(spec);
   const auto elements = round_down(bytes / limits.element_bytes, limits.granule);
   return sat_cast<std::uint32_t>(std::max(elements, limits.granule));
 }
 
-/// Tiles that a CTA wants of its pipeline, within limits.
+/// Tiles of this size that make up the pipeline's wanted bytes, between `least` and `most`.
 std::uint8_t tiles_wanted(const TileSpec& spec, std::uint64_t least, std::uint64_t most) {
   const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
   const auto& wanted = spec.traits->pipeline;
   return static_cast<std::uint8_t>(std::clamp(wanted.stages * wanted.tile_bytes / stage, least, most));
 }
 
-/// As many CTAs as have enough in flight together.
+/// Adds CTAs to an SM until together they have enough bytes in flight.
 void add_ctas(TileSpec& spec) {
   const auto ring = std::max<std::uint64_t>(stage_transaction_bytes(spec) * spec.stages, 1);
   for (TileSpec more = spec; spec.ctas_per_sm < max_ctas_per_sm;) {
@@ -112,7 +114,7 @@ void add_ctas(TileSpec& spec) {
   }
 }
 
-/// Takes stages away until the spec fits; false if it never does.
+/// Removes stages until the spec fits; returns false if it never does.
 bool shrink_to_fit(TileSpec& spec, const TileOptions& chosen) {
   while (!fits(spec)) {
     if (chosen.stages != 0 || spec.stages <= 1) return false;
@@ -121,18 +123,18 @@ bool shrink_to_fit(TileSpec& spec, const TileOptions& chosen) {
   return true;
 }
 
-/// Tiles of the spec's size in `extents`.
+/// The number of tiles of the spec's size in `extents`.
 std::uint64_t tiles_in(const TileSpec& spec, std::span<const std::uint64_t> extents) {
   std::uint64_t tiles = 1;
   for (std::size_t d = 0; d < extents.size(); ++d) tiles = sat_mul(tiles, ceil_div(extents[d], spec.tile[d]));
   return tiles;
 }
 
-/// A CTA for each tile of about `bytes`, where that makes no more than `most` and everything about them is
-/// ours to choose.
+/// Gives each tile of about `bytes` a CTA of its own, if there are at most `most` tiles and the caller has
+/// chosen nothing about them. Returns whether it did.
 bool take_single_tiles(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents,
                        std::uint64_t bytes, std::uint64_t most) {
-  // The tile of a snapshot is what its output looks like.
+  // The tile of a snapshot determines the shape of its output.
   if (spec.traits->by_addresses || spec.traits->writes_images || spec.rank == 0) return false;
   if (!chosen.box.empty() || chosen.stages != 0 || chosen.tiles_per_cta) return false;
   TileSpec single = spec;
@@ -140,7 +142,8 @@ bool take_single_tiles(TileSpec& spec, const TileOptions& chosen, std::span<cons
   single.stages = 1;
   single.tiles_per_cta = 1;
   const std::uint64_t tiles = tiles_in(single, extents);
-  // Where there are more, each must be worth a CTA: rows end at 256 elements.
+  // If there are more tiles, each must be worth a CTA, and rows of at most 256 elements may make it too
+  // small.
   const bool few = tiles <= most_single_halves;
   if (tiles > most || !fits(single) || (!few && stage_transaction_bytes(single) * 2 < bytes)) return false;
   spec = single;
@@ -171,11 +174,11 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
     if (chosen.box.empty() && !spec.traits->by_addresses) spec.tile = tile_of(spec, extents, bytes);
     if (chosen.stages == 0) spec.stages = tiles_wanted(spec, spec.traits->pipeline.stages, max_stages);
     const bool enough = shrink_to_fit(spec, chosen);
-    // A ring of one stage cannot overlap anything: a smaller tile is better, as long as it is ours to choose.
+    // A ring of one stage overlaps nothing: a smaller tile is better, unless the caller has chosen it.
     const bool overlaps = chosen.stages != 0 || spec.stages > 1;
     if ((enough && overlaps) || !chosen.box.empty() || bytes <= bulk_bytes) {
-      // As many as the ring holds, so that all loads are under way at once; more where that is too little to
-      // be worth a CTA.
+      // As many tiles as the ring holds, so that all loads are in flight at once; more if those are too
+      // little work for a CTA.
       if (!chosen.tiles_per_cta) {
         spec.tiles_per_cta = tiles_wanted(spec, std::max<std::uint64_t>(spec.stages, 2), max_tiles_per_cta);
       }

@@ -9,14 +9,14 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t base_slack = 1024;  // the largest swizzle period: the kernel aligns its base up to it
+constexpr std::uint32_t base_slack = 1024;  // the largest swizzle period, to which the kernel aligns its base
 constexpr std::uint32_t barrier_bytes = 8;
-constexpr std::uint32_t shared_granule = 128;  // in which an SM gives out shared memory
+constexpr std::uint32_t shared_granule = 128;  // an SM allocates shared memory in multiples of this
 
 }  // namespace
 
 TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noexcept {
-  // Bulk copies move bytes in order: a chunk has one dimension, and a swizzle says nothing there.
+  // Bulk copies move bytes in order: a chunk has one dimension, and a swizzle has no effect.
   if (spec.traits->by_addresses) {
     return tile_layout(operand.type, std::span(spec.tile).first(1), Swizzle::none);
   }
@@ -26,7 +26,7 @@ TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noex
 
 SharedLayout shared_layout(const TileSpec& spec) noexcept {
   const auto inputs = std::min<std::uint32_t>(spec.inputs, max_inputs);
-  // Those that were asked for, where the facts cannot hold so many.
+  // The requested stages if the facts cannot hold so many.
   const auto stages = std::max<std::uint32_t>(spec.stages, spec.asked.stages);
   const auto output_stages = std::max<std::uint32_t>(spec.output_stages, spec.asked.output_stages);
   SharedLayout layout;
@@ -53,7 +53,7 @@ SharedLayout shared_layout(const TileSpec& spec) noexcept {
 
 std::uint32_t launch_shared_bytes(const TileSpec& spec) noexcept {
   const auto needed = sat_cast<std::uint32_t>(shared_layout(spec).bytes);
-  if (spec.tiles_per_cta == 0) return needed;  // the grid is no larger than what is to be resident
+  if (spec.tiles_per_cta == 0) return needed;  // the grid has no more CTAs than are to be resident
   const std::uint32_t room_for_more = shared_bytes_for(spec.ctas_per_sm + 1U);
   if (needed > room_for_more) return needed;
   return sat_cast<std::uint32_t>(std::min<std::uint64_t>(round_up(room_for_more + 1ULL, shared_granule),

@@ -41,7 +41,7 @@ void check_count(std::string_view rule, std::string_view field, std::uint32_t va
        .source = tiles_source});
 }
 
-/// What the facts hold, or what was asked for where a byte cannot hold it.
+/// The value of a fact, or the requested value if it does not fit a byte.
 std::uint32_t asked_for(std::uint8_t fact, std::uint32_t beyond) {
   return std::max<std::uint32_t>(fact, beyond);
 }
@@ -70,7 +70,7 @@ void check_unused_operand(const TileSpec& spec, std::uint32_t index, Violations&
 
 void check_unused(const TileSpec& spec, Violations& violations) {
   if (!has_operands(spec)) return;
-  // Of rank 0 it is unknown where what is unused begins.
+  // If the rank is 0, it is unknown which dimensions are unused.
   for (std::uint32_t d = spec.rank; spec.rank != 0 && d < max_map_rank; ++d) {
     if (spec.tile[d] != 0) add_unused(spec.tile[d], fmt::format("tile[{}]", d), violations);
     for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
@@ -145,7 +145,7 @@ void check_expression(const TileSpec& spec, Violations& violations) {
   check_coordinates(text, spec.view_rank(), "expression", tiles_source, violations);
 }
 
-// Each operand's tile, and that the operands go together.
+// Each operand's tile, and the compatibility of operands.
 
 void check_interleave(const OperandSpec& operand, Violations& violations) {
   if (operand.interleave == Interleave::none || operand.interleave > Interleave::b32) return;
@@ -159,7 +159,7 @@ void check_interleave(const OperandSpec& operand, Violations& violations) {
 }
 
 void check_output_strides(const TileSpec& spec, Violations& violations) {
-  // A store walks its tile densely; skipping is the inputs' business.
+  // A store writes its tile densely; only inputs may skip elements.
   for (std::uint32_t d = 0; d < spec.rank; ++d) {
     const auto stride = spec.output().element_strides[d];
     if (stride == 1) continue;
@@ -173,7 +173,7 @@ void check_output_strides(const TileSpec& spec, Violations& violations) {
   }
 }
 
-/// Elements that are whole 16 bytes of every operand.
+/// The least number of elements that is a multiple of 16 bytes for every operand.
 std::uint32_t chunk_unit(const TileSpec& spec) {
   std::uint32_t size = bulk_bytes;
   for (std::uint32_t i = 0; i <= spec.inputs; ++i) {
@@ -233,7 +233,7 @@ void check_operand(const TileSpec& spec, std::uint32_t index, Violations& violat
   violations.about({});
 }
 
-/// What types a copy may go between: it moves bits, so these must mean the same on both sides.
+/// Whether a copy may convert between these types. It moves bits, so bits must mean the same on both sides.
 bool copies_as(ElementType from, ElementType to) noexcept {
   if (from == to) return true;
   if (!is_known(from) || !is_known(to) || size_of(from) != size_of(to)) return false;
@@ -268,7 +268,7 @@ void check_combined_types(const TileSpec& spec, Violations& violations) {
   if (is_known(destination)) check_combined(spec.combine_op(), destination, "type", violations);
 }
 
-/// What a kernel that computes nothing and stores elements where it loaded them to has to keep to.
+/// The rules of kernels that compute nothing and store elements from where the loads put them.
 void check_forwarded(const TileSpec& spec, Violations& violations) {
   const auto& source = spec.input(0);
   const auto& destination = spec.output();
@@ -323,8 +323,8 @@ bool fits_shared(const TileSpec& spec) noexcept {
   return shared_layout(spec).bytes <= shared_bytes_for(spec.ctas_per_sm);
 }
 
-/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile. Nothing
-/// where no tile is small enough.
+/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile. Nothing if
+/// no tile is small enough.
 std::optional<std::string> smaller(TileSpec spec) {
   spec.asked.stages = 0;
   for (auto fewer = spec; fewer.stages > 1;) {
@@ -334,7 +334,7 @@ std::optional<std::string> smaller(TileSpec spec) {
   spec.stages = std::clamp<std::uint8_t>(spec.stages, 1, 2);
   const auto rank = std::clamp<std::uint32_t>(spec.rank, 1, max_map_rank);
   const std::uint32_t most = spec.traits->by_addresses ? spec.tile[0] : max_box;
-  // The innermost dimension last: halving it breaks rows up.
+  // The innermost dimension is halved last, because that shortens rows.
   for (std::uint32_t d = 0; d < rank; ++d) {
     const std::uint32_t unit = d + 1 == rank ? chunk_unit(spec) : 1;
     const std::uint64_t extent = round_down(std::min(spec.tile[d], most), unit);
@@ -344,7 +344,7 @@ std::optional<std::string> smaller(TileSpec spec) {
     }
   }
   if (!fits_shared(spec)) return std::nullopt;
-  // As a caller says it: the first input's box, with the elements that its strides skip.
+  // In the caller's terms: the first input's box, with the elements that its strides skip.
   spec.asked = {};
   const auto box = partial_map(spec, 1).box;
   return fmt::format("a tile of {} with stages = {}", fmt::join(std::span(box).first(rank), "x"),

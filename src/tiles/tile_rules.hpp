@@ -9,17 +9,16 @@
 
 TMAJIT_BEGIN
 
-// The rules of a kernel of tiles. They stand for any value of every field.
+// The rules of a kernel of tiles. They are defined for any value of every field.
 
-/// Counts, unused bytes, the expression, each operand's tile, and what an SM has.
+/// Checks counts, unused bytes, the expression, each operand's tile, and an SM's resources.
 void check_spec(const TileSpec& spec, Violations& violations);
-/// Views against the spec and against each other, the output first.
+/// Checks views, the output first, against the spec and against each other.
 void check_views(const TileSpec& spec, std::span<const TensorView> views, Violations& violations);
-/// All of them, and those of memory where addresses are not 0. The output is first.
+/// Checks all of these rules, and those of memory for tensors whose address is not 0. The output is first.
 void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations);
 
-/// Whether there are operands to look at: a number of inputs in range, and no more dimensions than facts have
-/// room for.
+/// Whether operands can be checked: the number of inputs is in range, and the facts hold all dimensions.
 [[nodiscard]] bool has_operands(const TileSpec& spec) noexcept;
 /// "input 2" or "output".
 [[nodiscard]] std::string operand_name(const TileSpec& spec, std::uint32_t index);

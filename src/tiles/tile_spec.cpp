@@ -19,7 +19,7 @@ namespace {
   throw Error(ErrorCode::invalid_argument, message);
 }
 
-/// `value` as the byte that the facts have for it; what a byte cannot hold goes to `beyond`.
+/// `value` as a byte of the facts. A value that a byte cannot hold is stored in `beyond`.
 std::uint8_t as_byte(std::uint32_t value, std::uint32_t& beyond) {
   const auto byte = sat_cast<std::uint8_t>(value);
   if (byte != value) beyond = value;
@@ -56,8 +56,8 @@ OperandSpec input_of(ElementType type, TileSpec& spec, const TileOptions& option
   return operand;
 }
 
-/// The stride by which a tile of `operand` skips elements: none in the innermost dimension, where the copy
-/// engine ignores it and the rules refuse it.
+/// The stride by which a tile of `operand` skips elements. It is 1 in the innermost dimension, where the copy
+/// engine ignores strides and the rules reject them.
 std::uint32_t step_of(const TileSpec& spec, const OperandSpec& operand, std::uint32_t d) {
   return d + 1U == spec.rank ? 1U : std::max<std::uint32_t>(operand.element_strides[d], 1);
 }
@@ -71,7 +71,7 @@ void set_tile(TileSpec& spec, const TileOptions& options) {
   }
 }
 
-/// Takes what the caller chose and fills in the rest. Operands are set already.
+/// Takes the caller's choices and fills in the rest. Operands are set already.
 void set_options(TileSpec& spec, const TileOptions& options, std::span<const std::uint64_t> extents) {
   set_tile(spec, options);
   spec.stages = as_byte(options.stages, spec.asked.stages);
@@ -84,8 +84,8 @@ void set_options(TileSpec& spec, const TileOptions& options, std::span<const std
   fill_defaults(spec, options, extents);
 }
 
-/// What the box of `operand` spans for the elements of the spec's tile: whole element strides, as tiles lie
-/// one behind the other; where that exceeds the longest box, the longest if it holds the same elements.
+/// Extent of the box of `operand` for the elements of the spec's tile: whole element strides, because tiles
+/// are adjacent. If that exceeds the longest box, the longest box if it holds the same elements.
 std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint32_t d) {
   const std::uint32_t step = step_of(spec, operand, d);
   const std::uint64_t whole = sat_mul(spec.tile[d], step);
@@ -153,8 +153,8 @@ TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index) {
   TensorMapSpec map{
       .type = spec.map_type(operand),
       .rank = spec.rank,
-      // No family takes an interleaved layout, and nothing else would make it legal: that is a
-      // rule of its own, and the others judge the operand as it would be without.
+      // No family takes an interleaved layout. That is a rule of its own; other rules check the
+      // operand as if it were not interleaved.
       .interleave = operand.interleave > Interleave::b32 ? operand.interleave : Interleave::none,
       .swizzle = operand.swizzle,
       .l2_promotion = spec.l2_promotion,

@@ -13,15 +13,15 @@
 
 TMAJIT_BEGIN
 
-// What families have in common whose CTAs take boxes of tensors, of the caller's choice or the planner's,
-// through rings of tiles in shared memory.
+// The common part of families whose CTAs move boxes of tensors through rings of tiles in shared memory. The
+// caller or the planner chooses the box.
 
-/// What such a kernel wants, measured on an H200 over 1 GiB (docs/performance.md): several CTAs an SM that
-/// each do little and make room for the next.
+/// The defaults of such a kernel, measured on an H200 over 1 GiB (docs/performance.md): several CTAs an SM
+/// that each do little and make room for the next.
 struct TilePipeline {
-  std::uint64_t tile_bytes = 8 * 1024;        ///< of all inputs together
-  std::uint64_t stages = 2;                   ///< of such tiles, and how many a CTA does
-  std::uint64_t bytes_in_flight = 64 * 1024;  ///< of loads, an SM
+  std::uint64_t tile_bytes = 8 * 1024;        ///< bytes of a tile of all inputs together
+  std::uint64_t stages = 2;                   ///< stages of such tiles; a CTA also does as many tiles
+  std::uint64_t bytes_in_flight = 64 * 1024;  ///< bytes of loads in flight on an SM
 };
 
 /// One of these families, as data.
@@ -29,11 +29,11 @@ struct TileTraits {
   std::string_view name;
   std::uint32_t max_rank = max_map_rank;
   std::uint32_t max_inputs = 1;
-  bool computes = false;  ///< it has an expression, warps that compute and a ring of outputs
+  bool computes = false;  ///< has an expression, warps that compute and a ring of outputs
   bool by_addresses =
       false;  ///< bulk copies between addresses instead of tensor maps: one dimension, any alignment
-  bool writes_images = false;  ///< its output is the tiles' images in shared memory, as bytes
-  bool combines = false;       ///< elements are combined with what the output holds
+  bool writes_images = false;  ///< writes the tiles' images in shared memory, as bytes
+  bool combines = false;       ///< combines elements with those of the output
   TilePipeline pipeline = {};
 };
 extern const TileTraits copy_traits;
@@ -41,10 +41,10 @@ extern const TileTraits reduce_into_traits;
 extern const TileTraits map_traits;
 extern const TileTraits bulk_traits;
 extern const TileTraits snapshot_traits;
-/// The traits of the family of that name. Throws Error{invalid_argument} that lists them.
+/// The traits of the family of that name. Throws Error{invalid_argument} that lists the families.
 [[nodiscard]] const TileTraits& tile_traits(std::string_view family);
 
-/// What a kernel must know of one operand when it is compiled: nothing about where or how large it is.
+/// Facts of one operand that a kernel is compiled for: neither its address nor its size.
 struct OperandSpec {
   ElementType type = ElementType{};
   Swizzle swizzle = Swizzle::none;
@@ -60,26 +60,26 @@ struct TileFacts {
   std::uint8_t inputs = 0;         ///< 1 … 8
   std::uint8_t stages = 0;         ///< depth of the ring of input tiles in flight, 1 … 32
   std::uint8_t output_stages = 0;  ///< depth of the ring of output tiles, 2 … 8; 0 where nothing is computed
-  std::uint8_t warps = 0;          ///< warps that compute, 1 … 16; else 1
+  std::uint8_t warps = 0;          ///< warps that compute, 1 … 16; 1 if nothing is computed
   std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 16
   std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks that a CTA does and then exits; 0: a persistent grid
   std::uint8_t row_tails = 0;  ///< 1 where rows of the output end within 16 bytes: threads store those ends
-  std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; of bulk the elements of a chunk
+  std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; for bulk the elements of a chunk
   std::array<OperandSpec, max_inputs + 1> operands{};  ///< the output, then the inputs
-  std::uint32_t combine = 0;                           ///< a CombineOp; 0 where nothing is combined, too
+  std::uint32_t combine = 0;                           ///< a CombineOp; also 0 if nothing is combined
 };
 
-/// What a caller asked for where the facts cannot hold it, so that the rules can say so; 0 where they do.
-/// Whatever is set here, but for boxes and outer dimensions, is illegal.
+/// Requested values that the facts cannot hold, for the rules to report; 0 where the facts hold the value.
+/// Every value set here is illegal, except boxes and outer dimensions.
 struct BeyondFacts {
-  // Of these the facts hold 255.
+  // For these numbers the facts hold 255.
   std::uint32_t stages = 0;
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;
   std::uint32_t ctas_per_sm = 0;
   std::uint32_t tiles_per_cta = 0;
   std::array<std::uint32_t, max_map_rank> element_strides{};
-  std::array<std::uint32_t, max_map_rank> box{};  ///< that are no multiples of the element strides
+  std::array<std::uint32_t, max_map_rank> box{};  ///< extents that are no multiples of the element strides
   /// Dimensions of the views beyond the five of a tensor map. The facts are those of the innermost five.
   std::uint32_t outer_dimensions = 0;
 };
@@ -89,7 +89,7 @@ struct TileSpec : TileFacts {
   const TileTraits* traits = &copy_traits;
   std::string expression = {};
   BeyondFacts asked = {};
-  L2Promotion l2_promotion = L2Promotion::none;  ///< of the launch's tensor maps, as the next
+  L2Promotion l2_promotion = L2Promotion::none;  ///< promotion and fill of the launch's tensor maps
   OobFill oob_fill = OobFill::zero;
 
   [[nodiscard]] const OperandSpec& input(std::uint32_t i) const { return operands[i + 1]; }
@@ -101,7 +101,7 @@ struct TileSpec : TileFacts {
   /// Whether operand `index` (the output, then the inputs) goes through a tensor map; else the kernel takes
   /// its address.
   [[nodiscard]] bool has_map(std::uint32_t index) const noexcept;
-  /// Of the views: `rank`, and the dimensions that a tensor map has no room for.
+  /// The views' rank: `rank`, and the dimensions beyond those of a tensor map.
   [[nodiscard]] std::uint32_t view_rank() const noexcept { return rank + asked.outer_dimensions; }
 };
 
@@ -122,33 +122,33 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
 /// The part of it that is known before there is a tensor.
 [[nodiscard]] TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index);
 
-/// A view with its shape over element strides, rounded up: what tiles walk over.
+/// A view with its shape over element strides, rounded up: the extents that tiles cover.
 [[nodiscard]] TensorView over_strides(TensorView view, const Dims& strides);
-/// A view of operand `index` with its shape over the operand's element strides: what tiles walk over.
+/// A view of operand `index` with its shape over the operand's element strides: the extents that tiles cover.
 [[nodiscard]] TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view);
 /// The dimensions of a view that the spec is about: all, or the innermost five.
 [[nodiscard]] TensorView innermost(const TileSpec& spec, const TensorView& view);
-/// What the output looks like for sources like this one: its shape over the element strides (rounded up),
-/// dense; or u8 [tiles, bytes of a tile].
+/// The view of the output for a source like this one: the source's shape over the element strides (rounded
+/// up), dense; or u8 [tiles, bytes of a tile].
 [[nodiscard]] TensorView output_view(const TileSpec& spec, const TensorView& source);
 
-/// Where a kernel keeps what in dynamic shared memory; offsets from a 1024-byte-aligned base.
+/// The layout of a kernel's dynamic shared memory; offsets are from a 1024-byte-aligned base.
 struct SharedLayout {
   struct Ring {
-    std::uint32_t offset = 0;       ///< of stage 0
+    std::uint32_t offset = 0;       ///< offset of stage 0
     std::uint32_t stage_bytes = 0;  ///< from one stage to the next, alignment included
     std::uint32_t tile_bytes = 0;   ///< bytes of a stage that a tile occupies
   };
   std::array<Ring, max_inputs> inputs{};
-  Ring output{};               ///< empty where the input ring is stored from
+  Ring output{};               ///< empty if stores read the input ring
   std::uint32_t barriers = 0;  ///< offset of the mbarriers: full[stages], then empty[stages]
-  std::uint64_t bytes = 0;     ///< in all, the slack for aligning the base included
+  std::uint64_t bytes = 0;     ///< bytes in all, the slack for aligning the base included
 };
 
-/// Lays shared memory out for `spec`. Total over every value of its fields: nothing is read out of range.
+/// Lays shared memory out for `spec`. Defined for every value of its fields: nothing is read out of range.
 [[nodiscard]] SharedLayout shared_layout(const TileSpec& spec) noexcept;
-/// Dynamic shared memory of a launch: the layout's, and as much more as keeps others than the first
-/// ctas_per_sm CTAs off an SM where the grid is not persistent.
+/// Dynamic shared memory of a launch: the layout's. If the grid is not persistent, padding is added so that
+/// no more than ctas_per_sm CTAs fit an SM.
 [[nodiscard]] std::uint32_t launch_shared_bytes(const TileSpec& spec) noexcept;
 /// Threads of a CTA: 32 · (warps + 1) where something is computed (one warp issues loads), 32 otherwise.
 [[nodiscard]] std::uint32_t threads(const TileSpec& spec) noexcept;
@@ -156,8 +156,8 @@ struct SharedLayout {
 [[nodiscard]] TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noexcept;
 /// Bytes that the loads of one stage add to its mbarrier.
 [[nodiscard]] std::uint64_t stage_transaction_bytes(const TileSpec& spec) noexcept;
-/// Whether shared memory and threads of an SM hold spec.ctas_per_sm CTAs, and a stage's transaction count its
-/// bytes.
+/// Whether the shared memory and threads of an SM suffice for spec.ctas_per_sm CTAs, and a transaction count
+/// can hold the bytes of a stage.
 [[nodiscard]] bool fits(const TileSpec& spec) noexcept;
 
 TMAJIT_END

@@ -122,7 +122,7 @@ std::uint64_t address_unit(const TileSpec& spec, const Tensor& tensor) {
   return spec.traits->writes_images ? 16 : size_of(tensor.view.type);
 }
 
-/// Of tensors whose address is known.
+/// Checks the tensors whose address is known.
 void check_memory(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations) {
   std::array<PlacedOperand, max_inputs + 1> operands{};
   std::array<std::uint32_t, max_inputs + 1> number{};

@@ -1,8 +1,8 @@
-// An mbarrier whose type says where in its life it is: uninitialised, ready, invalidated.
+// An mbarrier whose type gives its state: uninitialised, ready or invalidated.
 //@ #
 //@ #   __shared__ u64 word;
-//@ #   const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);   // in all threads; one does it
-//@ #   __syncthreads();                                                  // before anyone uses it
+//@ #   const auto arrived = Barrier<>(word).init(1, threadIdx.x == 0);   // all threads call it; one initialises
+//@ #   __syncthreads();                                                  // before any thread uses it
 //@ #   if (threadIdx.x == 0) { arrived.expect(bytes); ptx::tensor_load(tile, map, at, arrived.address()); }
 //@ #   arrived.wait(0);                                                  // for the phase of parity 0, the first
 //@ #   …
@@ -43,14 +43,14 @@ class RemoteBarrier {
 template <BarrierState state = BarrierState::uninitialised>
 class Barrier {
  public:
-  // Where one will be: 8 bytes of shared memory at a multiple of 8.
+  // A barrier to be initialised in 8 bytes of shared memory at a multiple of 8.
   __device__ __forceinline__ explicit Barrier(u64& word) : Barrier(ptx::shared_address(&word)) {}
   __device__ __forceinline__ explicit Barrier(u32 address) : address_(address) {
     static_assert(state == BarrierState::uninitialised, "a barrier that is ready comes from init()");
   }
 
-  // The barrier, for `arrivals` (1 … 2^20 − 1) a phase. All threads call it; the one whose `mine` is true does it. The
-  // CTA, or the cluster if others of it use the barrier, must synchronise before anyone does.
+  // The barrier, for `arrivals` (1 … 2^20 − 1) a phase. All threads call it; the one whose `mine` is true initialises it.
+  // Before any thread uses it, the CTA must synchronise, or the cluster if other CTAs use the barrier.
   [[nodiscard]] __device__ __forceinline__ Barrier<BarrierState::ready> init(u32 arrivals, bool mine) const {
     static_assert(state != BarrierState::ready, "this barrier is ready: invalidate it before it is initialised again");
     if (mine) {
@@ -60,7 +60,7 @@ class Barrier {
     return Barrier<BarrierState::ready>(address_, Known{});
   }
 
-  // What the copy engine takes.
+  // The shared address, for copies of the copy engine.
   __device__ __forceinline__ u32 address() const {
     require_ready<state>();
     return address_;
@@ -75,26 +75,26 @@ class Barrier {
     return ptx::mbarrier::arrive_expect_tx_for_token(address(), bytes);
   }
 
-  // Whether a phase is complete: that of this parity, or that which the token's arrival was part of. A new barrier is in
-  // phase 0.
+  // Whether a phase is complete: the one of this parity, or the one that the token's arrival belongs to. A new barrier is
+  // in phase 0.
   [[nodiscard]] __device__ __forceinline__ bool is_complete(u32 parity) const {
     return ptx::mbarrier::test_wait(address(), parity);
   }
   [[nodiscard]] __device__ __forceinline__ bool is_complete(ptx::mbarrier::Token token) const {
     return ptx::mbarrier::test_wait_for(address(), token);
   }
-  // Until it is.
+  // Waits until that phase is complete.
   __device__ __forceinline__ void wait(u32 parity) const { ptx::mbarrier::wait(address(), parity); }
   __device__ __forceinline__ void wait(ptx::mbarrier::Token token) const { ptx::mbarrier::wait_for(address(), token); }
-  // The same where threads of other CTAs arrive: what they did before is seen.
+  // The same if threads of other CTAs arrive: their accesses before the arrival are visible.
   __device__ __forceinline__ void wait_of_cluster(u32 parity) const { ptx::mbarrier::wait_of_cluster(address(), parity); }
 
-  // The one at this place in CTA `rank` of the cluster.
+  // The barrier at the same offset in CTA `rank` of the cluster.
   [[nodiscard]] __device__ __forceinline__ RemoteBarrier in(u32 rank) const {
     return RemoteBarrier(ptx::map_to_cta(address(), rank));
   }
 
-  // Ends it; nobody may use it any more. All threads call it; the one whose `mine` is true does it.
+  // Invalidates the barrier; no thread may use it afterwards. All threads call it; the one whose `mine` is true does it.
   __device__ __forceinline__ Barrier<BarrierState::invalidated> invalidate(bool mine) const {
     if (mine) ptx::mbarrier::invalidate(address());
     return Barrier<BarrierState::invalidated>(address_, Known{});

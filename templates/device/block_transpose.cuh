@@ -1,4 +1,4 @@
-// A square block of elements transposed in registers: as many vectors as one has elements.
+// A square block of elements transposed in registers: as many vectors as a vector has elements.
 //@ # Elements of 4 bytes and more only change their registers' names; smaller ones take half a byte permute each.
 #pragma once
 #include "tmajit/permute.cuh"
@@ -17,7 +17,7 @@ struct Block {
 //@ if words
 template <u32 element_bytes, u32 bytes>
 __device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<element_bytes, bytes>& in) {
-  constexpr u32 each = element_bytes / 4;  // words
+  constexpr u32 each = element_bytes / 4;  // words of an element
   Block<element_bytes, bytes> out;
 #pragma unroll
   for (u32 i = 0; i < in.side; ++i) {

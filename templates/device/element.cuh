@@ -1,4 +1,4 @@
-// Element types: how each is stored, what it computes as, how results convert to it.
+// Element types: storage, the type they compute in, and conversion of results.
 #pragma once
 #include "tmajit/convert.cuh"
 

@@ -9,7 +9,7 @@ namespace tmajit {
 constexpr u32 unit = 16;  // bytes that go to an image at once
 
 //@ used is_inner
-// Whether all units that hold an element of the tile lie in the view's own bytes: so it is but at the ends of its
+// Whether all units that hold an element of the tile lie within the view's bytes: false only at the ends of its
 // memory. Rows may begin `before` elements before the tile.
 template <u32 rank>
 __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const Tile<rank>& tile, u32 before) {
@@ -24,8 +24,8 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
 }
 //@ end
 
-// Copies what a unit holds of the view, if it `exists`: else zeros, as also for what is not the view's. `from` is a
-// multiple of 16. With `inner` all of it is the view's, with `begins_inside` at least its first byte.
+// Copies the bytes of a unit that belong to the view if it `exists`; all other bytes become zero. `from` is a
+// multiple of 16. With `inner` all bytes belong to the view, with `begins_inside` at least the first.
 template <u32 element_bytes, u32 rank, bool begins_inside = false>
 __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, const params::View<rank>& view,
                                           bool inner) {

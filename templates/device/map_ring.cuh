@@ -1,5 +1,5 @@
-// Tensor maps that a warp makes for one tensor after the other, of a pattern: in a ring, so that copies by the last ones
-// may still be under way.
+// Tensor maps that a warp makes from a pattern, for one tensor after the other. They are in a ring, so that copies by the
+// newest maps may still be in flight.
 #pragma once
 #include "tmajit/fence.cuh"
 #include "tmajit/shared.cuh"
@@ -9,15 +9,15 @@ namespace tmajit {
 
 template <u32 depth> class MapRing {
  public:
-  // With room for one map in shared memory and for `depth` in global memory, at multiples of 128 bytes.
+  // Takes room for one map in shared memory and for `depth` in global memory, at multiples of 128 bytes.
   __device__ __forceinline__ MapRing(u8* image, TensorMap* maps) : image_(image), maps_(maps) {}
 
   // The map that was made last.
   __device__ __forceinline__ const TensorMap& newest() const { return maps_[newest_]; }
 
-  // Makes the next map: `pattern` of a tensor at `address`, whose innermost dimension has `columns` elements. All lanes
-  // of a warp call together; thread 0 may then copy by newest(). No copy may be under way by the map that was made `depth`
-  // times before.
+  // Makes the next map: `pattern` for a tensor at `address`, whose innermost dimension has `columns` elements. All lanes
+  // of a warp call together; thread 0 may then copy by newest(). Copies by the map made `depth` calls before must be
+  // complete.
   template <u32 rank>
   __device__ __forceinline__ void make(const TensorMap& pattern, u64 address, const u64 (&step)[rank],
                                        const u32 (&extent)[rank], u32 columns) {
@@ -25,7 +25,7 @@ template <u32 depth> class MapRing {
     const u32 lane = threadIdx.x % 32;
     __syncwarp();  // the map before has been read
     reinterpret_cast<u32*>(image_)[lane] = reinterpret_cast<const u32*>(&pattern)[lane];
-    ptx::fence_proxy_async_shared();  // copies of what lies beside the image come after it
+    ptx::fence_proxy_async_shared();  // later copies of the memory beside the image are ordered after these stores
     __syncwarp();
     if (lane == 0) {
       const u32 image = ptx::shared_address(image_);

@@ -8,7 +8,7 @@ namespace tmajit {
 // A box of `rows` × `columns` elements, the columns contiguous, as a tensor map of that box and swizzle brings it.
 // Along K (Major::k) its rows are those of A, or the columns of B; along M or N (Major::mn) each row is one index of K.
 //
-// What is longer than a box has is made of several, one after the other: along M or N of Major::mn, along K of either.
+// Several boxes, one after the other, make a longer operand: along M or N for Major::mn, along K for both.
 //@ # The offsets are those of the table "Canonical Layouts": of groups of eight rows, and of boxes.
 template <class Element, MapSwizzle swizzle, Major major, u32 rows, u32 columns>
 struct MatrixTile {
@@ -16,8 +16,8 @@ struct MatrixTile {
   static constexpr u32 row_bytes = columns * sizeof(Element);
   static constexpr u32 span = 16u << static_cast<u32>(swizzle);  // bytes that the swizzle permutes; 16 without
   static constexpr u32 box_bytes = rows * span;                  // from one box to the next
-  static constexpr u32 alignment = is_swizzled ? 8 * span : 128;  // of the first box
-  // How many of wgmma's steps, of 32 bytes along K, a box holds.
+  static constexpr u32 alignment = is_swizzled ? 8 * span : 128;  // alignment of the first box
+  // Number of wgmma's steps, of 32 bytes along K, in a box.
   static constexpr u32 steps = major == Major::mn ? rows / 16 : row_bytes / 32;
 
   static_assert(sizeof(Element) <= 4, "wgmma reads elements of one, two or four bytes");
@@ -33,13 +33,13 @@ struct MatrixTile {
   static_assert(major == Major::k || rows % 16 == 0, "wgmma reads 16 indices of K at a time: the box must have a multiple of 16 rows");
   static_assert(box_bytes < (1u << 18), "a descriptor's offsets are less than 256 KiB");
 
-  // Of step `step` along K of the boxes at `address`, a multiple of `alignment`. Of Major::k, steps beyond the box are
-  // those of the boxes that follow; without a swizzle each step takes two boxes.
+  // The descriptor of step `step` along K of the boxes at `address`, a multiple of `alignment`. For Major::k, steps beyond
+  // the box are those of the following boxes; without a swizzle each step takes two boxes.
   __device__ __forceinline__ static MatrixDescriptor descriptor(u32 address, u32 step = 0) {
     return {fixed | (address + offset(step)) >> 4 & 0x3fff};
   }
 
-  // Where step `step` begins, in bytes.
+  // The offset of step `step` in bytes.
   __device__ __forceinline__ static constexpr u32 offset(u32 step) {
     if constexpr (major == Major::mn) {
       return step * 16 * span;
@@ -51,7 +51,7 @@ struct MatrixTile {
   }
 
  private:
-  // From one group of eight rows to the next, and from one box to the next, where that means anything.
+  // Offsets between groups of eight rows and between boxes, where the layout has them.
   static constexpr u32 group = 8 * span;
   static constexpr u32 leading = !is_swizzled && major == Major::mn ? group : is_swizzled && major == Major::k ? 16 : box_bytes;
   static constexpr u32 stride = !is_swizzled && major == Major::mn ? box_bytes : group;

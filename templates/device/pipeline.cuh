@@ -7,15 +7,15 @@
 //@ #   // the producer, one thread
 //@ #   auto producer = ready.producer();
 //@ #   for (…) {
-//@ #     const auto stage = producer.acquire(tile_bytes);        // free again, and so many bytes will come
+//@ #     const auto stage = producer.acquire(tile_bytes);        // waits until free, and expects so many bytes
 //@ #     ptx::tensor_load(tiles + stage.index * tile_bytes, map, at, stage.barrier);
 //@ #   }
 //@ #   // the consumers
 //@ #   auto consumer = ready.consumer();
 //@ #   for (…) {
-//@ #     const auto stage = consumer.wait();                     // full
+//@ #     const auto stage = consumer.wait();                     // waits until full
 //@ #     … read tile stage.index …
-//@ #     consumer.release();                                     // the oldest that this one has waited for
+//@ #     consumer.release();                                     // the oldest stage that it has waited for
 //@ #   }
 //@ #
 //@ # In a cluster the producers of several CTAs fill a stage of each (multicast): a stage is free when the consumers of
@@ -30,13 +30,13 @@ namespace tmajit {
 enum class PipelineScope { cta, cluster };
 enum class PipelineRole { producer, consumer };
 
-// A stage, and the barrier that says that it is full: what bulk loads into it complete on.
+// A stage, and its full barrier, on which bulk loads into the stage complete.
 struct PipelineStage {
   u32 index;
   u32 barrier;
 };
 
-// The place of a producer or a consumer in a pipeline: which stage and which phase comes next.
+// The position of a producer or a consumer in a pipeline: the next stage and its phase.
 template <PipelineRole role, u32 depth, PipelineScope scope>
 class PipelineHandle {
  public:
@@ -62,14 +62,14 @@ class PipelineHandle {
     ptx::mbarrier::arrive(full_[next_.stage]);
     next_.next();
   }
-  // The same, but for `bytes` of it that the copy engine brings. Threads whose `mine` is false do not arrive; their handles
-  // go on like the others'.
+  // The same, but the copy engine brings `bytes` of it. Threads whose `mine` is false do not arrive; their handles advance
+  // all the same.
   __device__ __forceinline__ void commit(u32 bytes, bool mine = true) {
     static_assert(role == PipelineRole::producer, "a consumer's handle commits no stage: it calls wait() and release()");
     if (mine) ptx::mbarrier::arrive_expect_tx(full_[next_.stage], bytes);
     next_.next();
   }
-  // Until every stage has been released: before a CTA of a cluster exits, to which others still release.
+  // Waits until every stage has been released. Needed before a CTA of a cluster exits to which other CTAs release.
   __device__ __forceinline__ void drain() {
     static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");
     for (u32 i = 0; i < depth; ++i, next_.next()) ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);
@@ -84,9 +84,9 @@ class PipelineHandle {
     next_.next();
     return stage;
   }
-  // The oldest stage that this handle has waited for and not released may be filled again. Threads whose `mine` is
-  // false do not arrive; their handles go on like the others'. To what the engine writes next the reads of threads are
-  // ordered by the barrier; what threads wrote to the stage needs fence_proxy_async_shared() before.
+  // Releases the oldest stage that this handle has waited for. Threads whose `mine` is false do not arrive; their
+  // handles advance all the same. The barrier orders the threads' reads before the engine's next writes. If threads
+  // wrote to the stage, they must call fence_proxy_async_shared() before.
   __device__ __forceinline__ void release(bool mine = true) {
     static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
     static_assert(scope == PipelineScope::cta,
@@ -94,8 +94,8 @@ class PipelineHandle {
     if (mine) ptx::mbarrier::arrive(empty_[released_]);
     go_on();
   }
-  // The same, to the producer of CTA `rank` of the cluster. Threads with different ranks release to several at a time.
-  // Only what this thread has read is released, not what it wrote: that costs a fence (mbarrier.cuh).
+  // The same, to the producer of CTA `rank` of the cluster. Threads with different ranks release to several CTAs at a
+  // time. Orders only this thread's reads, not its writes, which would cost a fence (mbarrier.cuh).
   __device__ __forceinline__ void release_to(u32 rank, bool mine = true) {
     static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
     static_assert(scope == PipelineScope::cluster, "a pipeline of one CTA has one producer: release()");
@@ -116,13 +116,13 @@ template <u32 depth, PipelineScope scope = PipelineScope::cta, BarrierState stat
 class Pipeline {
  public:
   static_assert(depth > 0, "a pipeline has a stage or more");
-  static constexpr u32 bytes = 16 * depth;  // of its barriers
+  static constexpr u32 bytes = 16 * depth;  // bytes of the barriers
 
-  // With its barriers from `barriers` on, a shared address that is a multiple of 8.
+  // Takes the shared address of the barriers, a multiple of 8.
   __device__ __forceinline__ explicit Pipeline(u32 barriers) : full_{barriers}, empty_{barriers + 8 * depth} {}
 
   // The pipeline, for so many arrivals of producers and of consumers a stage. All threads call it; the one whose `mine`
-  // is true does it. The CTA, or the cluster, must synchronise before anyone uses it.
+  // is true initialises it. The CTA, or the cluster, must synchronise before any thread uses it.
   [[nodiscard]] __device__ __forceinline__ Pipeline<depth, scope, BarrierState::ready> init(u32 producers, u32 consumers,
                                                                                             bool mine) const {
     static_assert(state == BarrierState::uninitialised, "this pipeline is ready already");

@@ -5,10 +5,10 @@
 namespace tmajit {
 
 struct Placement {
-  u32 offset;        // of stage 0 from the aligned base
+  u32 offset;        // offset of stage 0 from the aligned base
   u32 stage_bytes;   // from one stage to the next
-  u32 load_bytes;    // what the copy engine adds to the mbarrier for one tile
-  u32 tile_bytes;    // of the tile's image, gaps between rows included
+  u32 load_bytes;    // bytes that the copy engine counts on the mbarrier for one tile
+  u32 tile_bytes;    // bytes of the tile's image, gaps between rows included
   u32 pitch;         // bytes from one row of the tile to the next
   u32 swizzle_mask;  // 0, 1, 3, 7 for none, 32B, 64B, 128B
   __device__ __forceinline__ constexpr u32 stage(u32 index) const { return offset + index * stage_bytes; }

@@ -9,7 +9,7 @@ namespace tmajit {
 template <u32 rank> struct RaggedTile {
   u32 at[rank];
 
-  // Its first element, of tiles that span `extent` elements.
+  // Its first element, for tiles that span `extent` elements.
   __device__ __forceinline__ Coordinates<rank> origin(const Extent<rank>& extent) const {
     Coordinates<rank> first;
 #pragma unroll
@@ -25,7 +25,7 @@ template <u32 rank> class RaggedWalk {
         first_(reinterpret_cast<const u32*>(batch.first)) {
     next_ = static_cast<u32>(static_cast<u64>(batch.tiles) * blockIdx.x / gridDim.x);
     last_ = static_cast<u32>(static_cast<u64>(batch.tiles) * (blockIdx.x + 1) / gridDim.x);
-    // The last tensor that begins no later.
+    // Finds the last tensor whose first tile is no later.
     u32 end = batch.count;
     while (end - number_ > 1) {
       const u32 middle = number_ + (end - number_) / 2;
@@ -67,10 +67,10 @@ template <u32 rank> class RaggedWalk {
 
   const params::RaggedTensor<rank>* tensors_;
   const u32* first_;
-  u32 number_ = 0;  // of the tensor
-  u32 next_;        // the tile
-  u32 last_;        // where the CTA's share ends
-  u32 begin_ = 0;   // where the tensor's tiles begin, and end
+  u32 number_ = 0;  // number of the tensor
+  u32 next_;        // number of the next tile
+  u32 last_;        // end of the CTA's share
+  u32 begin_ = 0;   // begin and end of the tensor's tiles
   u32 end_ = 0;
   bool begins_ = false;
 };

@@ -23,7 +23,7 @@ struct Raw {
   }
 //@ end
 //@ used set
-  // Into a place that is zero.
+  // Stores into a place that is zero.
   __device__ __forceinline__ void set(u32 k, Element value) {
     const u32 at = element_bytes * k;
 //@ if bytes8
@@ -46,7 +46,7 @@ __device__ constexpr u32 least(u32 a, u32 b) {
 //@ end
 
 //@ used load_words
-// Whole elements at an address that is a multiple of `alignment`, by the widest loads that allows.
+// Whole elements at an address that is a multiple of `alignment`, by the widest loads that it allows.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
   constexpr u32 width = least(alignment, least(4 * words, 16));
@@ -69,7 +69,7 @@ __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
 //@ end
 
 //@ used load_narrowly
-// The same where `alignment` may be less than a word's: nothing but these bytes is read.
+// The same if `alignment` may be less than a word's: only these bytes are read.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from) {
   if constexpr (alignment >= 4) {

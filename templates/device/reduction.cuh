@@ -1,6 +1,6 @@
-// Reductions by the copy engine for elements of a C++ type; what it does not do does not compile.
-//@ # Of each function of bulk_reduce.cuh and bulk_tensor_reduce.cuh in templates/ptx it calls one. A kernel that a
-//@ # family generates calls that one by its name, so that its source holds no other.
+// Reductions by the copy engine for elements of a C++ type; reductions that it does not support do not compile.
+//@ # Each function calls one function of bulk_reduce.cuh or bulk_tensor_reduce.cuh in templates/ptx. Generated kernels
+//@ # call those by name, so that their sources hold no others.
 #pragma once
 #include "tmajit/bulk_reduce.cuh"
 #include "tmajit/bulk_tensor_reduce.cuh"
@@ -12,7 +12,7 @@ namespace tmajit {
 // than it, else one less.
 enum class Reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
-// What is reduced into: global memory by a bulk copy or through a tensor map, or shared memory of a CTA of the cluster.
+// The destination: global memory by a bulk copy or through a tensor map, or shared memory of a CTA of the cluster.
 enum class ReductionTarget { global, tensor, shared };
 
 // PTX's name of a type.
@@ -27,7 +27,7 @@ template <> constexpr ReductionType reduction_type<bf16> = ReductionType::bf16;
 template <> constexpr ReductionType reduction_type<float> = ReductionType::f32;
 template <> constexpr ReductionType reduction_type<double> = ReductionType::f64;
 
-// Whether the engine does that.
+// Whether the engine supports that.
 template <Reduction op, class T, ReductionTarget target>
 __device__ constexpr bool engine_reduces() {
   using Type = ReductionType;
@@ -43,7 +43,7 @@ __device__ constexpr bool engine_reduces() {
   } else if constexpr (op == Reduction::inc || op == Reduction::dec) {
     return type == Type::u32;
   } else {
-    // Through a map of i64 they are an illegal instruction (docs/tma.md): its bits are those of a map of u64.
+    // Through a map of i64 they are an illegal instruction (docs/tma.md); a map of u64 has the same bits.
     return whole || (!shared && type == Type::u64) || (target == ReductionTarget::global && type == Type::s64);
   }
 }

@@ -1,4 +1,4 @@
-// A ring of stages in shared memory, and where one stands in it.
+// A ring of stages in shared memory, and a position in it.
 #pragma once
 #include "tmajit/mbarrier.cuh"
 

@@ -1,5 +1,5 @@
 // The ends of rows that the copy engine cannot write: it stores whole chunks of 16 bytes.
-//@ # In a row that ends within one, it also writes what lies beyond the end. The output's tensor map therefore ends at
+//@ # In a row that ends within a chunk, it also writes bytes beyond the end. The output's tensor map therefore ends at
 //@ # the last whole chunk of a row, and threads store the few elements after it.
 #pragma once
 #include "tmajit/placement.cuh"
@@ -24,7 +24,7 @@ __device__ __forceinline__ bool threads_store(const params::RowTail<rank>& tail,
 
 //@ end
 //@ if combines
-// Hands put() each element of the tile's part of the tail, from its image in shared memory, and where it belongs;
+// Calls put() with each element of the tile's part of the tail, from its image in shared memory, and its destination;
 // `threads` threads call it together.
 template <class Element, u32 rank, class Walk, class Put>
 __device__ __forceinline__ void put_tail(const params::RowTail<rank>& tail, const Walk& tile_at,

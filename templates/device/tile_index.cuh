@@ -1,4 +1,4 @@
-// Which tile a number is, of a grid of tiles that the copy engine loads.
+// The index of a tile from its number, in a grid of tiles that the copy engine loads.
 #pragma once
 #include "tmajit/division.cuh"
 

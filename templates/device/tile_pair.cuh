@@ -6,16 +6,16 @@
 
 namespace tmajit {
 
-// Where a CTA's tile begins, how much of it lies inside, and its first element in both views. Of a group that the
-// views end in, the last tiles lie outside.
+// The beginning of a CTA's tile, the part of it inside the views, and its first element in both. The last tiles of a
+// group may lie outside of the views.
 template <u32 rank>
 struct TilePair {
   const u8* source;
   u8* destination;
   u64 origin;        // index of the tile's first element in the last dimension
-  i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
+  i32 inside[rank];  // elements of the tile that exist; not positive if a staggered row's last tile has none
 
-  // The tile of so many boxes in each dimension before it.
+  // The tile with index `index`, counted in boxes, in each dimension.
   __device__ __forceinline__ TilePair(const params::ViewPair<rank>& views, const Extent<rank>& box,
                                       const u32 (&index)[rank])
       : source(views.source), destination(views.destination) {
@@ -25,7 +25,7 @@ struct TilePair {
   }
 
  private:
-  // Goes to index `first` of a dimension, the last of them in the end.
+  // Goes to index `first` of a dimension. The last call is for the last dimension, whose index `origin` keeps.
   __device__ __forceinline__ void enter(u64 first, u32 side, u64 extent, i64 source_step, i64 destination_step,
                                         i32& exist) {
     const i64 left = static_cast<i64>(extent - first);

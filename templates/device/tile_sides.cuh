@@ -1,5 +1,5 @@
-// Tiles whose sides are known at the launch: powers of two, in what threads count along each dimension. Byte d of
-// `sides` is the logarithm of dimension d's.
+// Tiles whose sides are known at the launch: powers of two, in the units that threads count along each dimension. Byte d
+// of `sides` is the base-2 logarithm of the side in dimension d.
 #pragma once
 #include "tmajit/types.cuh"
 

@@ -7,7 +7,7 @@
 namespace tmajit {
 
 //@ used Share
-// A CTA's share of things to do: so many one after the other, or, for 0, every gridDim.x-th one.
+// A CTA's share of numbered items: `share` consecutive ones, or, for 0, every gridDim.x-th one.
 template <u32 share>
 struct Share {
   static constexpr bool persistent = share == 0;
@@ -15,7 +15,7 @@ struct Share {
     return persistent ? blockIdx.x : static_cast<u64>(blockIdx.x) * share;
   }
   static __device__ __forceinline__ u64 step() { return persistent ? gridDim.x : 1; }
-  // The end of the share, of `count` things in all.
+  // The end of the share, of `count` items in all.
   static __device__ __forceinline__ u64 last(u64 count) {
     const u64 end = first() + share;
     return persistent || end > count ? count : end;
@@ -23,8 +23,8 @@ struct Share {
 };
 
 //@ end
-// `share` of them one after the other, or, for 0, every gridDim.x-th one. It steps from tile to tile by adding with
-// carry: only the first position costs divisions. Where the share is a number, there are at most 2^31 tiles.
+// Walks over `share` consecutive tiles, or, for 0, over every gridDim.x-th one. It steps from tile to tile by adding
+// with carry: only the first position costs divisions. If the share is not 0, there are at most 2^31 tiles.
 template <u32 rank, u32 share = 0> struct TileWalk {
   __device__ __forceinline__ explicit TileWalk(const params::TileGrid<rank>& grid) : grid_(grid) {
     u32 first = share == 0 ? blockIdx.x : blockIdx.x * share;
@@ -36,7 +36,7 @@ template <u32 rank, u32 share = 0> struct TileWalk {
     }
   }
 
-  // Whether there is a tile left. Of shares of one tile there are as many CTAs as tiles.
+  // Whether there is a tile left. If the share is one tile, there are as many CTAs as tiles.
   __device__ __forceinline__ explicit operator bool() const {
     if constexpr (share == 1) return done_ == 0;
     return at[0] < grid_.tiles[0].divisor && (share == 0 || done_ < share);

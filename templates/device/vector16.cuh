@@ -1,4 +1,4 @@
-// Sixteen or eight bytes in registers: what one load or store moves, whole or in part.
+// Sixteen or eight bytes in registers, which one load or store moves, whole or in part.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -25,7 +25,7 @@ __device__ __forceinline__ void store16(u8* to, const Vector16& value) {
 //@ end
 
 //@ used Bits
-// The unsigned integer of so many bytes, or what stands for one.
+// The unsigned integer of so many bytes, or a type that replaces it.
 template <u32 bytes> struct Bits;
 template <> struct Bits<1> { using Type = u8; };
 template <> struct Bits<2> { using Type = u16; };
@@ -44,7 +44,7 @@ struct ElementShifter {
   u64 low = 0;
   u64 high = 0;
 
-  // The others move up by one.
+  // The other elements move up by one.
   __device__ __forceinline__ void push(Element first) {
     if constexpr (bits == 64) {
       high = low;
@@ -54,7 +54,7 @@ struct ElementShifter {
       low = low << bits | first;
     }
   }
-  // The others move down by one.
+  // The other elements move down by one.
   __device__ __forceinline__ Element pop() {
     const Element first = static_cast<Element>(low);
     if constexpr (bits == 64) {

@@ -7,20 +7,20 @@
 namespace tmajit {
 
 //@ used Access
-// How a thread comes by the elements of its chunk.
+// How a thread gets the elements of its chunk.
 enum class Access : u32 {
-  run,       // they are next to each other, or a small step apart: whole words, from which they are picked
-  repeat,    // they are all the same one
-  elements,  // each by itself
-  image,     // other threads bring them: whole lines of the source's memory go to shared memory first
+  run,       // elements next to each other, or a small step apart: whole words are loaded, and elements extracted
+  repeat,    // all are the same element
+  elements,  // each element is loaded by itself
+  image,     // other threads load them: whole lines of the source's memory go to shared memory first
 };
 //@ end
 
-// The tile with a number, if not another then the CTA's; tiles are numbered in the order of the destination.
+// The tile with a number, by default the CTA's; tiles are numbered in the order of the destination.
 template <u32 rank>
 struct Tile {
   u64 origin[rank];
-  i32 inside[rank];  // elements of the tile that exist; of a staggered row's last tile all may lie before it
+  i32 inside[rank];  // elements of the tile that exist; not positive if a staggered row's last tile has none
 
   __device__ __forceinline__ Tile(const params::ViewsHead<rank>& views, const Extent<rank>& box, u32 tile = blockIdx.x) {
 //@ each d down

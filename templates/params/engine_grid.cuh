@@ -7,21 +7,21 @@ namespace tmajit::params {
 template <u32 rank>
 struct EngineGrid {
   Divider tiles[rank];  // in each dimension of the views, outermost first
-  u32 count;            // of all of them
+  u32 count;            // tiles in all
   i32 box[rank];        // elements of the map from one tile to the next
-  // Views have more dimensions than the five of a tensor map. Those in which a tile has one index then share
-  // the map's outermost dimension: what each counts there.
+  // Elements of the map's outermost dimension from one index of each dimension to the next. If views have more than
+  // the five dimensions of a tensor map, those in which a tile has one index share that dimension of the map.
   i32 source_fold[rank];
   i32 destination_fold[rank];
 };
 
 //@ used EngineBox
-// What a tile is loaded as: boxes side by side in the innermost dimension.
+// The loads of a tile: boxes side by side in the innermost dimension.
 struct EngineBox {
   u32 parts;
-  i32 part;        // elements of the map that each spans
-  u32 part_bytes;  // of shared memory, from one to the next
-  u32 load_bytes;  // of the whole tile
+  i32 part;        // elements of the map that each box spans
+  u32 part_bytes;  // shared memory from one box to the next
+  u32 load_bytes;  // bytes of the whole tile
 };
 //@ end
 

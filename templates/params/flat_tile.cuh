@@ -41,7 +41,7 @@ struct FlatTile {
   u32 x;            // elements of a tile
   u32 y;
   u32 tables;       // byte offset of the tables of offsets in shared memory
-  u32 words;          // that a tile stores along x
+  u32 words;          // words that a tile stores along x
   u32 word_rows;      // rows of threads that store
   Divider word_lanes; // threads of such a row, side by side along x
   Divider y_first;  // tiles side by side along y that CTAs take before the next along x

@@ -1,5 +1,5 @@
-// What a kernel of lines knows of its launch: a destination whose elements follow each other in memory, and how an element's
-// number is taken apart into the indices of its sources.
+// The launch parameters of a kernel of lines: a destination whose elements are contiguous in memory, and the divisors that
+// split an element's number into the indices of its sources.
 #pragma once
 #include "tmajit/divider.cuh"
 
@@ -21,12 +21,12 @@ struct Line {
 };
 
 //@ used PaddedLine
-// Of a source that does not reach all of the destination.
+// For a source that does not cover all of the destination.
 template <u32 rank>
 struct PaddedLine : Line<rank, 1> {
   u32 first[rank];  // the indices of each dimension that the source has
   u32 end[rank];
-  double value;  // what the rest holds
+  double value;  // the value of the rest
 };
 //@ end
 

@@ -12,15 +12,15 @@ template <u32 rank> struct RaggedTensor {
   u64 destination_step[rank];  // modulo 2^64: they may be negative where threads move the tensor
   u64 source_step[rank];
   u32 extent[rank];  // elements
-  u32 tiles[rank];   // that there are, in each dimension
+  u32 tiles[rank];   // tiles in each dimension
   u32 by_engine;     // whether tensor maps describe both; else threads move it
   u32 unused;
 };
 
-// Where the table is, and what it holds.
+// The table: its addresses and counts.
 struct RaggedBatch {
   u64 tensors;  // the address of `count` of RaggedTensor, none of which is empty
-  u64 first;    // of u32: the number of each one's first tile, then of all tiles
+  u64 first;    // the address of u32: the number of each tensor's first tile, then the number of all tiles
   u32 count;
   u32 tiles;
 };

@@ -1,4 +1,4 @@
-// What a kernel of reductions knows of its launch: the dimensions that are kept and reduced, and who does what of them.
+// The launch parameters of a reduction: its kept and its reduced dimensions, and how threads and CTAs share them.
 #pragma once
 #include "tmajit/reduction_team.cuh"
 
@@ -6,14 +6,14 @@ namespace tmajit::params {
 
 constexpr u32 most_reduction_digits = 8;
 
-// One step of taking a number apart: the index in a dimension, which along vectors counts them.
+// One step of splitting a number into indices: one dimension, whose index counts vectors where they lie along it.
 template <u32 sources>
 struct ReductionDigit {
   i64 destination;      // bytes from one index to the next
-  i64 source[sources];  // likewise
-  i64 place;            // what an index adds to an element's place among those that are reduced
-  u64 extent;           // indices
-  Divider count;        // likewise, where all numbers are below 2^31
+  i64 source[sources];  // bytes from one index to the next
+  i64 place;            // added per index to an element's place among the reduced ones
+  u64 extent;           // number of indices
+  Divider count;        // number of indices, where all numbers are below 2^31
   u32 unused;
 };
 
@@ -22,8 +22,8 @@ struct ReductionSource {
   i64 step;  // bytes from one element of a vector to the next
 };
 
-// Digits vary fastest first: those of what is reduced, then those of what is kept. An item is what a thread does at a time:
-// a vector, or an element.
+// Digits of the reduced dimensions come first, then those of the kept ones; in each, the fastest varying first. An item is
+// what a thread processes at a time: a vector, or an element.
 template <u32 sources>
 struct ReductionPlan {
   Address<u8> destination;
@@ -31,13 +31,13 @@ struct ReductionPlan {
   ReductionDigit<sources> digit[most_reduction_digits];
   i64 first_place;
   i64 place_step;        // from one element of a vector to the next
-  i64 destination_step;  // bytes, likewise
-  u64 along;             // elements of a row that vectors cut
-  u64 kept;              // items of what is kept
-  u64 reduced;           // items that come together
-  u64 count;             // elements that come together
+  i64 destination_step;  // bytes from one element of a vector to the next
+  u64 along;             // elements of a row that is cut into vectors
+  u64 kept;              // items of the kept dimensions
+  u64 reduced;           // items reduced to one result
+  u64 count;             // elements reduced to one result
   ReductionTeam team;
-  Divider inner;         // CTAs that differ in what stands first in their numbers
+  Divider inner;         // extent of the fastest varying part of CTA numbers
   u32 reduced_digits;
   u32 digits;
   u32 unused;

@@ -1,16 +1,16 @@
-// Which threads and CTAs share what comes together in a reduction.
+// How threads and CTAs share the elements of a reduction.
 #pragma once
 #include "tmajit/divider.cuh"
 
 namespace tmajit::params {
 
 struct ReductionTeam {
-  u64 partials;   // where what CTAs have that share items of what is kept stands in scratch memory
-  Divider lanes;  // threads side by side in what stands first in their numbers
-  u32 phases;     // threads that share an item of what is kept
-  u32 owners;     // items of what is kept that threads side by side, or behind each other, have at a time
-  u32 parts;      // CTAs that share them
-  u32 group;      // of these that put theirs together first
+  u64 partials;   // address in scratch memory of the partial results of CTAs that share kept items
+  Divider lanes;  // extent of the fastest varying part of thread numbers
+  u32 phases;     // threads that share a kept item
+  u32 owners;     // kept items that the CTA processes at a time
+  u32 parts;      // CTAs that share kept items
+  u32 group;      // CTAs of one group, whose partial results are combined first
   u32 groups;
 };
 //@ if host

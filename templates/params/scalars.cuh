@@ -5,7 +5,7 @@
 #pragma once
 
 //@ if host
-// Where a member lies in a struct, for the assertions that both compilers lay structs out alike. NVRTC has no
+// The offset of a member in a struct, for the assertions that both compilers lay structs out alike. NVRTC has no
 // offsetof().
 #ifdef __CUDACC_RTC__
 #define TMAJIT_OFFSET(Type, member) __INTADDR__(&((Type*)0)->member)
@@ -43,7 +43,7 @@ static_assert(sizeof(i8) == 1 && sizeof(i16) == 2 && sizeof(i32) == 4 && sizeof(
 namespace tmajit::params {
 
 //@ used Address
-// Where a T lies in the GPU's memory: a pointer in a kernel, its 64 bits on the host.
+// The address of a T in the GPU's memory: a pointer in a kernel, its 64 bits on the host.
 //@ if host
 #ifndef __CUDACC__
 template <class T>

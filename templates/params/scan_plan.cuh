@@ -6,7 +6,7 @@ namespace tmajit::params {
 
 constexpr u32 most_scan_digits = 8;
 
-// One step of taking the number of a row, or of a vector of columns, apart: the index in a dimension.
+// One step of splitting the number of a row, or of a vector of columns, into indices: one dimension.
 template <u32 sources>
 struct ScanDigit {
   // Bytes from one index to the next.
@@ -26,7 +26,7 @@ struct ScanOperand {
 };
 
 //@ used ring_parts ring_prologue
-constexpr u32 ring_parts = 8;       // of a ring, each of which counts the tiles that are done with its slots
+constexpr u32 ring_parts = 8;       // parts of a ring; each counts the tiles that no longer use its slots
 constexpr u32 ring_prologue = 128;  // bytes of scratch memory before the slots: the counters of the parts
 
 //@ end
@@ -51,8 +51,8 @@ struct ScanPlan {
   u64 parts;            // tiles of a row
   u32 digits;
   u32 groups;
-  u32 rows;             // of a tile
-  u32 tiles;            // of the launch
+  u32 rows;             // rows of a tile
+  u32 tiles;            // tiles of the launch
   Divider row;          // vectors of a row; where tiles are dense, elements of one
   Divider group;        // groups, of tiles that look back
   Divider owners;       // vectors of columns of a tile

@@ -7,7 +7,7 @@ namespace tmajit::params {
 template <u32 rank> struct TileGrid { Divider tiles[rank]; };  // in each dimension, outermost first
 
 //@ used RowTail
-// What threads store of the output's rows: their elements from column `begin` on.
+// The part of the output's rows that threads store: the elements from column `begin` on.
 template <u32 rank> struct RowTail {
   u64 address;        // of the output's first element
   u64 strides[rank];  // bytes, outermost first

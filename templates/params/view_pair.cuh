@@ -1,4 +1,4 @@
-// Two views of one shape: what kernels take that move bits from one to the other.
+// Two views of one shape: parameters of kernels that move bits from one to the other.
 #pragma once
 #include "tmajit/divider.cuh"
 

@@ -12,7 +12,7 @@ struct View {
   i64 step[rank];  // bytes from one index to the next
 };
 
-// What comes before the sources. Dimensions in the order of the destination's steps, the largest first.
+// The parameters before the sources. Dimensions are in the order of the destination's steps, the largest first.
 template <u32 rank>
 struct ViewsHead {
   u64 extent[rank];
@@ -30,7 +30,7 @@ struct Views {
 //@ end
 
 //@ used Window
-// What part of the destination a source reaches, and what the rest holds.
+// The part of the destination that a source covers, and the value of the rest.
 template <u32 rank>
 struct Window {
   i64 first[rank];  // destination index of the source's first element

@@ -1,4 +1,4 @@
-// Windows of a filter on images, as a launch tells them to a kernel. Arrays have the innermost dimension of an image first.
+// The launch parameters of filter windows on images. Arrays have the innermost dimension of an image first.
 #pragma once
 #include "tmajit/divider.cuh"
 
@@ -6,8 +6,8 @@ namespace tmajit::params {
 
 template <u32 dimensions>
 struct Windows {
-  u32 windows;                  // of all images
-  Divider count[dimensions];    // of them, in each dimension of an image
+  u32 windows;                  // windows of all images
+  Divider count[dimensions];    // windows in each dimension of an image
   Divider filter[dimensions];   // taps
   u32 stride[dimensions];       // pixels from window to window
   u32 dilation[dimensions];     // from tap to tap
@@ -15,14 +15,14 @@ struct Windows {
 };
 
 //@ used WindowTiles
-// What a CTA moves through the copy engine: of a tile of windows so many steps, each of which is a tap's box of channels.
+// The work of a CTA that moves through the copy engine: steps of a tile of windows, each a box of channels of one tap.
 struct WindowTiles {
-  u32 windows;   // of a tile
-  u32 channels;  // of a box, in words of 8 bytes
-  u32 bytes;     // of a box
+  u32 windows;   // windows of a tile
+  u32 channels;  // words of 8 bytes of a box's channels
+  u32 bytes;     // bytes of a box
   u32 taps;
-  u32 steps;     // of all
-  u32 share;     // of a CTA
+  u32 steps;     // steps in all
+  u32 share;     // steps of a CTA
 };
 //@ end
 
@@ -35,12 +35,12 @@ struct WindowViews {
   i64 source_image;
   i64 source_channel;       // from one vector to the next
   i64 source_pixel[dimensions];
-  i64 image;                // of the destination
+  i64 image;                // the destination's step between images
   i64 channel;
   i64 window[dimensions];
   i64 tap[dimensions];
   u32 extent[dimensions];   // pixels
-  Divider vectors;          // of the channels of a pixel
+  Divider vectors;          // vectors of a pixel's channels
   u32 share;                // windows of a CTA
 };
 //@ end
@@ -52,7 +52,7 @@ struct Convolution {
   Address<u8> destination;  // the elements with all indices 0
   Address<const u8> images;
   Address<const u8> filter;
-  i64 window[dimensions + 1];  // of the destination
+  i64 window[dimensions + 1];  // the destination's steps
   i64 output;
   i64 image_pixel[dimensions + 1];
   i64 image_channel;

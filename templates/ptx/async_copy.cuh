@@ -15,7 +15,7 @@ __device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes
 //@ end
 
 //@ used close_async_group
-// Makes all that this thread started since the last time one group.
+// Makes one group of all copies that this thread started since the last group.
 __device__ __forceinline__ void close_async_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -30,7 +30,7 @@ __device__ __forceinline__ void wait_async_groups() {
 //@ end
 
 //@ used wait_async_copies
-// Waits for all that this thread started.
+// Waits for all copies that this thread started.
 __device__ __forceinline__ void wait_async_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }

@@ -15,7 +15,7 @@ namespace tmajit::ptx {
 //@ used bulk_load
 // global → shared; `barrier` receives complete_tx of `bytes`.
 //@ if multicast
-// With `ctas`: into those of the cluster, at the same offsets of destination and barrier in each.
+// With `ctas`: into those CTAs of the cluster, at the same offsets of destination and barrier in each.
 //@ end
 //@ each ctas from 0 to multicast
 //@ each hint from 0 to cache_hints

@@ -1,11 +1,11 @@
-// Elements that the copy engine adds or otherwise combines into other memory.  PTX ISA, "cp.reduce.async.bulk".  PTX 8.0, sm_90.
+// Elements that the copy engine combines, by addition for example, into other memory.  PTX ISA, "cp.reduce.async.bulk".  PTX 8.0, sm_90.
 //@ # Both addresses and the number of bytes are multiples of 16. Each element is combined atomically, unordered with
-//@ # all others. What inc and dec do: bulk_tensor_reduce.cuh. add keeps subnormals, of f16 and bf16 by .noftz, which PTX
-//@ # demands; of NaNs in f64 the source's comes out, else that which is there, bit by bit (docs/tma.md).
+//@ # all others. bulk_tensor_reduce.cuh defines inc and dec. add keeps subnormals; for f16 and bf16 by .noftz, which PTX
+//@ # demands. If the source of an f64 sum is a NaN, its bits are the result; else those of a NaN in memory (docs/tma.md).
 //@ #
 //@ # bulk_reduce_* combine into global memory, at GPU scope, and complete in a bulk group; bulk_reduce_shared_* into
 //@ # the shared memory of another CTA of the cluster, at cluster scope, whose `barrier` receives complete_tx of
-//@ # `bytes`. For what each element type has: reduction.cuh in templates/device, which also refuses what there is not.
+//@ # `bytes`. reduction.cuh in templates/device lists the operations of each element type, and rejects all others.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if cache_hints
@@ -16,7 +16,7 @@ namespace tmajit::ptx {
 
 //@ each form of add.u32 add.s32 add.u64 add.f32 add.f64 add.noftz.f16 add.noftz.bf16 min.u32 min.s32 min.u64 min.s64 min.f16 min.bf16 max.u32 max.s32 max.u64 max.s64 max.f16 max.bf16 inc.u32 dec.u32 and.b32 and.b64 or.b32 or.b64 xor.b32 xor.b64
 //@ used bulk_reduce_$_form
-// shared → global: each element `$form` what is there.
+// shared → global: combines each element by `$form` with the one in memory.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void bulk_reduce_$_form(void* destination, u32 source, u32 bytes$[x < hint: , CachePolicy policy]) {
   asm volatile(
@@ -29,7 +29,7 @@ __device__ __forceinline__ void bulk_reduce_$_form(void* destination, u32 source
 //@ end
 //@ each form of add.u32 add.s32 add.u64 min.u32 min.s32 max.u32 max.s32 inc.u32 dec.u32 and.b32 or.b32 xor.b32
 //@ used bulk_reduce_shared_$_form
-// shared → shared memory of a CTA of the cluster: each element `$form` what is there.
+// shared → shared memory of a CTA of the cluster: combines each element by `$form` with the one in memory.
 __device__ __forceinline__ void bulk_reduce_shared_$_form(u32 destination, u32 source, u32 bytes, u32 barrier) {
   asm volatile(
       "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.$form [%0], [%1], %2, [%3];"

@@ -1,5 +1,5 @@
 // Bulk tensor copies in tile mode.  PTX ISA, "cp.async.bulk.tensor".  PTX 8.0, sm_90.
-//@ # And "cp.async.bulk.prefetch.tensor". One to five dimensions: of a generated kernel those of its rank.
+//@ # And "cp.async.bulk.prefetch.tensor". One to five dimensions; a generated kernel has only its rank's functions.
 //@ #
 //@ # Coordinates are those of the tile's first element, innermost dimension first. Shared addresses are
 //@ # multiples of 128. The innermost coordinate times the element size must be a multiple of 16 bytes (else the
@@ -18,7 +18,7 @@ namespace tmajit::ptx {
 //@ used tensor_load
 // global → shared: the box at `at`; `barrier` receives complete_tx of the tile's bytes, those out of bounds too.
 //@ if multicast
-// With `ctas`: into those of the cluster, at the same offsets of tile and barrier in each.
+// With `ctas`: into those CTAs of the cluster, at the same offsets of tile and barrier in each.
 //@ end
 //@ each rank from 1 to 5 if rank
 //@ each ctas from 0 to multicast
@@ -35,7 +35,7 @@ __device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& ma
 //@ end
 
 //@ used tensor_store
-// shared → global: the box at `at`, what lies out of bounds not written; completes in a bulk group.
+// shared → global: the box at `at`, without elements out of bounds; completes in a bulk group.
 //@ each rank from 1 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {

@@ -1,12 +1,12 @@
-// Tiles that the copy engine adds or otherwise combines into global memory.  PTX ISA, "cp.reduce.async.bulk.tensor".  PTX 8.0, sm_90.
-//@ # The map says the elements' type:
+// Tiles that the copy engine combines, by addition for example, into global memory.  PTX ISA, "cp.reduce.async.bulk.tensor".  PTX 8.0, sm_90.
+//@ # The map gives the elements' type:
 //@ #   add           u32 i32 u64 f32 f16 bf16; subnormals are kept
 //@ #   min, max      u32 i32 u64 i64 f16 bf16
 //@ #   inc, dec      u32: inc gives 0 where the old value is at least the new one, else one more; dec the new one where the old
 //@ #                 value is 0 or more than it, else one less
 //@ #   and, or, xor  u32 i32 u64, for any of four or eight bytes: i64 is illegal
-//@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates and addresses are those of
-//@ # tensor_store, and so is what completes. What lies out of bounds is not touched.
+//@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates, addresses and completion are
+//@ # those of tensor_store. Elements out of bounds are not touched.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if cache_hints
@@ -17,7 +17,7 @@ namespace tmajit::ptx {
 
 //@ each op of add min max inc dec and or xor
 //@ used tensor_reduce_$op
-// shared → global: the box at `at`, each element `$op` what is there.
+// shared → global: the box at `at`; combines each element by `$op` with the one in memory.
 //@ each rank from 1 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void tensor_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {

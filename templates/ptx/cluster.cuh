@@ -1,4 +1,4 @@
-// The CTAs of a cluster: who they are, their shared memory, and a barrier for all their threads.  PTX 7.8, sm_90.
+// The CTAs of a cluster: their ranks, their shared memory, and a barrier for all their threads.  PTX 7.8, sm_90.
 //@ # PTX ISA, "Special Registers", "mapa", "getctarank" and "barrier.cluster".
 //@ # A .shared::cluster address names a byte of the shared memory of one CTA of the cluster. This CTA's own .shared::cta
 //@ # addresses are such addresses, too. No CTA may exit while another may still touch its shared memory.
@@ -23,7 +23,7 @@ __device__ __forceinline__ uint3 $register() {
 //@ end
 //@ each register of cluster_ctarank cluster_nctarank
 //@ used $register
-// %$register: this CTA's number in the cluster (cluster_ctarank), or how many there are (cluster_nctarank).
+// %$register: this CTA's rank in the cluster (cluster_ctarank), or the number of its CTAs (cluster_nctarank).
 __device__ __forceinline__ u32 $register() {
   u32 value;
   asm("mov.u32 %0, %%$register;" : "=r"(value));
@@ -42,7 +42,7 @@ __device__ __forceinline__ bool is_explicit_cluster() {
 //@ end
 
 //@ used map_to_cta
-// mapa: the .shared::cluster address, in CTA `rank` of the cluster, of what lies at `address` in this one.
+// mapa: the .shared::cluster address in CTA `rank` of the cluster that corresponds to `address` in this one.
 __device__ __forceinline__ u32 map_to_cta(u32 address, u32 rank) {
   u32 there;
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
@@ -60,29 +60,29 @@ __device__ __forceinline__ u32 cta_of(u32 address) {
 //@ end
 
 //@ used arrive_at_cluster
-// barrier.cluster.arrive.release: this thread has come; what it did before is seen by those that have waited.
-//@ # Every thread of the cluster arrives and then waits, as often as the others.
+// barrier.cluster.arrive.release: this thread arrives; threads that have waited see its earlier accesses.
+//@ # Every thread of the cluster must arrive and then wait, equally often.
 __device__ __forceinline__ void arrive_at_cluster() {
   asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 }
 //@ end
 
 //@ used arrive_at_cluster_relaxed
-// barrier.cluster.arrive.relaxed: this thread has come, and promises nothing of its memory.  PTX 8.0.
+// barrier.cluster.arrive.relaxed: this thread arrives, without ordering its accesses to memory.  PTX 8.0.
 __device__ __forceinline__ void arrive_at_cluster_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 //@ end
 
 //@ used wait_for_cluster
-// barrier.cluster.wait.acquire: until every thread of the cluster has come.
+// barrier.cluster.wait.acquire: waits until every thread of the cluster has arrived.
 __device__ __forceinline__ void wait_for_cluster() {
   asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 //@ end
 
 //@ used sync_cluster
-// Waits for every thread of the cluster; what they did to memory before is seen after.
+// Waits for every thread of the cluster; their earlier accesses to memory are visible afterwards.
 __device__ __forceinline__ void sync_cluster() {
   arrive_at_cluster();
   wait_for_cluster();

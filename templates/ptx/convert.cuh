@@ -92,8 +92,8 @@ __device__ __forceinline__ float tf32_from_f32(float value) {
 //@ end
 
 //@ used truncate
-// To an integer, toward zero; what it cannot hold gives its smallest or largest value, as the instruction does by
-// itself. NaN gives 0 from f32 to at most 32 bits, and anything else.
+// To an integer, toward zero; the instruction itself saturates to the smallest or largest value. NaN gives 0 for f32 to at
+// most 32 bits; the result of other conversions of NaN is unspecified.
 template <class To> constexpr bool is_signed = To(-1) < To(0);
 
 template <class To>

@@ -13,8 +13,8 @@ __device__ __forceinline__ void fence_mbarrier_init() {
 
 //@ used fence_proxy_async_shared
 // Orders this thread's ordinary accesses to shared memory before later async ones.  PTX 8.0, sm_90.
-//@ # Each thread that wrote (or read what is to be overwritten) fences, then the threads synchronise, then one of them
-//@ # issues the copy.
+//@ # Each thread that wrote, or that read bytes about to be overwritten, fences; then the threads synchronise; then one
+//@ # of them issues the copy.
 __device__ __forceinline__ void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -43,7 +43,7 @@ __device__ __forceinline__ void fence_proxy_async() {
 
 //@ each scope of cta cluster gpu sys
 //@ used fence_$scope
-// fence.acq_rel.$scope: this thread's ordinary accesses before it are seen before those after it. PTX 7.8 for the
+// fence.acq_rel.$scope: this thread's ordinary accesses before the fence are seen before those after it. PTX 7.8 for the
 // cluster, sm_90.
 __device__ __forceinline__ void fence_$scope() {
   asm volatile("fence.acq_rel.$scope;" ::: "memory");

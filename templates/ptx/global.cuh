@@ -1,6 +1,6 @@
 // Vectors of global memory, each in one piece for the compiler.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
-//@ # Written in C++, the words of a vector are loads of their own until the optimiser has joined them: these take less
-//@ # of its time. No instruction orders them: what they load must not change while the kernel runs.
+//@ # Written in C++, the words of a vector are separate loads until the optimiser joins them; these functions take less
+//@ # of its time. No instruction orders them: the memory that they load must not change while the kernel runs.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if cache_hints
@@ -20,7 +20,7 @@ __device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from$[
 //@ end
 
 //@ used load_vector16_if
-// 16 bytes at a multiple of 16 if `wanted`; else nothing is read, and the words are anything.
+// 16 bytes at a multiple of 16 if `wanted`; else nothing is read, and the words are undefined.
 __device__ __forceinline__ void load_vector16_if(bool wanted, u32 (&word)[4], const void* from) {
   asm("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
       "@wanted ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"

@@ -1,7 +1,7 @@
 // Elements that a thread combines with those in global memory.  PTX ISA, "red" and "atom".  PTX 7.8, sm_90.
-//@ # Relaxed, at GPU scope: each is atomic, and unordered with all others. What inc and dec do:
-//@ # bulk_tensor_reduce.cuh. add of f16 and bf16 keeps subnormals; add of f32 flushes them. The least and the greatest
-//@ # of f16 and bf16 no instruction combines one by one: half_extreme.cuh in templates/device does.
+//@ # Relaxed, at GPU scope: each is atomic, and unordered with all others. bulk_tensor_reduce.cuh defines inc and dec.
+//@ # add of f16 and bf16 keeps subnormals; add of f32 flushes them. No instruction takes min or max of single f16 or bf16
+//@ # elements: half_extreme.cuh in templates/device does.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -35,7 +35,7 @@ __device__ __forceinline__ void global_reduce_$_form(void* to, u16 value) {
 
 //@ end
 //@ used global_reduce_add_f32
-// The element at `to`: the sum of it and the value.
+// The element at `to` becomes the sum of it and the value.
 __device__ __forceinline__ void global_reduce_add_f32(void* to, u32 value) {
   asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;"
                ::"l"(__cvta_generic_to_global(to)), "f"(__uint_as_float(value)) : "memory");
@@ -43,7 +43,7 @@ __device__ __forceinline__ void global_reduce_add_f32(void* to, u32 value) {
 //@ end
 
 //@ used compare_and_swap
-// Puts `value` in the place of `expected`; returns what was there.
+// Replaces `expected` by `value`; returns the old value.
 __device__ __forceinline__ u16 compare_and_swap(u16* to, u16 expected, u16 value) {
   u16 found;
   asm volatile("atom.relaxed.gpu.global.cas.b16 %0, [%1], %2, %3;"

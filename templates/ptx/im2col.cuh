@@ -3,8 +3,8 @@
 //@ # `at` is the first pixel, innermost dimension (channels) first. Shared addresses are multiples of 128.
 //@ #
 //@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its place plus the offsets;
-//@ # what lies outside of the image is zero. Offsets are those of the filter's tap, innermost dimension of the image
-//@ # first, and not negative: less than 2^16 for one, 2^8 for two, 2^5 for three.
+//@ # pixels outside of the image are zero. Offsets are those of the filter's tap, innermost dimension of the image
+//@ # first, and not negative: less than 2^16 for one dimension, 2^8 for two, 2^5 for three.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if multicast
@@ -17,7 +17,7 @@
 namespace tmajit {
 
 //@ used TapOffsets
-// Where a filter's tap lies, innermost dimension of the image first.
+// The offsets of a filter's tap, innermost dimension of the image first.
 template <u32 dimensions> struct TapOffsets { u16 at[dimensions]; };
 //@ end
 
@@ -28,7 +28,7 @@ namespace tmajit::ptx {
 //@ used im2col_load
 // global → shared: pixels from `at` on, shifted by `tap`; `barrier` receives complete_tx of all their bytes.
 //@ if multicast
-// With `ctas`: into those of the cluster, at the same offsets of pixels and barrier in each.
+// With `ctas`: into those CTAs of the cluster, at the same offsets of pixels and barrier in each.
 //@ end
 //@ each rank from 3 to 5 if rank
 //@ each ctas from 0 to multicast
@@ -58,7 +58,7 @@ __device__ __forceinline__ void im2col_store(const TensorMap& map, const Coordin
 //@ end
 
 //@ used im2col_prefetch
-// global → L2: what im2col_load of the same arguments reads.
+// global → L2: the pixels that im2col_load with the same arguments reads.
 //@ each rank from 3 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void im2col_prefetch(const TensorMap& map, const Coordinates<$rank>& at, const TapOffsets<$(rank - 2)>& tap$[x < hint: , CachePolicy policy]) {

@@ -1,7 +1,7 @@
 // Matrices of 8 × 8 elements of 16 bits between shared memory and the registers of a warp.
 //@ # PTX ISA, "ldmatrix" (PTX 6.5, sm_75) and "stmatrix" (PTX 7.8, sm_90). All lanes of a warp call together. Lane 8·m
-//@ # + r gives the address of row r of matrix m, 16 bytes at a multiple of 16. Of each matrix lane l holds, in one
-//@ # word, the elements 2·(l % 4) and the next of row l / 4; transposed, of column l / 4.
+//@ # + r gives the address of row r of matrix m, 16 bytes at a multiple of 16. Lane l holds one word of each matrix: the
+//@ # elements 2·(l % 4) and the next of row l / 4; transposed, of column l / 4.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -9,7 +9,7 @@ namespace tmajit::ptx {
 
 //@ each count of 1 2 4
 //@ used load_matrices
-// $count of them.
+// Loads $count matrices.
 __device__ __forceinline__ void load_matrices(u32 (&word)[$count], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x$count.shared.b16 {$[i < count: %$i]}, [%$count];"
                : $[i < count: "=r"(word[$i])] : "r"(row) : "memory");

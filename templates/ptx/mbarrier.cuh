@@ -1,11 +1,11 @@
 // Barriers in shared memory that count arrivals and bytes.  PTX ISA, "mbarrier".
 //@ # PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier".
 //@ # A phase completes when its pending arrivals and its transaction count are zero.
-//@ # Waiting is by the parity of the phase: a new barrier is in phase 0, so wait(barrier, 0) waits for the first
+//@ # Threads wait by the parity of the phase: a new barrier is in phase 0, so wait(barrier, 0) waits for the first
 //@ # completion, and wait(barrier, 1) returns at once.
-//@ # Or it is by the token of an arrival, for the phase that it was part of.
+//@ # Or they wait by the token of an arrival, for the phase that the arrival belongs to.
 //@ # Every function takes the 8-byte-aligned shared address of the barrier; *_remote a .shared::cluster address
-//@ # (cluster.cuh), and *_of_cluster order what other CTAs of the cluster did.
+//@ # (cluster.cuh), and *_of_cluster order the accesses of other CTAs of the cluster.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -13,7 +13,7 @@ namespace tmajit::ptx::mbarrier {
 
 //@ used init
 // mbarrier.init: `arrivals` (1 … 2^20 − 1) a phase.  PTX 7.0, sm_80.
-//@ # Follow it with fence_mbarrier_init() and a CTA barrier before anyone else, the copy engine included, uses the
+//@ # Follow it with fence_mbarrier_init() and a CTA barrier before other threads or the copy engine use the
 //@ # barrier.
 __device__ __forceinline__ void init(u32 barrier, u32 arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
@@ -47,7 +47,7 @@ struct Token { u64 state; };
 //@ end
 
 //@ used arrive_for_token
-// mbarrier.arrive: one arrival, release at CTA scope, and what to wait for.  PTX 7.0, sm_80.
+// mbarrier.arrive: one arrival, release at CTA scope; returns the token to wait for.  PTX 7.0, sm_80.
 [[nodiscard]] __device__ __forceinline__ Token arrive_for_token(u32 barrier) {
   Token token;
   asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(token.state) : "r"(barrier) : "memory");
@@ -56,7 +56,7 @@ struct Token { u64 state; };
 //@ end
 
 //@ used arrive_expect_tx_for_token
-// mbarrier.arrive.expect_tx: one arrival and `bytes` to come, and what to wait for.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: one arrival and `bytes` to come; returns the token to wait for.  PTX 8.0, sm_90.
 [[nodiscard]] __device__ __forceinline__ Token arrive_expect_tx_for_token(u32 barrier, u32 bytes) {
   Token token;
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 %0, [%1], %2;"
@@ -80,10 +80,10 @@ __device__ __forceinline__ void arrive_remote(u32 barrier) {
 //@ end
 
 //@ used arrive_remote_of_reader
-// mbarrier.arrive: one arrival in a CTA of the cluster by a thread that has only read what others write next, release at
-// CTA scope.  PTX 8.0, sm_90.
-//@ # A release at cluster scope is a fence of all the thread's accesses to memory before the arrival, of some hundred
-//@ # cycles. What a thread has read it has; only what it wrote would need that.
+// mbarrier.arrive: one arrival in a CTA of the cluster by a thread that has only read the memory that others write next,
+// release at CTA scope.  PTX 8.0, sm_90.
+//@ # A release at cluster scope is a fence of all the thread's accesses to memory before the arrival, and takes some
+//@ # hundred cycles. Only writes need it: values that the thread has read are in its registers.
 __device__ __forceinline__ void arrive_remote_of_reader(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
@@ -174,8 +174,8 @@ __device__ __forceinline__ bool try_wait_for(u32 barrier, Token token) {
 //@ end
 
 //@ used try_wait_of_cluster
-// mbarrier.try_wait.parity.acquire.cluster: the same as try_wait, and what threads of other CTAs did before they
-// arrived is seen. PTX 8.0, sm_90.
+// mbarrier.try_wait.parity.acquire.cluster: the same as try_wait; accesses of other CTAs' threads before they arrived
+// are visible. PTX 8.0, sm_90.
 __device__ __forceinline__ bool try_wait_of_cluster(u32 barrier, u32 parity) {
   u32 done;
   asm volatile(
@@ -202,7 +202,7 @@ __device__ __forceinline__ void wait_for(u32 barrier, Token token) {
 //@ end
 
 //@ used wait_of_cluster
-// Returns when the phase of this parity has completed; what threads of other CTAs did before they arrived is seen.
+// Returns when the phase of this parity has completed; accesses of other CTAs' threads before they arrived are visible.
 __device__ __forceinline__ void wait_of_cluster(u32 barrier, u32 parity) {
   while (!try_wait_of_cluster(barrier, parity)) {}
 }

@@ -19,7 +19,7 @@ __device__ __forceinline__ void transpose_bytes(u32 (&out)[4], const u32 (&row)[
 //@ end
 
 //@ used words_of16
-// Of two vectors of 16 bytes next to each other the five words that hold the 16 bytes from byte `first`, below 16, on.
+// The five words that hold the 16 bytes from byte `first`, below 16, on, of two adjacent vectors of 16 bytes.
 __device__ __forceinline__ void words_of16(u32 (&word)[5], const u32 (&low)[4], const u32 (&high)[4], u32 first) {
   asm("{\n\t.reg .pred p, q;\n\t.reg .b32 bit, a, b, c, d, e, f;\n\t"
       "and.b32 bit, %13, 8;\n\tsetp.ne.b32 p, bit, 0;\n\tand.b32 bit, %13, 4;\n\tsetp.ne.b32 q, bit, 0;\n\t"
@@ -34,7 +34,7 @@ __device__ __forceinline__ void words_of16(u32 (&word)[5], const u32 (&low)[4], 
 //@ end
 
 //@ used words_of8
-// Of two vectors of 8 bytes next to each other the three words that hold the 8 bytes from byte `first`, below 8, on.
+// The three words that hold the 8 bytes from byte `first`, below 8, on, of two adjacent vectors of 8 bytes.
 __device__ __forceinline__ void words_of8(u32 (&word)[3], const u32 (&low)[2], const u32 (&high)[2], u32 first) {
   asm("{\n\t.reg .pred p;\n\t.reg .b32 bit;\n\tand.b32 bit, %7, 4;\n\tsetp.ne.b32 p, bit, 0;\n\t"
       "selp.b32 %0, %4, %3, p;\n\tselp.b32 %1, %5, %4, p;\n\tselp.b32 %2, %6, %5, p;\n\t}"

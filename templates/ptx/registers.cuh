@@ -1,7 +1,7 @@
-// How many registers the warps of a warpgroup have.  PTX ISA, "setmaxnreg".  PTX 8.0, sm_90a.
-//@ # All warps of a warpgroup call the same. The kernel must be compiled for a fixed number of registers, which
-//@ # __launch_bounds__ gives it. What a CTA has been given is shared out anew: take no more than others gave back, else
-//@ # the call waits for ever.
+// The number of registers of a warpgroup's warps.  PTX ISA, "setmaxnreg".  PTX 8.0, sm_90a.
+//@ # All warps of a warpgroup call the same function. The kernel must be compiled for a fixed number of registers, which
+//@ # __launch_bounds__ gives it. Warpgroups share the registers of their CTA: one that raises its number beyond those that
+//@ # others gave back waits for ever.
 #pragma once
 #include "tmajit/types.cuh"
 

@@ -4,7 +4,7 @@
 
 namespace tmajit::ptx {
 
-// Of a `pointer` to shared memory of this CTA; also its .shared::cluster address.
+// The .shared address of a `pointer` to shared memory of this CTA; also its .shared::cluster address.
 __device__ __forceinline__ u32 shared_address(const void* pointer) {
   return static_cast<u32>(__cvta_generic_to_shared(pointer));
 }

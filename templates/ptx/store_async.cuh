@@ -1,6 +1,6 @@
 // Stores into the shared memory of a CTA of the cluster that a barrier there counts.  PTX ISA, "st.async".  PTX 8.1, sm_90.
-//@ # `to` is a .shared::cluster address (cluster.cuh), aligned to what is stored; `barrier`, in that same CTA, receives
-//@ # complete_tx of its bytes.
+//@ # `to` is a .shared::cluster address (cluster.cuh), aligned to the bytes stored; `barrier`, in that same CTA, receives
+//@ # complete_tx of them.
 #pragma once
 #include "tmajit/types.cuh"
 

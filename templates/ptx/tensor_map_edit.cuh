@@ -1,8 +1,8 @@
 // Tensor maps that a kernel changes.  PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy" and "fence.proxy.tensormap".
 //@ # PTX 8.3; tensormap.replace needs sm_90a, the fences sm_90. Only maps for tiles may be changed. A thread copies the
-//@ # map's 128 bytes to shared memory, replaces what differs and publishes it to global memory, 128-byte aligned, with
-//@ # its whole warp; whoever copies by it acquires it first, each time that it has changed. A map must not change while
-//@ # a copy by it is under way.
+//@ # map's 128 bytes to shared memory, replaces the fields that differ and publishes it to global memory, 128-byte
+//@ # aligned, with its whole warp. A thread that copies by the map acquires it first, each time that it has changed. A map
+//@ # must not change while a copy by it is in flight.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -32,7 +32,7 @@ __device__ __forceinline__ void replace_address(u32 map, const void* address) {
 //@ end
 
 //@ used replace_rank
-// How many dimensions, 1 to 5. The field holds one less.
+// The number of dimensions, 1 to 5. The field holds one less.
 __device__ __forceinline__ void replace_rank(u32 map, u32 rank) {
   asm volatile("tensormap.replace.tile.rank.shared::cta.b1024.b32 [%0], %1;" ::"r"(map), "r"(rank - 1) : "memory");
 }
@@ -40,7 +40,7 @@ __device__ __forceinline__ void replace_rank(u32 map, u32 rank) {
 
 //@ each field of box_dim global_dim element_stride
 //@ used replace_$field
-// Of dimension `d`, the innermost being 0: box_dim and global_dim in elements, element_stride from 1 to 8.
+// A field of dimension `d`, the innermost being 0: box_dim and global_dim in elements, element_stride from 1 to 8.
 template <u32 d> __device__ __forceinline__ void replace_$field(u32 map, u32 value) {
   static_assert(d < 5, "a tensor map has dimensions 0 to 4");
   asm volatile("tensormap.replace.tile.$field.shared::cta.b1024.b32 [%0], %1, %2;" ::"r"(map), "n"(d), "r"(value) : "memory");
@@ -77,7 +77,7 @@ template <MapSwizzle mode> __device__ __forceinline__ void replace_swizzle_mode(
 //@ end
 
 //@ used replace_fill_mode
-// What elements out of bounds are filled with.
+// The fill value of elements out of bounds.
 template <MapFill fill> __device__ __forceinline__ void replace_fill_mode(u32 map) {
   asm volatile("tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%0], %1;" ::"r"(map), "n"(static_cast<u32>(fill)) : "memory");
 }
@@ -94,7 +94,7 @@ __device__ __forceinline__ void publish_tensor_map_to_$scope(TensorMap* destinat
 //@ end
 
 //@ used release_tensor_maps_to_$scope
-// fence.proxy.tensormap: what this thread wrote to maps by ordinary stores is released to the $scope.
+// fence.proxy.tensormap: releases this thread's ordinary stores to maps to the $scope.
 __device__ __forceinline__ void release_tensor_maps_to_$scope() {
   asm volatile("fence.proxy.tensormap::generic.release.$scope;" ::: "memory");
 }

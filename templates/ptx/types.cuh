@@ -1,4 +1,4 @@
-// What the instructions take beside scalars.
+// Operand types of the instructions, other than scalars.
 #pragma once
 #include "tmajit/scalars.cuh"
 
@@ -15,7 +15,7 @@ template <u32 rank> struct Coordinates { i32 at[rank]; };  // of a tile's first 
 template <u32 rank> struct Extent { u32 at[rank]; };  // elements, outermost first
 //@ end
 //@ used MapSwizzle
-// How a tensor map permutes what it brings to shared memory, by bytes; the numbers are PTX's.
+// How a tensor map permutes tiles in shared memory, by bytes; the numbers are PTX's.
 enum class MapSwizzle : u32 { none, b32, b64, b128 };
 //@ end
 

@@ -3,7 +3,7 @@
 //@ # A's words hold 32 bits each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column
 //@ # 32·(l % 4) + 128·(i / 2) on. N is 8, 16, 24 or a multiple of 16 from 32 on.
 //@ # The template has one definition, which the generator writes once for every N, with lists of a thread's accumulators
-//@ # (`each` in templates/README.md). How many are given says which is called. wgmma.cuh says what all of them need.
+//@ # (`each` in templates/README.md). Their number selects the overload. wgmma.cuh states the common requirements.
 #pragma once
 #include "tmajit/wgmma.cuh"
 

@@ -2,8 +2,8 @@
 //@ # A and B in shared memory are contiguous along K, or by `major_a`, `major_b` along M and N. A's words hold two
 //@ # elements each: word i of warp w and lane l is of row 16·w + l / 4 + 8·(i % 2) from column 2·(l % 4) + 8·(i / 2)
 //@ # on. The template has one definition, which the generator writes once for every N, with lists of a thread's
-//@ # accumulators (`each` in templates/README.md). How many are given says which is called. wgmma.cuh says what all of
-//@ # them need.
+//@ # accumulators (`each` in templates/README.md). Their number selects the overload. wgmma.cuh states the common
+//@ # requirements.
 #pragma once
 #include "tmajit/wgmma.cuh"
 

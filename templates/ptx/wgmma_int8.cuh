@@ -4,7 +4,7 @@
 //@ # 4·(l % 4) + 16·(i / 2) on.
 //@ # N is 8, 16, 24 or a multiple of 16 from 32 on. Sums wrap; those of functions whose name ends in `_saturated` saturate.
 //@ # The template has one definition, which the generator writes once for every N, with lists of a thread's accumulators
-//@ # (`each` in templates/README.md). How many are given says which is called. wgmma.cuh says what all of them need.
+//@ # (`each` in templates/README.md). Their number selects the overload. wgmma.cuh states the common requirements.
 #pragma once
 #include "tmajit/wgmma.cuh"
 

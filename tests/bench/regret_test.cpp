@@ -1,4 +1,4 @@
-/// What is told of choices: how near they come to the best candidate, and how near a kernel to itself.
+/// The report on choices: their distance from the best candidate, and the spread of one kernel's own times.
 #include "regret.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -9,7 +9,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A case whose candidates take so long; the first is the planner's choice.
+/// A case whose candidates take these times; the first is the planner's choice.
 Json case_of(const std::vector<double>& us) {
   Json result{{"label", "random: a case"}, {"candidates", Json::array()}};
   for (const double one : us) {
@@ -43,9 +43,10 @@ TEST_CASE("choices are told by their time over the best candidate's") {
   CHECK_THAT(model["worst"].get<double>(), WithinRel(1.5));
 }
 
-TEST_CASE("what measuring ends with is told beside, and the noise of a kernel against itself") {
+TEST_CASE("regret compares final choices with the best candidate, and a kernel with its own repeats") {
   Json first = case_of({150, 120, 100});
-  // The same kernel's time is compared with the other candidates' of the same run, not with its own again.
+  // A choice's time is compared with the candidates' times of the same run, not with a second time of its own
+  // kernel.
   first["settled"] = {{"model", end(0, 147)}, {"tuned", end(2, 104)}, {"improved", end(1, 120)}};
   Json second = case_of({100, 101});
   second["settled"] = {{"model", end(0, 100.5)},
@@ -62,7 +63,7 @@ TEST_CASE("what measuring ends with is told beside, and the noise of a kernel ag
   CHECK_THAT(regret["noise"]["within_1_percent"].get<double>(), WithinRel(3.0 / 5));
 }
 
-TEST_CASE("of cases that were only predicted no choice is told") {
+TEST_CASE("cases that were only predicted are left out of the regret") {
   Json predicted = case_of({100, 101});
   for (Json& candidate : predicted["candidates"]) candidate["us"] = nullptr;
   CHECK(regret_of({predicted}).empty());

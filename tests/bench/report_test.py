@@ -1,4 +1,4 @@
-"""What the benchmark says of its numbers: ratios, means, targets, table and chart."""
+"""The benchmark's summary of its numbers: ratios, means, targets, table and chart."""
 
 import math
 import unittest

@@ -1,4 +1,4 @@
-// What the cache adds to a kernel's way: from a spec to its cubin everything but NVRTC is to stay below 1 ms.
+// The overhead of the cache: from a spec to its cubin, everything except NVRTC must stay below 1 ms.
 #include "cache/samples.hpp"
 #include "measurable.hpp"
 

@@ -53,7 +53,7 @@ class Environment {
 
 }  // namespace
 
-TEST_CASE("what is stored is fetched, by this object and by another") {
+TEST_CASE("a stored entry is fetched, by this object and by another") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path() / "new" / "cache");
   CHECK_FALSE(cache.fetch(sample_key()));

@@ -60,7 +60,7 @@ TEST_CASE("an entry of another key is refused") {
   CHECK(decode_entry(bytes, sample_key(2)).fault == "it is another kernel's");
 }
 
-// Whoever writes a checksum that fits must still not get anything read out of bounds.
+// A file with a valid checksum must not make the decoder read out of bounds either.
 TEST_CASE("lengths are not trusted even under a right checksum") {
   const auto whole = encode_entry(sample_key(), sample_artifact());
   for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20,

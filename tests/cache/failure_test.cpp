@@ -43,7 +43,7 @@ bool holds_in_child(const std::function<bool()>& check) {
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Root may do everything; somebody without rights is needed to be refused.
+/// Root may write everywhere; only a user without rights is refused.
 bool become_nobody() {
   constexpr ::uid_t nobody = 65534;
   return ::geteuid() != 0 || ::seteuid(nobody) == 0;
@@ -124,7 +124,7 @@ TEST_CASE("an entry that cannot be read now is not removed") {
   CHECK(cache.fetch(sample_key()));
 }
 
-TEST_CASE("what is no file in an entry's place is left alone") {
+TEST_CASE("a folder or pipe in an entry's place is left alone") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   const CapturedLog log;

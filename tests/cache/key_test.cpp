@@ -26,8 +26,8 @@ TEST_CASE("equal inputs have equal keys") {
 }
 
 TEST_CASE("the key is the same in every process and build") {
-  // SHA-256 of the fields, numbers and lengths in 8 bytes, worked out with Python's hashlib. Changes only
-  // with key_schema or with what NVRTC is told.
+  // SHA-256 of the fields, with numbers and lengths in 8 bytes, computed with Python's hashlib. Changes only
+  // with key_schema or with NVRTC's options.
   CHECK(Inputs{}.key().hex() == "917cb762648a2ba22b58af7411f9da3a96700e9a3089b663bfaec25e331ffed2");
 }
 

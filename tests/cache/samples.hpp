@@ -9,7 +9,7 @@
 
 namespace tests {
 
-/// A made-up kernel; `bytes` is about how large each of its parts is.
+/// A fictitious kernel; each of its parts has about `bytes` bytes.
 inline tmajit::Artifact sample_artifact(std::size_t bytes = 40, char seed = 'a') {
   tmajit::Artifact artifact;
   artifact.entry = "tmajit_sample";

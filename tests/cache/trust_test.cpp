@@ -1,4 +1,5 @@
-// A cache that somebody else can write to decides what runs here: it is refused, once said, and work goes on.
+// Another user who can write to the cache decides what this one runs. Such a cache is not used: one warning
+// says so, and the program continues without it.
 #include "cache/layout.hpp"
 #include "cache/samples.hpp"
 #include "captured_log.hpp"
@@ -27,7 +28,7 @@ void give_away(const std::filesystem::path& path) {
   REQUIRE(::lchown(path.c_str(), somebody_else, same_group) == 0);
 }
 
-/// What `cache` says while it refuses to do anything at all.
+/// The warning of `cache` while it refuses every call.
 std::string refusal(const DiskCache& cache) {
   const auto files = count_files(cache.directory());
   const CapturedLog log;
@@ -108,7 +109,7 @@ TEST_CASE("an entry that others may have written is not used, and is replaced") 
   not_used();
 }
 
-TEST_CASE("what others say of compilers is not believed") {
+TEST_CASE("compilers recorded by other users are ignored") {
   const TemporaryFolder folder;
   const DiskCache cache = filled(folder.path());
   for (const auto& file : std::filesystem::directory_iterator(compilers_folder(folder.path()))) {

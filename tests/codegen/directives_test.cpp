@@ -33,7 +33,7 @@ TEST_CASE("flags choose between parts, also nested ones") {
   CHECK(selected(text, "t", with({"cut"})) == "a\nb\nc\nf\n");
   CHECK(selected(text, "t", with({"cut", "staggered"})) == "a\nb\nd\nf\n");
   CHECK(selected(text, "t", with({"staggered"})) == "a\ne\nf\n");
-  // Of device headers notes are comments.
+  // In device headers notes are comments.
   CHECK(selected("//@ # note\n  //@ # one\n//@ #\n", "t", Flags::everything()) == "// note\n// one\n//\n");
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("a wrong line is an error that names the file and the line") {
   CHECK_THROWS_AS(Flags{}.has("nothing"), Error);
 }
 
-TEST_CASE("what nothing names is left out, and what only that names") {
+TEST_CASE("unused text is left out, and text that only it uses") {
   const std::string text =
       "//@ used one\nint one() { return two(); }\n//@ end\n"
       "//@ used two\nint two();\n//@ end\n"
@@ -129,10 +129,11 @@ TEST_CASE("what nothing names is left out, and what only that names") {
         "// one\n\"two\\\" two\" threefour four_;\n");
 }
 
-TEST_CASE("of what is written for each value, too, only what is used is kept") {
+TEST_CASE("only the used repetitions of a text are kept") {
   const std::string text = "//@ each t of a b\n//@ used f_$t\nint f_$t();\n//@ end\n//@ end\nf_b();\n";
   CHECK(without_unused(selected(text, "t", Flags{}), "") == "int f_b();\nf_b();\n");
-  // Of 8 operations, 5 ranks and 2 modes with and without a policy a kernel holds the one that it calls.
+  // From 8 operations, 5 ranks and 2 modes, with and without a policy, a kernel holds only the function that
+  // it calls.
   const std::string reductions =
       selected(template_text("ptx/bulk_tensor_reduce.cuh"), "ptx/bulk_tensor_reduce.cuh", with({"rank2"})) +
       "ptx::tensor_reduce_max(map, at, tile);\n";

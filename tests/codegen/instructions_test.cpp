@@ -43,7 +43,7 @@ struct Case {
   bool persistent;
 };
 
-/// What a kernel must hold, and nothing besides.
+/// The instructions that a kernel must hold; it may hold no others.
 Names expected(const Case& c, const KernelChoice& choice) {
   const std::string d = std::to_string(c.rank) + "d";
   Names names{

@@ -26,7 +26,7 @@ namespace params = tmajit::params;
 
 namespace {
 
-/// What is copied to a launch as bytes, and read by field.
+/// Whether a type can be copied to a launch as bytes, and read by field.
 template <class T>
 constexpr bool is_plain =
     std::is_trivially_copyable_v<T>&& std::is_standard_layout_v<T>&& std::is_aggregate_v<T>;

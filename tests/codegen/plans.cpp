@@ -31,7 +31,7 @@ Tensor to(ElementType type, const Shape& shape, DevicePtr shift = 0) {
   return {TensorView::contiguous(type, shape), to_address + shift};
 }
 
-/// A dense destination for permuted(source, axes), and that.
+/// A move of permuted(source, axes) to a dense destination.
 Move permutation(ElementType type, const Shape& source, const Axes& axes) {
   const Tensor turned = permuted(from(type, source), axes);
   return {.destination = to(type, {turned.view.shape.begin(), turned.view.shape.begin() + turned.view.rank}),
@@ -70,7 +70,7 @@ Move convolved(const Tensor& destination, const Tensor& images, const Tensor& fi
   return operation::convolution(destination, images, filter, windows).moves.front();
 }
 
-/// In a name that one line of a file holds.
+/// Describes a plan in one line, for a name.
 std::string described(const KernelPlan& plan) {
   return plan.choice().text();
 }
@@ -84,7 +84,7 @@ std::string tile_name(const FamilyInfo& family, std::uint32_t rank, Swizzle swiz
          std::string(tmajit::name(swizzle)) + ", " + std::string(tmajit::name(type));
 }
 
-/// What tiles of a family look like beside rank, swizzle and type.
+/// Adds plans of a family's tiles with options other than rank, swizzle and type.
 void add_options(const FamilyInfo& family, std::vector<NamedPlan>& plans) {
   const auto view = family.flat ? TensorView::contiguous(ElementType::f32, Shape{4096})
                                 : TensorView::contiguous(ElementType::f32, Shape{256, 64});
@@ -223,7 +223,7 @@ std::vector<NamedMove> broad_moves() {
       {"two columns of bytes", permutation(u8, {1000, 2}, {1, 0})},
       {"two columns of a wide matrix", {to(u8, {2, 1008}), {from(u8, {2, 1008}, {1, 64})}}},
 
-      // Everything else.
+      // All other moves.
       {"source 4 bytes off", {to(f32, {4096, 64}), {from(f32, {4096, 64}, 4)}}},
       {"destination 4 bytes off", {to(f32, {4096, 64}, 4), {from(f32, {4096, 64})}}},
       {"odd bytes", {to(u8, {999}, 1), {from(u8, {999})}}},
@@ -245,7 +245,7 @@ std::vector<NamedMove> broad_moves() {
       {"padded repeats", padded(to(u8, {4, 20}), from(u8, {4, 5}, {5, 0}), {0, 3}, 1.5)},
       {"cropped", padded(to(f32, {100, 96}), from(f32, {128, 128}), {-4, -8}, 0)},
 
-      // Computed.
+      // Expressions.
       {"twice", computed(to(f32, {4096, 4096}), {square}, "x * 2")},
       {"twice, of any length", computed(to(f32, {1000003}), {from(f32, {1000003})}, "x * 2")},
       {"sum", computed(to(f32, {4096, 4096}), {square, square}, "x0 + x1")},
@@ -270,7 +270,7 @@ std::vector<NamedMove> broad_moves() {
       {"coordinates beyond 32 bits", computed(to(u8, {1ULL << 33}), {from(u8, {1ULL << 33})}, "g[0] % 251")},
       {"coordinates of a staggered row", computed(to(u8, {31, 33}), {from(f64, {31, 33})}, "x + g[1]")},
 
-      // Computed from neighbours.
+      // Expressions of neighbours.
       {"five points",
        stencil(to(f32, {4096, 4096}), square, "x(-1, 0) + x(1, 0) + x(0, -1) + x(0, 1) - 4 * x")},
       {"seven points, clamped",
@@ -301,7 +301,7 @@ std::vector<NamedMove> broad_moves() {
        convolved(to(f32, {8, 112, 112, 64}), from(f32, {8, 224, 224, 3}), from(f32, {64, 7, 7, 3}, 1 << 30),
                  {.strides = {2, 2}, .before = {3, 3}, .after = {3, 3}})},
 
-      // Made up.
+      // Values without sources.
       {"a constant", computed(to(f32, {1000, 1024}), {}, "0.5f")},
       {"an identity matrix", computed(to(f16, {512, 1024}), {}, "g[0] == g[1]")},
       {"indices of a staggered row", computed(to(i32, {31, 33}, 4), {}, "g[0] * 33 + g[1]")},
@@ -360,7 +360,7 @@ std::vector<NamedPlan> broad_plans() {
       add(plans, std::move(name), std::move(plan));
     }
   }
-  // Kernels that people would call the same are numbered by their keys, which no planner's order changes.
+  // Kernels of one name are numbered in the order of their keys, which does not depend on a planner's order.
   std::ranges::sort(plans, [](const NamedPlan& a, const NamedPlan& b) {
     return std::pair(std::string_view(a.name), a.plan.key()) <
            std::pair(std::string_view(b.name), b.plan.key());

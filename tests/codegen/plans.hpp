@@ -9,15 +9,15 @@
 #include <string>
 #include <vector>
 
-// Plans of every family, over tensors that lie nowhere in particular.
+// Plans of every family, over tensors at arbitrary addresses.
 
 namespace tests {
 
 /// Every family that plan_tiles() makes kernels of.
 [[nodiscard]] std::vector<tmajit::FamilyInfo> tile_families();
 
-/// What a small kernel of a family that combines does with elements of this type; nothing of other families,
-/// and where the engine does nothing with them. Over the ranks these are several.
+/// The operation of a small kernel of a family that combines elements of this type; it varies with the rank.
+/// Empty for other families, and for types that the engine does not combine.
 [[nodiscard]] std::optional<tmajit::CombineOp> some_combine_op(const tmajit::FamilyInfo& family,
                                                                std::uint32_t rank, tmajit::ElementType type);
 
@@ -35,18 +35,18 @@ struct NamedMove {
   std::string name;
   tmajit::Move move;
 };
-/// Some sixty moves, of every kind that planners treat in a way of its own.
+/// Some sixty moves, of every kind that planners distinguish.
 [[nodiscard]] std::vector<NamedMove> broad_moves();
 
 struct NamedPlan {
   std::string name;
   tmajit::KernelPlan plan;
 };
-/// Kernels of every family, named by what they do and how: tiles of every family over ranks, swizzles and
-/// types, and every candidate for broad_moves(). Ordered by name.
+/// Kernels of every family: tiles of every family over ranks, swizzles and types, and every candidate for
+/// broad_moves(). Names give the operation and the variant; plans are ordered by name.
 [[nodiscard]] std::vector<NamedPlan> broad_plans();
 
-/// One of those of each family.
+/// One of these plans for each family.
 [[nodiscard]] std::vector<NamedPlan> one_of_each_family();
 
 }  // namespace tests

@@ -20,7 +20,7 @@ namespace {
 
 tests::AtProcessEnd at_process_end;
 
-/// Compiles until the process ends. What else goes wrong ends it at once.
+/// Compiles until the process ends. Any error other than `unavailable` ends the process at once.
 void compile_on(std::atomic<int>& refused) {
   for (;;) {
     try {

@@ -6,7 +6,7 @@
 
 namespace tests {
 
-/// A small kernel that holds `expression` over a float `x`, and g[0], in the way generated ones do.
+/// A small kernel that holds `expression` over a float `x`, and g[0], as generated kernels do.
 inline tmajit::Source expression_source(const std::string& expression) {
   return {.text =
               "template <class T>\n"
@@ -28,7 +28,7 @@ inline tmajit::Source kernel_source(const std::string& body, const std::string& 
   return {.text = "#line 1 \"" + label + "\"\n" + body, .entry = "k", .expression = {}};
 }
 
-/// What the exception that `call` throws says; empty if it throws none.
+/// The message of the exception that `call` throws; empty if it throws none.
 template <class Exception, class Call>
 std::string message_of(Call call) {
   try {

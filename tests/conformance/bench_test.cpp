@@ -1,4 +1,4 @@
-/// What the bench makes of a device that does something else than it must.
+/// The bench finds a device that does not do what it must.
 #include "conformance/bench.hpp"
 
 #include "conformance/random_tile.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("bytes that are not those wanted are told with the trial") {
                  ContainsSubstring("elements of the shared memory differ; at byte 20"));
 }
 
-TEST_CASE("what the simulated device reports is an error unless the case says so") {
+TEST_CASE("a report of the simulated device is an error unless the case allows it") {
   const auto shift = [](Trial& trial) { trial.shape.shared_bytes = 1024; };
   const Result result = run(with(shift));
   CHECK(result.trials == 0);

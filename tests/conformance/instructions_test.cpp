@@ -38,7 +38,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// What stands in backquotes.
+/// The texts in backquotes.
 std::vector<std::string> quoted(const std::string& cell) {
   std::vector<std::string> found;
   const std::regex quote("`([^`]+)`");
@@ -132,7 +132,7 @@ TEST_CASE("no instruction of the device headers is missing in the table") {
         const std::string found = one->str();
         INFO(name << ": " << found);
         CHECK(std::ranges::any_of(rows, [&](const Row& row) {
-          // Of products the types that a row names stand for all of its header.
+          // A product's row names some types, which stand for all of its header.
           if (found.starts_with("wgmma.mma_async")) return row.header == name;
           return std::regex_search(found, pattern(row.instruction), std::regex_constants::match_continuous);
         }));

@@ -1,6 +1,6 @@
 #pragma once
 
-// A program that registers kernels and launches them as nvcc's code for the host does.
+// A program that registers and launches kernels as nvcc's host code does.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,12 +9,12 @@
 
 namespace program {
 
-/// Functions of the host that stand for kernels of the program's PTX: scale(values, factor, offset)
-/// multiplies and then adds the module's variable `offset` and constant `bias`.
+/// Host stubs of kernels in the program's PTX. scale(values, factor, offset) multiplies and then adds the
+/// module's variable `offset` and constant `bias`.
 void scale(std::uint32_t* values, std::uint32_t factor);
 /// Adds 1 to the module's variable `launches`.
 void count();
-/// Stores behind the end of an allocation of 1 MiB or less.
+/// Stores beyond the end of an allocation of 1 MiB or less.
 void past(std::uint32_t* values);
 /// Fails an assertion.
 void asserts();
@@ -29,7 +29,7 @@ extern char launches;     ///< shadow of a variable in global memory
 extern char bias;         ///< shadow of a variable in constant memory
 extern char not_in_ptx_;  ///< shadow of a variable that the PTX does not have
 
-/// Launches the stub with the arguments by the functions that `<<<>>>` stands for.
+/// Launches the stub with the arguments by the functions that `<<<>>>` calls.
 cudaError_t launch(const void* kernel, dim3 grid, dim3 block, std::vector<void*> arguments,
                    cudaStream_t stream = nullptr, std::size_t shared_bytes = 0);
 /// The program's PTX.

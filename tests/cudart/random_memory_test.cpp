@@ -17,7 +17,7 @@ struct Memory {
   enum class Kind { device, pinned, managed, host } kind;
   std::byte* address = nullptr;
   std::vector<std::byte> model;
-  std::vector<std::byte> own{};  ///< of kind host
+  std::vector<std::byte> own{};  ///< memory of kind host
 };
 
 class Program {
@@ -108,7 +108,7 @@ class Program {
     const bool rows = draw(2) == 0;
     if (&to == &from || draw(4) == 0) {
       const std::size_t at = draw(to.model.size());
-      // Inside a graph the model would be ahead of memory of the host that is written at once.
+      // In a graph the model would be ahead of host memory, which such calls write at once.
       if (to.kind == Memory::Kind::host && in_graph_) return;
       return fill(to, at, draw(to.model.size() - at + 1), stream);
     }
@@ -129,7 +129,7 @@ class Program {
     }
   }
 
-  /// Some operations of two streams as a graph, which is launched once: the model has their order.
+  /// Captures some operations of two streams as a graph, and launches it once. The model has their order.
   void captured() {
     cudaEvent_t fork = nullptr;
     REQUIRE(cudaEventCreate(&fork) == cudaSuccess);

@@ -6,7 +6,7 @@
 namespace tests {
 namespace {
 
-/// "11, 12, 13": coordinates that tell each other apart.
+/// Distinct coordinates: "11, 12, 13".
 std::string coordinates(int rank) {
   std::vector<int> at;
   for (int d = 0; d < rank; ++d) at.push_back(11 + d);
@@ -18,7 +18,7 @@ std::string taps(int rank) {
   return fmt::format("{}", fmt::join(at, ", "));
 }
 
-/// What follows the arguments of a call and the operands of its instruction.
+/// An option of a call: its modifier, and what it appends to the arguments and to the instruction's operands.
 struct Option {
   const char* word;
   const char* argument;

@@ -58,7 +58,7 @@ template <class T, u32 count> __device__ __forceinline__ void store(volatile u32
   return text;
 }
 
-/// What each register of a kernel comes from, or, of a result, goes to.
+/// The source of each register of a kernel; for a result, its destination.
 using Origins = std::map<std::string, ptx::Operand, std::less<>>;
 
 ptx::Operand named(std::string name) {
@@ -96,7 +96,7 @@ std::set<std::string> resolved(const ptx::Function& function) {
     }
   });
   std::set<std::string> lines;
-  // What is stored goes to a place, whatever it was before; a conversion on the way counts as nothing.
+  // A stored register is named by its destination, whatever its source. Conversions on the way are ignored.
   std::map<std::string, std::string> converted;
   ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
     if (instruction.words.front() != "st" || !instruction.has("volatile")) return;
@@ -185,7 +185,7 @@ std::vector<Function> functions() {
   return found;
 }
 
-/// Of the headers' table in the documentation: the rows of each header, by the row that names it.
+/// The rows of each header in the documentation's table, by the row that names the header.
 std::map<std::string, std::string> documented() {
   std::ifstream file(TMAJIT_DEVICE_DOCUMENTATION);
   REQUIRE(file);

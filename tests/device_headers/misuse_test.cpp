@@ -19,9 +19,9 @@ namespace {
 
 struct Misuse {
   const char* header;
-  const char* right;    ///< what compiles
-  const char* wrong;    ///< what does not
-  const char* message;  ///< of the error
+  const char* right;    ///< code that compiles
+  const char* wrong;    ///< code that does not compile
+  const char* message;  ///< error message
 };
 
 constexpr const char* use_words = "extern __shared__ u64 words[]; ";

@@ -6,7 +6,7 @@
 namespace tests {
 namespace {
 
-/// Their addresses are not constants: ptxas 13.0 fails on those.
+/// Adds rows of matrices. Addresses are not constants, because ptxas 13.0 fails on those.
 void add_matrices(std::vector<HeaderRow>& rows) {
   for (const int count : {1, 2, 4}) {
     std::vector<std::string> out;
@@ -39,7 +39,7 @@ void add_tensor_map_edits(std::vector<HeaderRow>& rows) {
     rows.push_back(
         {fmt::format("ptx::replace_{};", call),
          fmt::format("tensormap.replace.tile.{}.shared::cta.b1024.{} [256], {};", field, type, operands),
-         "STS"});  // a map's fields are stored to like any memory
+         "STS"});  // stores to a map's fields are ordinary stores
   };
   replace("address(256, memory)", "global_address", "memory", "b64");
   replace("rank(256, 4)", "rank", "3");

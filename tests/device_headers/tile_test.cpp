@@ -21,7 +21,7 @@ namespace {
 struct Tile {
   std::uint32_t element;  ///< bytes
   const char* swizzle;
-  std::uint32_t span;  ///< of the swizzle; 16 without
+  std::uint32_t span;  ///< span of the swizzle; 16 without
   bool mn_major;
   std::uint32_t rows;
   std::uint32_t columns;

@@ -10,7 +10,7 @@ namespace {
 struct Form {
   const char* function;     ///< "wgmma_bf16"
   const char* accumulator;  ///< "f32", "f16", "s32"
-  const char* types;        ///< of A and B: "bf16.bf16"
+  const char* types;        ///< types of A and B: "bf16.bf16"
   int k;
   const char* qualifier = "";
   bool has_signs = true;

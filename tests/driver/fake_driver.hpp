@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-/// A driver of a test's own making: GPUs as told, a context stack, and a record of every call that changes
-/// something. One at a time; single-threaded.
+/// A fake driver: GPUs that the test sets, a context stack, and a record of every call that changes state. At
+/// most one exists at a time; single-threaded.
 class FakeDriver {
  public:
   FakeDriver();
@@ -22,7 +22,8 @@ class FakeDriver {
     int major = 9;
     int minor = 0;
   };
-  /// What cuTensorMapEncodeTiled or, with corners and no box, cuTensorMapEncodeIm2col was called with.
+  /// The arguments of a call of cuTensorMapEncodeTiled or, with corners and no box, of
+  /// cuTensorMapEncodeIm2col.
   struct Encoded {
     std::uint32_t type, rank, interleave, swizzle, l2_promotion, oob_fill;
     void* address;
@@ -41,23 +42,23 @@ class FakeDriver {
 
   const tmajit::driver::Api api;
   std::vector<Gpu> gpus{Gpu{}};
-  std::map<std::string, CUresult> failures;  ///< entry point → what it answers
-  std::vector<CUcontext> contexts;           ///< the calling thread's stack
+  std::map<std::string, CUresult> failures;  ///< entry point → its result
+  std::vector<CUcontext> contexts;           ///< context stack of the calling thread
   std::map<CUdevice, int> retained;          ///< primary contexts
   std::size_t free_bytes = 1000;
   std::vector<Encoded> encoded;
   std::vector<Launched> launched;
-  std::vector<void*> replaced;  ///< addresses that cuTensorMapReplaceAddress was given
-  CUgraph captured = nullptr;   ///< what every stream is captured into
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< of the calling thread
-  std::vector<std::pair<CUhostFn, void*>> user_objects;      ///< that graphs keep
-  std::size_t kernel_parameters = 3;                         ///< that every kernel takes
+  std::vector<void*> replaced;  ///< addresses passed to cuTensorMapReplaceAddress
+  CUgraph captured = nullptr;   ///< graph that captures every stream
+  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_GLOBAL;  ///< capture mode of the calling thread
+  std::vector<std::pair<CUhostFn, void*>> user_objects;      ///< user objects that graphs keep
+  std::size_t kernel_parameters = 3;                         ///< parameters of every kernel
   std::vector<std::string> calls;                            ///< "cuCtxPushCurrent", "cuMemAlloc" …
 
   [[nodiscard]] static CUcontext primary(CUdevice device);
   [[nodiscard]] static CUcontext user_context(CUdevice device);
   [[nodiscard]] std::size_t count(const std::string& call) const;
 
-  /// Records `call`; what it is to answer.
+  /// Records `call`; returns its result.
   CUresult answer(const char* call);
 };

@@ -1,4 +1,4 @@
-/// Batches of copies as plans: dimensions and elements, tiles, the table, what is refused and by what name.
+/// Batches of copies as plans: dimensions and elements, tiles, the table, and the rules of rejected batches.
 #include "families/ragged/ragged_layout.hpp"
 #include "families/ragged/ragged_pairs.hpp"
 #include "spec/rules.hpp"
@@ -45,7 +45,7 @@ TensorView ragged_view(ElementType type, const Dims& shape) {
   return TensorView::contiguous(type, shape);
 }
 
-/// The rules that a batch breaks, and of what.
+/// The rules that a batch breaks, with their subjects.
 std::vector<std::string> broken_batch(const Batch& batch) {
   std::vector<std::string> found;
   try {
@@ -88,7 +88,7 @@ TEST_CASE("ragged: what lies in one piece in every tensor is one dimension of wi
   CHECK(firsts(layout) == std::vector<std::uint32_t>{0, 2, 3});
   CHECK(entry<1>(layout, 1).extent[0] == 3 * 64 / 4);
 
-  // Rows that one tensor has further apart keep the dimension in all of them.
+  // If one tensor has gaps between rows, all of them keep the dimension.
   batch.add(TensorView::strided(ElementType::bf16, {10, 64}, {72, 1}),
             ragged_view(ElementType::bf16, {10, 64}));
   layout = batch.layout();

@@ -1,4 +1,5 @@
-/// The family reduce: what it takes, its rules, and reductions that CTAs share on the simulated device.
+/// The family reduce: the problems that it takes, its rules, and reductions that CTAs share on the simulated
+/// device.
 #include "families/reduce/reduction_team.hpp"
 #include "kernel/plan_state.hpp"
 #include "operations/reduce/reference.hpp"
@@ -40,7 +41,7 @@ KernelPlan reduce_plan(const Tensor& destination, const Reduction& what, std::ve
   return plans.front();
 }
 
-/// A sum of so many small whole numbers along an axis of a matrix, or the place of one.
+/// A sum of small whole numbers along an axis of a matrix, or an index reduction of them.
 reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
                                        std::int64_t axis, ReductionOp op) {
   const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
@@ -49,7 +50,7 @@ reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std
                                {TensorView::contiguous(type, {rows, columns})});
 }
 
-/// Its one plan, for tensors that lie as an allocation does.
+/// The only plan of a reduction, for tensors that are aligned as allocations are.
 KernelPlan reduce_plan(const reference::RandomCase& reduction) {
   auto plans = plan_kernels(
       reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
@@ -85,7 +86,7 @@ TEST_CASE("sizes are numbers of a launch: reductions of one kind share the kerne
   CHECK(key(5120, 1024, 1) == key(3000, 2048, 1));
   CHECK(key(51200, 1024, 0) == key(70000, 640, 0));
   CHECK(key(5120, 1024, 0) != key(5120, 1024, 1));
-  // Not of turns alone: rows that begin anywhere, or end within a vector, have others.
+  // Kernels differ in more than turns: rows that begin anywhere, or end within a vector, have other kernels.
   std::set<std::string> keys;
   for (std::uint64_t n = 1; n < 400; ++n) {
     keys.insert(key(n * n, 32 * n, 1));
@@ -120,7 +121,7 @@ TEST_CASE("every launch of a kernel of reductions may have the same shared memor
 TEST_CASE("the parts of a nest that are reduced merge, and so do those that are kept") {
   const KernelPlan plan = reduce_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense_source(f32, {8, 9, 20, 30})});
   CHECK(plan.shape().tile.size() == 2);
-  // Places are counted over the axes in order: those that lie otherwise stay apart.
+  // Places are counted over the axes in order, so that axes in another order of memory are not merged.
   const Tensor turned = permuted(dense_source(f32, {20, 30}), {1, 0});
   CHECK(reduce_plan(to(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
             .shape()
@@ -144,7 +145,7 @@ TEST_CASE("a reduction without axes is of all, and sums of nothing are 0") {
   CHECK(planned(to(f32, {0}), {.axes = {1}}, dense_source(f32, {0, 5})).empty());
 }
 
-TEST_CASE("what is wrong with a reduction is said, and what would be legal") {
+TEST_CASE("an illegal reduction is rejected with the rule and a legal value") {
   const auto wrong = [](const Tensor& destination, const Reduction& what, std::vector<Tensor> sources) {
     try {
       (void)plan_kernels(operation::reduce(destination, what, sources));
@@ -222,9 +223,9 @@ TEST_CASE("reduced dimensions that are kept change neither the kernel nor what i
   runtime.device()->memory().copy_out(std::as_writable_bytes(std::span(sums)), column.address, nullptr);
   runtime.device()->streams().synchronize(nullptr);
   CHECK(sums == std::vector<float>{7, 14});
-  // A call that differs in nothing else is not taken for the one before.
+  // A call that differs only in keep_dims does not find the previous call's plan.
   CHECK_THROWS_AS(reduce(runtime, column, {.axes = {1}}, {from}), SpecError);
-  // Sums of nothing keep their dimensions, too.
+  // Empty sums keep their dimensions, too.
   reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {dense_source(f32, {2, 0}, memory.address())});
 }
 

@@ -17,7 +17,7 @@ namespace {
 constexpr std::array element_types{ElementType::u8, ElementType::f16, ElementType::i32, ElementType::f32,
                                    ElementType::f64};
 
-/// A request that owns what TileOptions only looks at.
+/// A request that owns the lists which TileOptions refer to.
 struct Wish {
   TileRequest request;
   std::vector<std::uint32_t> box;
@@ -36,7 +36,7 @@ std::uint32_t number(Random& random, std::initializer_list<std::uint32_t> number
   return one_of(random, numbers);
 }
 
-/// Legal: dense tensors whose rows are whole 16 bytes, and boxes that divide them.
+/// A legal request: dense tensors whose rows are multiples of 16 bytes, and boxes that divide them.
 Wish legal_wish(Random& random) {
   static constexpr std::array families{"copy", "map", "bulk", "snapshot"};
   Wish wish;
@@ -113,7 +113,7 @@ void change(Random& random, Wish& wish) {
   }
 }
 
-/// As if of a rank that no tensor map has.
+/// Changes the rank to one that no tensor map has.
 void change_rank(Random& random, Wish& wish) {
   const std::uint32_t rank = wish.rank();
   if (one_in(random, 2)) {
@@ -128,7 +128,7 @@ void change_rank(Random& random, Wish& wish) {
   if (!wish.element_strides.empty()) wish.element_strides.insert(wish.element_strides.begin(), more, 1);
 }
 
-/// The operand that a subject begins with: the destination's for those about none.
+/// The view of the operand that a subject begins with; the destination's if it names none.
 TensorView& view_of(Wish& wish, const std::string& subject) {
   if (!subject.starts_with("input")) return wish.request.destination.view;
   const auto numbers = numbers_of(subject.substr(0, subject.find(':')));
@@ -152,7 +152,7 @@ void set_type(Wish& wish, const Violation& violation) {
       parse<ElementType>(violation.legal.substr(0, violation.legal.find_first_of(", ")));
 }
 
-/// The request as the remedy says; false where it is another kind of request.
+/// Applies a remedy to the request. Returns false if the remedy needs another kind of request.
 bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
   TileOptions& tiles = wish.request.tiles;
   TensorView& view = view_of(wish, violation.subject);
@@ -208,7 +208,7 @@ bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
 
 bool still_broken(const Wish& wish, const Violation& violation) {
   return std::ranges::any_of(validate(wish.made()), [&](const Violation& v) {
-    // Of an output that must be as several inputs are, each says so.
+    // If an output must match several inputs, there is a violation for each; `need` tells them apart.
     return v.rule == violation.rule && v.subject == violation.subject && v.need == violation.need;
   });
 }

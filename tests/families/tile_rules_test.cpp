@@ -79,7 +79,7 @@ TEST_CASE("counts have their ranges") {
   CHECK(only(bulk_kernel(), "rank.range", [](auto& s) { s.rank = 2; }).need == "1 for a bulk kernel");
 }
 
-TEST_CASE("what is not used is zero") {
+TEST_CASE("unused fields must be zero") {
   CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.tile[2] = 1; }).subject == "tile[2]");
   CHECK(only(copy_kernel(), "unused.zero", [](auto& s) { s.operands[1].element_strides[4] = 1; }).subject ==
         "input: element_strides[4]");

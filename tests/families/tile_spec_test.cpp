@@ -38,7 +38,7 @@ TEST_CASE("a copy takes its tile, element strides and modes from the options") {
   CHECK(tensor_map(spec, 0, destination).box == std::array<std::uint32_t, max_map_rank>{16, 64});
 }
 
-TEST_CASE("what a spec does not use is as it was made") {
+TEST_CASE("unused fields of a spec keep their defaults") {
   const auto view = dense(ElementType::f32, {64, 64});
   const auto spec = copy_spec(view, view);
   for (std::size_t i = 2; i < spec.operands.size(); ++i) CHECK(spec.operands[i] == OperandSpec{});
@@ -52,7 +52,7 @@ TEST_CASE("the tail of rows is a fact where rows end within 16 bytes, and only t
   CHECK(tails(dense(ElementType::f32, {64, 62})) == 1);
   CHECK(tails(dense(ElementType::u8, {64, 40})) == 1);
   CHECK(tails(dense(ElementType::u8, {64, 48})) == 0);
-  // It is the output's that counts, not the input's.
+  // Only rows of the output count, not those of inputs.
   const auto odd = dense(ElementType::u8, {64, 40});
   CHECK(map_spec(dense(ElementType::f32, {64, 40}), "x", {odd}).row_tails == 0);
   CHECK(bulk_spec(ElementType::u8, "x", ElementType::u8).row_tails == 0);
@@ -145,7 +145,7 @@ TEST_CASE("a box that the element strides do not divide loads what it spans, rou
   CHECK(find(broken(rows_of(257)), "box.range").found == "257");
 }
 
-TEST_CASE("what a byte of the facts cannot hold is reported as it was asked for") {
+TEST_CASE("a value beyond a byte of the facts is reported as requested") {
   const auto view = dense(ElementType::f32, {64, 64});
   const std::array steps{300U, 1U};
   const auto violations = broken(copy_spec(view, view,
@@ -164,7 +164,7 @@ TEST_CASE("what a byte of the facts cannot hold is reported as it was asked for"
   CHECK(found("element-strides.range") == "300");
 }
 
-TEST_CASE("what a spec can hold is left to the rules") {
+TEST_CASE("a value that a spec can hold is left to the rules") {
   const auto view = dense(ElementType::f32, {64, 64});
   const std::array none{0U, 0U};
   CHECK(rules(broken(copy_spec(view, view, {.stages = 200}))) == Rules{"stages.range"});

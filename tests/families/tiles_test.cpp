@@ -1,4 +1,4 @@
-// plan_tiles() and what stands around it, through the public interface.
+// plan_tiles() and related functions, through the public interface.
 #include "families/tiles.hpp"
 
 #include "spec/rules.hpp"
@@ -25,7 +25,7 @@ namespace {
 constexpr DevicePtr in_at = 0x7f00'0000'0000;
 constexpr DevicePtr out_at = 0x7f80'0000'0000;
 
-/// A kernel of any family of tiles, over tensors that lie somewhere.
+/// A kernel of any family of tiles, over tensors at some addresses.
 TileRequest request_of(const FamilyInfo& family) {
   const auto view = family.flat ? dense(ElementType::f32, {4096}) : dense(ElementType::f32, {64, 64});
   TileRequest request{.family = family.name, .destination = {view, out_at}, .sources = {{view, in_at}}};
@@ -88,7 +88,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
     CHECK(shape.ctas_per_sm >= plan.choice().number("ctas_per_sm"));
     CHECK(shape.bytes_in_flight > 0);
 
-    // Parameters lie one behind the other, and maps are those of tensors that have one.
+    // Parameters do not overlap, and maps are those of tensors that have one.
     std::uint32_t end = 0;
     for (const Parameter& parameter : plan.parameters()) {
       CAPTURE(parameter.name);
@@ -106,7 +106,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
   }
 }
 
-TEST_CASE("what makes another kernel is in the key; where and how large tensors are is not") {
+TEST_CASE("a kernel's key has all its facts, but no addresses and sizes of tensors") {
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);
@@ -246,7 +246,7 @@ TEST_CASE("addresses of tensor maps are multiples of 16 bytes, bulk's of an elem
     request.destination.address = out_at + 8;
     CHECK(broken(request) == (family.flat ? Rules{} : Rules{"address.alignment"}));
     CHECK(validate(request).empty() == family.flat);
-    request.destination.address = 0;  // stands for any
+    request.destination.address = 0;  // any address
     CHECK(broken(request) == Rules{});
   }
 }
@@ -259,7 +259,7 @@ TEST_CASE("memory: what is written is apart from what is read, to the byte") {
   request.destination.address = in_at + 64 * 64 * 4;
   CHECK(broken(request) == Rules{});
 
-  // The left half of the columns to the right half: their bytes interleave, and nothing is shared.
+  // The left half of the columns moves to the right half: their bytes interleave, and none is shared.
   const auto half = TensorView::strided(ElementType::f32, {256, 64}, {128, 1});
   request.sources = {{half, in_at}};
   request.destination = {half, in_at + 64 * 4};
@@ -288,7 +288,7 @@ TEST_CASE("an output of which several indices are one element is refused, an inp
   request.destination.view.strides[0] = 32;
   CHECK(broken(request) == Rules{"view.overlap"});
 
-  // Strides that descend or interleave without sharing anything pass: the rule is exact.
+  // Strides that descend or interleave without sharing a byte pass: the rule is exact.
   const auto interleaved = TensorView::strided(ElementType::f32, {2, 3, 8}, {8, 16, 1});
   request.destination.view = interleaved;
   request.sources[0].view = dense(ElementType::f32, {2, 3, 8});

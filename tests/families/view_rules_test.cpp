@@ -96,8 +96,8 @@ TEST_CASE("an output overlaps itself where a walk over its elements says so") {
   INFO("TMAJIT_SEED=" << seed_used);
   int apart = 0;
   for (int i = 0; i < 4000; ++i) {
-    // Rows of one chunk, any whole 16 bytes apart, so that no other rule is in the way; of six dimensions,
-    // too, which is a rule of its own.
+    // Rows of one chunk, at multiples of 16 bytes, so that no other rule is broken. Six dimensions occur,
+    // too; they break a rule of their own.
     const auto rank = static_cast<std::uint32_t>(reference::between(random, 1, 6));
     TensorView output = small_view(random, rank, 4, 30);
     output.shape[rank - 1] = reference::between(random, 1, 8);

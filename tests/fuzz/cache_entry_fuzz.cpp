@@ -1,4 +1,4 @@
-// Any bytes as a cache entry: refused or decoded, never read out of bounds. What is decoded encodes to the
+// Any bytes as a cache entry: refused or decoded, never read out of bounds. A decoded entry encodes to the
 // same bytes again.
 #include "cache/bytes.hpp"
 #include "cache/entry_format.hpp"

@@ -1,4 +1,4 @@
-/// Any text, and any kernel of the instructions that lint looks at: it ends, and reports what it found.
+/// Any text, and any kernel of the instructions that lint checks: lint ends, and its report has its findings.
 #include <tmajit/lint.hpp>
 
 #include <array>

@@ -9,7 +9,7 @@
 
 namespace {
 
-/// Runs `parse`; what it refuses is one Error{invalid_argument} with a message.
+/// Runs `parse`, which may throw only Error{invalid_argument} with a message.
 template <class Parse>
 void try_parse(const Parse& parse) {
   try {
@@ -21,7 +21,7 @@ void try_parse(const Parse& parse) {
 
 }  // namespace
 
-/// Any text is slices, paddings and axes, or is refused; what is accepted survives a round trip.
+/// Any text as slices, paddings and axes is rejected, or accepted and survives a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try_parse([&] {

@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   tmajit::TuningTable again;
   again.add_json(table.json());
   if (again.all() != table.all() || again.json() != table.json()) std::abort();
-  // What was read is fit to be shown.
+  // Every entry that was read has a text.
   for (const tmajit::TunedChoice& tuned : table.all()) {
     if (tuned.choice.text().empty() || tuned.shape_class.text().empty()) std::abort();
   }

@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::uint64_t most_mismatches = 20;
 
-/// What rounds, contracts, divides and branches; any element type is legal in each. Nothing approximate:
-/// there the ISA bounds the error only.
+/// Expressions that round, contract, divide and branch; any element type is legal in each. None is
+/// approximate, because there the ISA bounds only the error.
 constexpr std::array expressions{"x * x + x", "x / 3",           "x * 3 - 7",      "x < 0 ? -x : x",
                                  "x * 0.1f",  "(float)x * 0.5f", "(int)x / 7 + x", "x == x ? x : 1"};
 
@@ -118,7 +118,7 @@ std::string difference(const reference::Tensor& real, const reference::Tensor& s
       element, at(real), at(simulated));
 }
 
-/// What the threads share.
+/// The state that the host threads share.
 struct Shared {
   const Comparison& comparison;
   const std::function<void(const std::string&)>& mismatch;

@@ -19,29 +19,29 @@ struct ComparedCase {
   std::uint64_t number = 0;
   RandomKernel kernel;
   std::vector<reference::Tensor> inputs;
-  Offsets offsets = {};  ///< of first elements behind their allocations' beginnings
+  Offsets offsets = {};  ///< offsets of first elements from their allocations' beginnings
 };
 
-/// Case `number` of a family; the same for the same seed, whichever were drawn before it.
+/// Case `number` of a family. It depends only on `seed` and `number`.
 [[nodiscard]] ComparedCase compared_case(const tmajit::FamilyInfo& family, std::uint64_t seed,
                                          std::uint64_t number);
-/// Everything needed to make the case again by hand.
+/// Describes a case completely, so that it can be repeated by hand.
 [[nodiscard]] std::string describe(const ComparedCase& c);
 
 struct Comparison {
   std::uint64_t seed = 0;
   std::uint64_t cases_per_family = 0;
   std::uint32_t threads = 1;  ///< host threads, each with cases of its own
-  /// What the simulated device that runs a case is compared with; used by one thread at a time.
+  /// The device that simulated ones are compared with; used by one thread at a time.
   std::shared_ptr<tmajit::Device> device;
-  tmajit::SimOptions options{};      ///< of the simulated devices; mode and seed change from case to case
-  tmajit::CompileOptions compile{};  ///< of the kernels, which both devices run
+  tmajit::SimOptions options{};  ///< options of the simulated devices; mode and seed change from case to case
+  tmajit::CompileOptions compile{};  ///< options of the kernels, which both devices run
 };
 
-/// Runs every case of every family of tiles on both devices and calls `mismatch` with the text of each that
-/// differs in any byte of its output, gaps between rows included, that fails on a device, or that the
-/// simulated one reports. Ends early after 20 of them, and when `device` fails, as a GPU does not recover
-/// from that. Returns how many cases both devices have run. `mismatch` is called by one thread at a time.
+/// Runs every case of every family of tiles on both devices. Calls `mismatch`, from one thread at a time,
+/// with the text of each case that differs in any byte of its output (gaps between rows included), fails on a
+/// device, or is reported by the simulated one. Ends early after 20 mismatches, and when `device` fails,
+/// because a GPU does not recover from that. Returns the number of cases that both devices have run.
 std::uint64_t compare_with_simulation(const Comparison& comparison,
                                       const std::function<void(const std::string&)>& mismatch);
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The example examples/own/convolution.cu on any device, held against loops on the CPU. All values are small
-/// integers, so that every sum is exact whatever its order.
+/// Compares the example examples/own/convolution.cu on any device with loops on the CPU. All values are small
+/// integers, so that every sum is exact in any order.
 #include "reference/random_maps.hpp"
 
 #include <tmajit/runtime.hpp>
@@ -16,13 +16,13 @@ namespace gpu {
 /// A convolution of images of one to three dimensions, outermost first.
 struct ConvolutionCase {
   struct Side {
-    std::uint32_t extent = 1;    ///< of an image
+    std::uint32_t extent = 1;    ///< extent of an image
     std::uint32_t filter = 1;    ///< taps
     std::uint32_t dilation = 1;  ///< from tap to tap
     std::uint32_t stride = 1;
     std::uint32_t before = 0;  ///< padding
     std::uint32_t after = 0;
-    /// Of an image of the output; 0 where the filter is larger than the padded image.
+    /// Extent of an image of the output; 0 where the filter is larger than the padded image.
     [[nodiscard]] std::uint32_t places() const;
   };
   std::uint32_t dimensions = 2;
@@ -38,7 +38,7 @@ struct ConvolutionCase {
 class ConvolutionRuns {
  public:
   explicit ConvolutionRuns(std::shared_ptr<tmajit::Device> device);
-  /// How many results differ from the loops'.
+  /// The number of results that differ from the loops'.
   [[nodiscard]] std::size_t wrong_results(const ConvolutionCase& c, std::uint64_t seed);
 
  private:

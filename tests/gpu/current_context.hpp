@@ -8,8 +8,8 @@
 
 namespace gpu {
 
-/// The device's primary context, current in this thread for as long as this lives: the library leaves no
-/// context behind, and the driver's own calls need one.
+/// Makes the device's primary context current in this thread while the object lives: the library leaves no
+/// context current, and calls of the driver need one.
 class CurrentContext {
  public:
   explicit CurrentContext(const tmajit::Device& device) : ordinal_(device.info().ordinal) {

@@ -1,4 +1,4 @@
-// What validate() says about a tensor map, the driver says too: over random maps, legal ones and near misses.
+// validate() and the driver agree about tensor maps: over random maps, legal ones and near misses.
 // Every disagreement is counted and shown by group, so that one run on a GPU tells all of them.
 #include "gpu/support.hpp"
 #include "reference/random_maps.hpp"
@@ -40,7 +40,7 @@ std::string joined(const std::set<std::string>& names) {
   return names.empty() ? "nothing special" : fmt::format("{}", fmt::join(names, " + "));
 }
 
-/// What a legal map has that someone might refuse.
+/// Features of a legal map that the driver might refuse.
 std::set<std::string> features_of(const TensorMapSpec& map) {
   std::set<std::string> found;
   const std::uint32_t rank = map.rank;
@@ -72,8 +72,8 @@ std::set<std::string> features_of(const TensorMapSpec& map) {
   return found;
 }
 
-/// What decides about an im2col map, computed: how many bytes a tile has in different accountings, and how
-/// many places each corner leaves in the dimension that is the image's, and in the one inside of that.
+/// Numbers that may decide about an im2col map: the bytes of a tile, counted in several ways, and the places
+/// that the corners leave in each of the image's dimensions and in the one inside of it.
 std::string facts_of(const TensorMapSpec& map) {
   if (map.mode != MapMode::im2col || !is_known(map.type) || map.rank < 3 || map.rank > max_map_rank)
     return {};
@@ -131,7 +131,7 @@ std::size_t show(const char* title, const Groups& groups, const Groups& others =
 
 struct Outcomes {
   std::map<std::string, std::array<std::size_t, 2>> alone;     ///< a rule broken by itself: refused, accepted
-  std::map<std::string, std::array<std::size_t, 2>> features;  ///< of legal maps: refused, accepted
+  std::map<std::string, std::array<std::size_t, 2>> features;  ///< features of legal maps: refused, accepted
   Groups refused_legal;          ///< validate() finds nothing, the driver refuses: by feature
   Groups accepted_legal;         ///< both find nothing: by feature
   Groups accepted_illegal;       ///< the driver accepts although a rule of its own is broken: by rules
@@ -266,7 +266,7 @@ TensorMapSpec interleaved_images(Interleave interleave) {
 
 struct Question {
   std::string text;
-  bool expected;  ///< what validate() was written for
+  bool expected;  ///< whether validate() was written to accept it
   TensorMapSpec map;
 };
 
@@ -276,7 +276,7 @@ TensorMapSpec with(TensorMapSpec map, void (*change)(TensorMapSpec&)) {
 }
 
 std::vector<Question> questions() {
-  // Of 32 f32 a row: 4 KiB are 32 rows.
+  // Rows are 32 f32, so that 4 KiB are 32 rows.
   const auto tile = [](std::uint32_t outer, std::uint32_t rows) {
     auto map = plain();
     map.box = {outer, rows, 32};
@@ -383,7 +383,8 @@ std::vector<Question> questions() {
 
 namespace {
 
-/// What the driver counts of an im2col map, and which dimensions it takes for the image's.
+/// Questions about the driver's byte counts of im2col maps, and about which dimensions it takes for the
+/// image's.
 std::vector<Question> im2col_questions() {
   std::vector<Question> questions;
   const auto ask = [&](std::string text, bool expected, TensorMapSpec map, const auto& change) {
@@ -405,7 +406,7 @@ std::vector<Question> im2col_questions() {
       ask(text(fmt::format("{} channels of 64 pixels", channels)), true, map,
           [&](auto& m) { m.pixel_box.channels = channels; });
     }
-    // Of images of 20 × 30, and of 30 × 32, lower corners -1.
+    // Images are 20 × 30, or 30 × 32; lower corners are -1.
     ask(text("upper corners -1, -31"), !plain, map, [](auto& m) { m.pixel_box.upper = {-1, -31}; });
     ask(text("upper corners -20, -1"), true, map, [](auto& m) { m.pixel_box.upper = {-20, -1}; });
     ask(text("upper corners -21, -1"), !plain, map, [](auto& m) { m.pixel_box.upper = {-21, -1}; });

@@ -1,4 +1,4 @@
-// The convolution of the examples on a GPU. Single copies of pixels: src/conformance.
+// The convolution of the examples on a GPU. src/conformance tests single copies of pixels.
 #include "gpu/convolution_runs.hpp"
 #include "gpu/support.hpp"
 

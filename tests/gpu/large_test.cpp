@@ -28,7 +28,7 @@ void fill_with(Device& device, const reference::Pattern& pattern, DevicePtr at, 
   const std::span<const std::byte> period = pattern.period();
   std::uint64_t done = std::min<std::uint64_t>(period.size(), bytes);
   device.memory().copy_in(at, period.first(done), nullptr);
-  // What is there already is doubled: whole periods, so that the pattern goes on.
+  // Copies double the filled part: whole periods, so that the pattern continues.
   while (done < bytes) {
     const std::uint64_t more = std::min(done, bytes - done);
     device.memory().copy(at + done, at, more, nullptr);

@@ -1,4 +1,4 @@
-/// Who keeps what alive on a GPU: graphs that outlive plans and runtimes, kernels made during a capture.
+/// Lifetimes on a GPU: graphs that outlive plans and runtimes, kernels made during a capture.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 
@@ -26,7 +26,7 @@ const driver::Api& api() {
   return CurrentContext::api();
 }
 
-/// What `work` enqueues on the stream, as a graph to be launched.
+/// Captures the work that `work` enqueues on the stream, as a graph to be launched.
 template <class Work>
 CUgraphExec captured(Stream stream, CUstreamCaptureMode mode, Work&& work) {
   REQUIRE(api().stream_begin_capture(stream, mode) == CUDA_SUCCESS);

@@ -1,5 +1,5 @@
-/// Reductions that CTAs of the GPU share, by every candidate, against the reference; and the memory that
-/// launches have for themselves, on several streams and in graphs.
+/// Reductions that CTAs of the GPU share, by every candidate, compared with the reference; and launches'
+/// scratch memory, on several streams and in graphs.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 #include "ops/run_case.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t elements = 1 << 22;
 
-/// Sums of small whole numbers, from a matrix of its own to a number of its own.
+/// A sum of small whole numbers, from the object's matrix to its number.
 class Sums {
  public:
   Sums(const std::shared_ptr<Device>& device, std::uint64_t seed)

@@ -1,4 +1,4 @@
-/// The same kernels and inputs on a GPU and on the simulated device: every byte of the output is the same.
+/// The same kernels and inputs give the same bytes on a GPU and on the simulated device.
 #include "gpu/compare_devices.hpp"
 #include "gpu/support.hpp"
 

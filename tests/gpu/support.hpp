@@ -37,7 +37,7 @@ inline std::uint64_t seed() {
 
 }  // namespace gpu
 
-/// Skips the test case, saying why, where there is no Hopper GPU; else declares `device`.
+/// Declares `device`. Skips the test case, with the reason, if there is no Hopper GPU.
 // NOLINTNEXTLINE(bugprone-macro-parentheses): a name that is declared
 #define REQUIRE_HOPPER(device)                                                         \
   const std::shared_ptr<tmajit::Device> device = gpu::device();                        \

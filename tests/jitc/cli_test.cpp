@@ -174,7 +174,7 @@ TEST_CASE("an expression that does not compile gets a caret under the mistake an
   CHECK(jitc_json({"ptx", "map", "--expr", "x * 2 + wrong"}, 3).at("error").at("code") == "compile_failed");
 }
 
-TEST_CASE("what the library logs goes to standard error, and only when asked for") {
+TEST_CASE("the library's log goes to standard error, and only on request") {
   const auto quiet = jitc::test::jitc({"cubin", "copy", "--box", "32x64", "--no-cache", "-o", "/dev/null"});
   CHECK(quiet.status == 0);
   const auto loud = jitc::test::jitc(

@@ -1,4 +1,4 @@
-/// jitc with a fill: an operation that has no input.
+/// jitc with a fill, an operation without inputs.
 #include "subprocess.hpp"
 
 #include <catch2/catch_test_macros.hpp>

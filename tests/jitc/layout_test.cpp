@@ -25,7 +25,7 @@ std::size_t count(const std::string& text, const std::string& what) {
   return found;
 }
 
-/// Whether an XML parser takes the file; it prints the root's name and how many <rect> there are.
+/// Parses the file as XML; returns the root's name and the number of <rect> elements.
 std::string parse_xml(const std::string& path) {
   const auto python = find_program("python3");
   if (python.empty()) SKIP("no python3 to parse XML with");

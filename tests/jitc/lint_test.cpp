@@ -11,7 +11,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A kernel whose one tensor load is `bytes` short or not, depending on its map.
+/// A kernel with one tensor load. Its map decides whether the expected bytes are too few.
 const std::string kernel = R"(.version 9.0
 .target sm_90a
 .address_size 64
@@ -55,7 +55,7 @@ TEST_CASE("operations lint clean: exit code 0") {
   CHECK(json.at("kernels") == std::vector{entry});
 }
 
-TEST_CASE("what is known of a file's maps decides what is found: exit code 1") {
+TEST_CASE("facts of a file's maps decide the findings: exit code 1") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);
@@ -102,7 +102,7 @@ TEST_CASE("facts of a parameter that is no tensor map are an error") {
   };
   refused({"--box-bytes", "n=64"}, "; kernel k has 0 source");
   refused({"--map", "0+64=bf16:64x64"}, "takes that parameter as a tensor map");
-  // With a finding of its own, too.
+  // Also if the kernel has a finding.
   const std::string wrong = "--box-bytes=source=4096";
   for (const std::string& more : {std::string("--fail-on=advice"), wrong}) {
     refused({"--map", "7=bf16:64x64", more},
@@ -170,7 +170,7 @@ TEST_CASE("findings are printed as SARIF") {
   with_source.insert(with_source.find(".visible"), ".file 1 \"/a/b/kernel.cu\"\n");
   for (const bool has_source : {false, true}) {
     write_file(file, has_source ? with_source : kernel);
-    // What the format's schema asks for, and what code hosts read.
+    // Fields that the format's schema requires, and that code hosts read.
     const auto log = sarif({"lint", file, "--box-bytes", "0=4096", "--format", "sarif"}, 1);
     CHECK(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
     REQUIRE(log.at("runs").size() == 1);
@@ -225,7 +225,7 @@ TEST_CASE("found: a module without a kernel is clean, which --require-kernel ref
   CHECK_THAT(refused.err, ContainsSubstring("none.ptx has no kernel"));
   write_file(file, kernel);
   CHECK(jitc::test::jitc({"lint", file, "--require-kernel"}).status == 0);
-  // A text that does not parse has findings, and no kernel.
+  // A text that does not parse has findings, but no kernel.
   write_file(file, ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret }\n");
   const auto unread = jitc::test::jitc({"lint", file, "--require-kernel"});
   CHECK(unread.status == 1);

@@ -30,8 +30,8 @@ std::vector<std::int64_t> steps(const TensorView& view) {
   return {strides(view).begin(), strides(view).end()};
 }
 
-/// The outputs of an operation on u16 arrays that hold 0, 1, 2 … and 100, 101 …, as a plain walk makes them;
-/// the one after the other.
+/// The concatenated outputs, by a plain walk, of an operation on u16 arrays that hold 0, 1, 2 … and 100, 101
+/// ….
 std::vector<std::uint16_t> moved(ProblemOptions options) {
   options.dtypes = {"u16"};
   const auto problem = make_problem(options, Purpose::run);
@@ -165,7 +165,7 @@ TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'
   CHECK(types({"f16,bf16"}, "u8") == std::vector{u8, f16, bf16});
 }
 
-TEST_CASE("what runs: the planner's choice, a family's, or a tile of the caller's choice") {
+TEST_CASE("the kernel that runs is the planner's choice, a family's, or has the caller's tile") {
   const auto asked = [](const ProblemOptions& options) {
     const auto request = read_request(options);
     return std::pair(std::string(request.family_name()), request.operation->name == "tiles");
@@ -230,7 +230,7 @@ TEST_CASE("rows are padded for a run of a tile only, only where TMA needs it, an
   options.shape = "10x7"s;
   options.strides = {"7,1"};
   CHECK_FALSE(violations(make_problem(options, Purpose::run)).empty());
-  // A planner takes rows as they are.
+  // A planner needs no padding of rows.
   CHECK(make_problem({.word = "copy", .dtypes = {"u8"}, .shape = "10x7"}, Purpose::run).notes.empty());
 }
 

@@ -91,7 +91,7 @@ TEST_CASE("an output for every part of a split") {
   CHECK_THAT(refusal(simulated(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
 }
 
-TEST_CASE("what an output of reduce_into holds before is a file's, if --into names one") {
+TEST_CASE("--into names the file of an output's content before reduce_into") {
   const Folder folder;
   write_npy(folder / "a.npy", "<u4", {2}, std::string("\1\0\0\0\6\0\0\0", 8));
   write_npy(folder / "b.npy", "<u4", {2}, std::string("\3\0\0\0\5\0\0\0", 8));
@@ -153,7 +153,7 @@ TEST_CASE("a tile of the caller's choice is for tensors as they are") {
              ContainsSubstring("--l2 is for loads of tiles"));
 }
 
-TEST_CASE("what makes no sense is one clear error") {
+TEST_CASE("invalid options are one clear error") {
   struct Wrong {
     std::vector<std::string> words;
     const char* says;

@@ -40,7 +40,7 @@ struct Example : Folder {
     return words;
   }
 
-  /// What is said of the example with one thing changed.
+  /// The error for the example with one change.
   [[nodiscard]] std::string refusal(const std::string& file, const std::string& from, const std::string& to,
                                     int status) const {
     edit(file, from, to, "changed");
@@ -174,7 +174,7 @@ TEST_CASE("a launch in clusters") {
              ContainsSubstring("$.cluster: [2, 1, 1] does not divide the grid, [3, 1, 1]"));
 }
 
-TEST_CASE("what a kernel prints") {
+TEST_CASE("the output of a kernel's printf") {
   const Folder folder;
   write_file(folder / "hello.ptx", R"(.version 8.0
 .target sm_90a
@@ -286,7 +286,7 @@ TEST_CASE("one clear error for what cannot be run") {
   CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1", ".frobnicate.f32 %v1", 2),
              ContainsSubstring("does not parse as PTX") && ContainsSubstring(":46:") &&
                  ContainsSubstring("frobnicate"));
-  // What a thread must reach, which happens when it runs.
+  // Errors that show only when a thread reaches the instruction.
   const auto stop = [&](const std::string& instruction) {
     example.edit("scale.ptx", "mul.f32 %v1, %v1, %factor;", instruction, "stops.ptx");
     const auto result = jitc::test::jitc(example.run("stops.ptx", "scale.json"));

@@ -11,7 +11,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// Everything of `run` up to the device.
+/// A folder with an input for the parts of `run` that need no device.
 struct Input : Folder {
   Input() { write_npy(*this / "a.npy", "<f4", {16, 16}, std::string(1024, '\0')); }
   [[nodiscard]] std::vector<std::string> run(const std::vector<std::string>& more) const {

@@ -1,4 +1,4 @@
-/// What code hosts and CI services read of a run, kernels that lint is told to look at, and exit codes.
+/// Output for code hosts and CI services, the choice of the kernels that lint checks, and exit codes.
 #include "subprocess.hpp"
 
 #include <filesystem>

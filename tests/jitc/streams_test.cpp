@@ -1,4 +1,4 @@
-/// What is left of a run whose standard streams are closed, full or pipes that nobody reads.
+/// Runs whose standard streams are closed, full or pipes without a reader.
 #include "subprocess.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A pipe that nobody reads any more; programs that are started have it, too.
+/// A pipe without a reader. Child processes inherit it.
 class ClosedPipe {
  public:
   ClosedPipe() {
@@ -33,7 +33,7 @@ class ClosedPipe {
   int end_ = -1;
 };
 
-/// Standard error as a shell writes it, in each way in which nothing can be written there.
+/// Redirections, as in a shell, after which nothing can be written to standard error.
 std::vector<std::string> lost_errors(const ClosedPipe& pipe) {
   return {"2>/dev/full", "2>&-", "2>&" + std::to_string(pipe.end())};
 }
@@ -60,7 +60,7 @@ TEST_CASE("results do not depend on whether standard error can be written") {
   }
 }
 
-TEST_CASE("what goes wrong has its exit code where standard error cannot be written") {
+TEST_CASE("failures have their exit codes if standard error cannot be written") {
   const ClosedPipe pipe;
   for (const auto& redirect : lost_errors(pipe)) {
     CAPTURE(redirect);
@@ -94,7 +94,7 @@ TEST_CASE("reports of the simulated device have their exit code where standard e
   CHECK(nlohmann::json::parse(result.out).at("run").at("simulation").at("reports").size() == 1);
 }
 
-TEST_CASE("what was asked for and cannot be written to standard output is an error") {
+TEST_CASE("output that cannot be written to standard output is an error") {
   const ClosedPipe pipe;
   const auto words = GENERATE(values<std::vector<std::string>>({
       {"--help"},
@@ -120,7 +120,7 @@ TEST_CASE("what was asked for and cannot be written to standard output is an err
 TEST_CASE("no file takes the place of a stream that is closed") {
   const Folder folder;
   write_npy(folder / "a.npy", "<f4", {6}, bytes_of(counting(6)));
-  // Without standard input and output the output file would be the first to take their numbers.
+  // Without standard input and output, the output file would get their descriptors.
   const auto result = jitc::test::jitc(
       {"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--device", "sim", "--json"},
       {.redirect = "<&- >&- 2>&-"});

@@ -67,7 +67,7 @@ TEST_CASE("booleans stay booleans where their bits are moved") {
   CHECK(descr_of(std::vector<std::string>{"pad", "--pad", "1,1", "--pad-value", "1"} + in) == "|b1");
   CHECK_THAT(refusal(simulated(std::vector<std::string>{"pad", "--pad", "1,1", "--pad-value", "2"} + in)),
              ContainsSubstring("--pad-value 2: the elements are booleans; legal are 0 and 1"));
-  // What computes, converts or is told otherwise makes numbers.
+  // Operations that compute or convert, and --dtype, make numbers.
   CHECK(descr_of(std::vector<std::string>{"copy", "--dtype", "u8"} + in) == "|u1");
   CHECK(descr_of(std::vector<std::string>{"cast", "--out-dtype", "u8"} + in) == "|u1");
   CHECK(descr_of(std::vector<std::string>{"map", "--expr", "x+1"} + in) == "|u1");

@@ -130,7 +130,7 @@ TEST_CASE("launches that come first share the buffers") {
              ContainsSubstring("$.before[0].parameters[0]"));
 }
 
-TEST_CASE("what a launch description leaves out") {
+TEST_CASE("defaults of a launch description") {
   const auto launch = parse_launch(R"({"grid": 3, "block": 64})");
   CHECK(launch.entry.empty());
   CHECK(launch.grid == std::array<std::uint32_t, 3>{3, 1, 1});
@@ -269,7 +269,7 @@ TEST_CASE("a struct has tensor maps, and fields where they say") {
   CHECK(parse_launch(launch_json(launch)) == launch);
 }
 
-TEST_CASE("what is still to be filled in is listed") {
+TEST_CASE("placeholders of a description are listed") {
   const auto unfilled = R"({"grid": "? CTAs", "block": 32, "note": "? not this one",
     "buffers": {"b": {"dtype": "f32", "shape": ["?", 4]}}})";
   CHECK_THROWS_MATCHES(parse_launch(unfilled), Error,

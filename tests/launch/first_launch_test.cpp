@@ -214,7 +214,7 @@ TEST_CASE("an entry is chosen by part of its name, and what fits several lists t
   CHECK_THAT(draft_refusal(""), ContainsSubstring("the PTX has 2 kernels"));
 }
 
-TEST_CASE("what a kernel asks of block, grid and cluster is one message") {
+TEST_CASE("a kernel's demands on block, grid and cluster are one message") {
   const std::string text = R"(.version 8.0
 .target sm_90a
 .address_size 64

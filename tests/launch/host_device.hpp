@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// A device whose memory is the host's: enough to see what is copied where. It runs no kernels.
+/// A device whose memory is the host's, so that tests can check copies. It runs no kernels.
 class HostDevice final : public tools::NullDevice {
  public:
   [[nodiscard]] tmajit::DevicePtr allocate(std::uint64_t /*bytes*/) override { refuse(); }

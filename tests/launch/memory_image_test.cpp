@@ -34,7 +34,7 @@ std::uint64_t offset(const std::vector<std::uint64_t>& index, std::span<const st
   return sum;
 }
 
-/// Strides in some order of the dimensions, with gaps in places.
+/// Strides in a random order of the dimensions, some with gaps.
 std::vector<std::int64_t> random_strides(const std::vector<std::uint64_t>& shape, std::mt19937_64& random) {
   std::vector<std::size_t> order(shape.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -96,7 +96,7 @@ TEST_CASE(
       std::memcpy(dense.data() + at, to, size);
       at += size;
     });
-    // A dense array touches nothing else.
+    // Dense arrays change no other byte.
     REQUIRE(memory == expected);
 
     std::vector<std::byte> found(span.bytes);

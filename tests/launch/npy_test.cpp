@@ -46,7 +46,7 @@ ErrorCode code_of(std::string_view bytes) {
 
 }  // namespace
 
-TEST_CASE("what is written reads back, for random types and shapes") {
+TEST_CASE("written arrays read back, for random types and shapes") {
   const auto seed = tests::seed(std::random_device{}());
   CAPTURE(seed);
   std::mt19937_64 random(seed);

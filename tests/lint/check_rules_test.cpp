@@ -40,7 +40,7 @@ TEST_CASE("every rule says what it means, what is legal, what helps, and where i
   CHECK(find_rule("") == nullptr);
 }
 
-TEST_CASE("rules speak PTX and CUDA, and name our device headers' functions for those who use them") {
+TEST_CASE("rules speak PTX and CUDA, and name the device headers' functions to kernels that use them") {
   for (const Rule& rule : check_rules()) {
     for (const char* const ours :
          {"fence_proxy_async_shared(", "fence_mbarrier_init(", "TensorMapSpec", "DeviceMaps", "tmajit::"}) {

@@ -1,4 +1,4 @@
-/// Correct kernels: no finding, no check that gives up, and little time.
+/// Correct kernels have no findings, no check gives up on them, and lint takes little time.
 #include "gpu/random_kernels.hpp"
 #include "lint/support.hpp"
 
@@ -39,7 +39,7 @@ TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     Module module = module_of(plan_tiles(kernel.request()));
     check_clean(module);
-    // Nor is anything reported where less is known.
+    // Nothing is reported if fewer facts are known, either.
     module.options.maps.clear();
     check_clean(module);
   }
@@ -68,7 +68,7 @@ TEST_CASE("the tutorial's kernels are clean") {
                       {{"tile_n", 256U}, {"stages", 4U}, {"cluster", 2U}, {"band", 8U}}));
 }
 
-TEST_CASE("what nvcc makes of all kinds of code is clean, but for what is wrong in it") {
+TEST_CASE("nvcc's PTX of all kinds of code is clean, except for the mistakes in it") {
   for (const auto& file : std::filesystem::directory_iterator(TMAJIT_PTX_DATA)) {
     if (file.path().extension() != ".ptx") continue;
     std::ifstream in(file.path());
@@ -78,8 +78,8 @@ TEST_CASE("what nvcc makes of all kinds of code is clean, but for what is wrong 
     const LintResult result = lint_ptx(text.str());
     INFO(result.report);
     if (file.path().stem() == "asynchronous") {
-      // Every asynchronous instruction once, in no protocol: waits without a barrier, mbarriers that
-      // nobody initialises, a store in no group, a row of a matrix at address 8.
+      // Every asynchronous instruction once, in no protocol: waits without a barrier, mbarriers that are
+      // never initialised, a store in no group, a row of a matrix at address 8.
       CHECK(rules(result) == std::vector<std::string>{"mbarrier.uninitialised", "mbarrier.uninitialised",
                                                       "mbarrier.uninitialised", "exit.store-unread",
                                                       "address.misaligned"});

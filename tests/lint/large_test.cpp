@@ -1,4 +1,4 @@
-/// What lint takes for large kernels: a few times what it takes to parse them.
+/// Lint of large kernels takes at most a few times as long as parsing them.
 #include "lint/large.hpp"
 
 #include "lint/states.hpp"
@@ -55,7 +55,7 @@ TEST_CASE("large kernels take a few times what parsing takes") {
   check_time("kernels", many_kernels(1'000));
 }
 
-TEST_CASE("what would take too long is given up, and said to be") {
+TEST_CASE("checks that would take too long give up and are named") {
   const LintResult result = lint_ptx(guarded_fences(200));
   INFO(result.report);
   CHECK(result.findings.empty());

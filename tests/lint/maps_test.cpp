@@ -58,7 +58,7 @@ TEST_CASE("a parameter's address may have 32 bits") {
   CHECK(rules(wrong) == Rules{"mbarrier.expected-bytes"});
 }
 
-TEST_CASE("what a parameter holds is one number, by addresses of 32 bits and of 64") {
+TEST_CASE("loads of a parameter give one number, by addresses of 32 bits and of 64") {
   // The guard of the store's end is the store's, in other words.
   const std::string body =
       declarations +

@@ -68,7 +68,7 @@ struct Mutant {
   const char* name;
   Base base;
   Edit edit;
-  const char* rule;  ///< of the first finding
+  const char* rule;  ///< rule of the first finding
 };
 
 const char* const tensor_load = "cp.async.bulk.tensor.2d.shared::cluster";

@@ -1,4 +1,4 @@
-/// Sets of numbers, against a bit for each number.
+/// Compares sets of numbers with bit sets.
 #include "lint/number_set.hpp"
 
 #include "reference/random_maps.hpp"

@@ -213,7 +213,7 @@ TEST_CASE("bulk groups are committed and waited for on all paths") {
   // The group is the one before the newest, which alone may be pending.
   CHECK(rules_of(store + commit + commit + "cp.async.bulk.wait_group.read 1;\nret;").empty());
   CHECK(rules_of(store + commit + "@%p0 exit;\n" + drain + "ret;") == Rules{"exit.store-unread"});
-  // What stores also waits: the same condition, asked in other words.
+  // The thread that stores also waits: its condition is the same, in other instructions.
   CHECK(rules_of("@%p0 bra NEXT;\n" + store + commit + "NEXT:\nsetp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n" +
                  drain + "END:\nret;")
             .empty());
@@ -272,7 +272,7 @@ TEST_CASE("conditions that went through numbers are the same") {
         Rules{"exit.store-unread", "race.global-write-write"});
 }
 
-TEST_CASE("what a condition was in the last turn of a loop says nothing of the next") {
+TEST_CASE("a condition of one iteration says nothing about the next") {
   // The store is in one turn, its commit and wait under the same comparison of another number.
   const std::string body =
       "mov.u32 %r4, 0;\nLOOP:\nld.shared.u32 %r5, [%r1];\nsetp.eq.s32 %p1, %r5, 7;\n@!%p1 bra NEXT;\n" +
@@ -391,7 +391,7 @@ TEST_CASE("a reduction that the type of its map does not have") {
   CHECK(found(i64, "or").findings.at(0).expected == "a map of u64, whose bits come out the same");
 }
 
-TEST_CASE("what calls do is not seen, and nothing is reported of it") {
+TEST_CASE("the effects of calls are unknown, and nothing is reported about them") {
   const std::string function =
       ".func finish()\n{\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
   CHECK(rules(lint_ptx(entry(registers + store + "call.uni finish;\nret;", parameters, function), box_4096))

@@ -1,4 +1,4 @@
-/// What the propagation says of registers, against what they hold when the simulator runs the kernel.
+/// The propagation's claims about registers hold for their values when the simulator runs the kernel.
 #include "lint/propagation.hpp"
 #include "lint/support.hpp"
 #include "reference/random_maps.hpp"
@@ -166,7 +166,7 @@ std::vector<std::uint32_t> execute(const std::string& ptx, std::uint32_t rows) {
   return held;
 }
 
-/// What is claimed of the register that a row holds.
+/// A claim about the register whose values are in row `row`.
 struct Claim {
   std::uint32_t row;
   std::uint32_t block;

@@ -12,7 +12,7 @@
 
 namespace tests {
 
-/// A kernel's PTX and what is known of its tensor maps.
+/// A kernel's PTX and the facts of its tensor maps.
 struct Module {
   std::string ptx;
   tmajit::LintOptions options;
@@ -20,10 +20,10 @@ struct Module {
 
 /// The kernel of a plan.
 Module module_of(const tmajit::KernelPlan& plan);
-/// A kernel of examples/: a file below it.
+/// A kernel of examples/; `file` is relative to that folder.
 Module example(const std::string& file, const std::string& entry, std::vector<tmajit::MapFacts> maps = {},
                std::vector<tmajit::KernelConstant> constants = {});
-/// out = a + b in libcu++'s words; data/pipeline.ptx, of data/pipeline.cu by nvcc 13.0 -ptx -arch=sm_90a.
+/// out = a + b with libcu++: data/pipeline.ptx, made from data/pipeline.cu by nvcc 13.0 -ptx -arch=sm_90a.
 Module pipeline();
 /// The kernels of data/idioms.cu, or the mutant of each.
 Module idioms(bool mutants);

@@ -1,4 +1,5 @@
-/// Instructions for one thread that several execute, or several without having met; and correct look-alikes.
+/// Instructions for one thread that several execute, or that several execute without having synchronised; and
+/// similar correct code.
 #include "lint/support.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -29,14 +30,14 @@ Rules thread_rules(const std::string& body, const std::string& directives = {}) 
   return rules(result);
 }
 
-/// Conditions that leave all lanes of one warp, or of several, in %p1.
+/// Code that sets %p1 for all lanes of one warp, or of several.
 std::string whole_warp() {
   return GENERATE(as<std::string>{}, "setp.eq.u32 %p1, %r4, 0;\n", "setp.lt.u32 %p1, %r0, 32;\n",
                   "shfl.sync.idx.b32 %r6, %r4, 0, 31, -1;\nsetp.eq.s32 %p1, %r6, 0;\n",
                   "setp.ge.u32 %p1, %r0, 64;\n", "setp.ne.u32 %p1, %r4, 3;\n",
                   "setp.eq.u32 %p2, %r4, 1;\nsetp.eq.or.u32 %p1, %r4, 2, %p2;\n");
 }
-/// Conditions that leave one lane of a warp at most, or of which lint does not know what they leave.
+/// Code that sets %p1 for at most one lane of a warp, or for lanes that lint cannot know.
 std::string one_lane() {
   return GENERATE(
       as<std::string>{}, "setp.eq.u32 %p1, %r0, 0;\n", "setp.eq.u32 %p1, %r5, 0;\n",
@@ -46,7 +47,7 @@ std::string one_lane() {
       "mov.u32 %r6, %laneid;\nsetp.eq.u32 %p1, %r6, 3;\n",
       "mov.u32 %r6, %tid.y;\nsetp.eq.u32 %p1, %r6, 0;\n");
 }
-/// %p1 chooses by a guard, or by a branch.
+/// Makes the instruction conditional on %p1, by a guard or by a branch.
 std::string guarded(const std::string& instruction, bool by_branch) {
   return by_branch ? "@!%p1 bra SKIP;\n" + instruction + "SKIP:\n" : "@%p1 " + instruction;
 }
@@ -60,7 +61,7 @@ const std::string store_tile =
 const std::string drain_all = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
 const std::string fence_store = "fence.proxy.async.shared::cta;\n";
 
-/// The mbarrier, made by thread 0 and met.
+/// Thread 0 initialises the mbarrier, and all threads synchronise.
 const std::string made =
     "setp.eq.u32 %p7, %r0, 0;\n@%p7 mbarrier.init.shared::cta.b64 [%r2], 1;\n"
     "fence.mbarrier_init.release.cluster;\nbar.sync 0;\n";
@@ -91,11 +92,11 @@ TEST_CASE("without a condition all threads do it, as many as the kernel says tha
   CHECK(thread_rules(init_barrier, ".maxntid 128, 1, 1") == Rules{"mbarrier.initialised-twice"});
   CHECK(thread_rules(init_barrier, ".reqntid 32") == Rules{"mbarrier.initialised-twice"});
   CHECK(thread_rules("setp.lt.u32 %p1, %r0, 32;\n@%p1 " + init_barrier, ".reqntid 1").empty());
-  // Some have left before.
+  // Some threads have exited before.
   CHECK(thread_rules("setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\n" + init_barrier, ".reqntid 128").empty());
   CHECK(thread_rules("setp.ge.u32 %p1, %r0, 32;\n@%p1 ret;\n" + init_barrier, ".reqntid 128") ==
         Rules{"mbarrier.initialised-twice"});
-  // By several ways.
+  // Threads reach the instruction on several paths.
   CHECK(thread_rules("ld.global.u32 %r6, [%rd1];\nsetp.eq.u32 %p1, %r6, 0;\nsetp.eq.u32 %p2, %r0, 0;\n"
                      "@%p1 bra A;\n@%p2 bra B;\nbra C;\nA:\n@!%p2 bra C;\nB:\n" +
                          init_barrier + "C:\n",
@@ -136,7 +137,7 @@ TEST_CASE("one thread asks for a bulk copy") {
 
 namespace {
 
-/// Loops that end when the mbarrier's phase is over, in the words of several compilers.
+/// Loops that end when the mbarrier's phase is complete, in the forms of several compilers.
 std::string wait_loop() {
   const std::string ask = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n";
   return GENERATE_COPY(
@@ -172,7 +173,7 @@ TEST_CASE("behind a loop of try_wait come all lanes that began it") {
 }
 
 TEST_CASE("lanes that leave a loop each in a turn of its own need not do the same") {
-  // %r9 counts turns; the store is of the turn's row, or behind a lock.
+  // %r9 counts iterations; the store is of the iteration's row, or under a lock.
   const std::string row =
       "shl.b32 %r10, %r9, 8;\nadd.u32 %r11, %r1, %r10;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r9}], [%r11];\n" +
@@ -191,7 +192,7 @@ TEST_CASE("lanes that leave a loop each in a turn of its own need not do the sam
 }
 
 TEST_CASE("a loop is all threads' where its counter is") {
-  // %p1: the lanes of warps 0 and 1, whose tiles lie one behind the other.
+  // %p1: the lanes of warps 0 and 1, whose tiles are adjacent.
   const auto loop = [](const std::string& first, const std::string& step, const std::string& lanes) {
     return first + "shl.b32 %r10, %r4, 10;\nadd.u32 %r10, %r1, %r10;\n" + lanes +
            "L:\nsetp.lt.u32 %p5, %r8, 7;\n@!%p5 bra END;\n@!%p1 bra NEXT;\n"
@@ -204,7 +205,7 @@ TEST_CASE("a loop is all threads' where its counter is") {
   CHECK(thread_rules(loop(zero, next, all)) == Rules{"race.global-write-write"});
   CHECK(thread_rules(loop("mov.u32 %r8, %ctaid.x;\n", "mov.u32 %r9, %nctaid.x;\nadd.u32 %r8, %r8, %r9;\n",
                           all)) == Rules{"race.global-write-write"});
-  // One lane of each warp; a counter that begins, or goes on, apart in each lane.
+  // One lane of each warp; a counter whose beginning or step differs from lane to lane.
   CHECK(thread_rules(loop(zero, next, "setp.eq.u32 %p1, %r5, 0;\n")).empty());
   CHECK(thread_rules(loop("mov.u32 %r8, %r5;\n", next, all)).empty());
   CHECK(thread_rules(loop(zero, "add.u32 %r8, %r8, %r5;\nadd.u32 %r8, %r8, 1;\n", all)).empty());
@@ -212,7 +213,7 @@ TEST_CASE("a loop is all threads' where its counter is") {
 }
 
 TEST_CASE("groups of threads that each have a tile meet before one of them stores it") {
-  // In the way of ThunderKittens: two groups of 128 threads, turn by turn.
+  // As in ThunderKittens: two groups of 128 threads, iteration by iteration.
   const auto turns = [](const std::string& meet) {
     return "shr.u32 %r11, %r0, 7;\nand.b32 %r12, %r0, 127;\nshl.b32 %r10, %r11, 9;\nadd.u32 %r10, %r1, "
            "%r10;\n"
@@ -243,7 +244,7 @@ TEST_CASE("several threads store what others have written, and have not met them
   const std::string meet =
       GENERATE(as<std::string>{}, "bar.warp.sync -1;\n", "bar.sync 0;\n", "barrier.sync 1, 128;\n");
   CHECK(thread_rules(writes + fence_store + meet + own_tile + store).empty());
-  // The first of four threads, each a row of 512 bytes that all have written.
+  // Each of the first four threads stores a row of 512 bytes that all threads have written.
   const std::string rows =
       "shl.b32 %r10, %r0, 9;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
       "add.u64 %rd2, %rd1, %rd2;\nsetp.lt.u32 %p1, %r0, 4;\n";
@@ -252,7 +253,7 @@ TEST_CASE("several threads store what others have written, and have not met them
 }
 
 TEST_CASE("threads that store what they have written need not meet") {
-  // A row of 64 bytes a thread, of which it writes all; those of the upper threads are not wanted.
+  // Each thread writes all of its row of 64 bytes. Rows of the upper threads are not stored.
   const std::string row = "shl.b32 %r9, %r0, 6;\nadd.s32 %r9, %r1, %r9;\n";
   const std::string writes = row +
                              "st.shared.v4.u32 [%r9], {%r0, %r0, %r0, %r0};\n"
@@ -262,7 +263,7 @@ TEST_CASE("threads that store what they have written need not meet") {
       "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r9], 64;\n" +
       drain_all + "END:\n";
   CHECK(thread_rules(writes + fence_store + store).empty());
-  // The address by the warp and the lane is the same.
+  // An address computed from warp and lane is the same.
   const std::string again =
       "shl.b32 %r10, %r4, 11;\nshl.b32 %r11, %r5, 6;\nadd.u32 %r9, %r10, %r11;\nadd.u32 %r9, %r1, %r9;\n";
   CHECK(thread_rules(writes + fence_store + again + store).empty());
@@ -294,7 +295,7 @@ TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses
   CHECK(thread_rules(change + meet + use) == Rules{"tensormap.not-acquired"});
   CHECK(thread_rules(change + meet + acquire("%rd1") + use).empty());
   CHECK(thread_rules(change + acquire("%rd1") + meet + use).empty());
-  // Another map, another address, a map of which nothing is known; a use before the change.
+  // Another map, another address, an unknown map; a use before the change.
   CHECK(thread_rules(change + meet + acquire("%rd1+128") + use) ==
         (meet.empty() ? Rules{"tensormap.not-acquired"} : Rules{}));
   CHECK(
@@ -305,7 +306,7 @@ TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses
           .empty());
   CHECK(thread_rules("ld.global.u64 %rd3, [%rd1+256];\n" + change + acquire("%rd3") + use).empty());
   CHECK(thread_rules(use + change).empty());
-  // By one thread of the CTA for all.
+  // One warp acquires the map for all threads of the CTA.
   CHECK(thread_rules("setp.lt.u32 %p2, %r0, 32;\n@!%p2 bra MET;\n" + change + acquire("%rd1") +
                      "MET:\nbar.sync 0;\n" + use)
             .empty());

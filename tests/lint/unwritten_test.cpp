@@ -51,7 +51,7 @@ TEST_CASE("a register that nothing has written, where it matters") {
   expect_named("@%p1 st.global.u32 [%rd1], %r9;\n");
 }
 
-TEST_CASE("what is made of a register that nothing has written") {
+TEST_CASE("results computed from an uninitialised register") {
   const std::string stored = "st.global.u32 [%rd1], %r2;\n";
   expect_named("add.u32 %r2, %r9, 1;\n" + stored);
   expect_named("and.b32 %r2, %r9, 31;\n" + stored);
@@ -80,7 +80,7 @@ TEST_CASE("what is made of a register that nothing has written") {
       stored);
 }
 
-TEST_CASE("what may have been written, or does not matter, is not named") {
+TEST_CASE("registers that may have been written, or do not matter, are not reported") {
   const std::string stored = "st.global.u32 [%rd1], %r2;\n";
   // On some way, or under some guard.
   expect_clean("@%p1 mov.u32 %r2, 1;\n" + stored);
@@ -148,8 +148,8 @@ TEST_CASE("a function's parameters in registers have values") {
   CHECK(lint_ptx(entry("ret;", {}, function)).findings.empty());
 }
 
-TEST_CASE("what is handed on by a register in each turn of a loop is given up, and said to be") {
-  // Each turn hands what nobody has written on by one register.
+TEST_CASE("the check gives up on values that move on by one register an iteration, and is named") {
+  // Each iteration moves the uninitialised value on by one register.
   std::string body = ".reg .b32 %s<4001>;\n";
   for (int i = 0; i < 4000; ++i) body += "mov.u32 %s" + std::to_string(i) + ", 0;\n";
   body += "L:\n";

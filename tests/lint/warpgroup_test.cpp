@@ -1,5 +1,4 @@
-/// What the text shows of products of matrices, setmaxnreg and tensormap.replace; and what looks alike and is
-/// not reported.
+/// Rules of matrix products, setmaxnreg and tensormap.replace, and similar code that is not reported.
 #include "lint/support.hpp"
 
 #include <algorithm>
@@ -62,7 +61,7 @@ TEST_CASE("registers of products, block by block") {
             .empty());
   CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "setp.ne.b32 %p1, %d2, 0;\n" + wait +
                         "ret;") == Rules{"wgmma.register-in-flight"});
-  // Of other registers, and of those that a condition keeps apart, nothing is said.
+  // Other registers, and accesses that conditions keep apart, are not reported.
   CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "mov.b32 %d4, 0;\n" + wait + "ret;").empty());
   CHECK(warpgroup_rules(fence_wgmma + "@%p2 mov.b32 %d0, 0;\n" + product + commit_wgmma + wait + "ret;")
             .empty());

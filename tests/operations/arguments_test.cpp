@@ -49,7 +49,7 @@ TEST_CASE("slices are Python's, every part of which may be left out") {
         Slices{{0, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}});
 }
 
-TEST_CASE("what is no slice is quoted, with what would be legal") {
+TEST_CASE("an invalid slice is quoted, with the legal form") {
   CHECK_THAT(slices_refused("1:2,"),
              ContainsSubstring("\"\" is empty") && ContainsSubstring("start:stop:step"));
   CHECK_THAT(slices_refused(""), ContainsSubstring("is empty"));

@@ -8,7 +8,7 @@
 
 namespace tests {
 
-/// Every index of `shape`, row-major; one, of no coordinates, for rank 0.
+/// Every index of `shape`, row-major; one without coordinates for rank 0.
 inline std::vector<std::vector<std::uint64_t>> indices(std::span<const std::uint64_t> shape) {
   std::vector<std::vector<std::uint64_t>> all{{}};
   for (const std::uint64_t extent : shape) {
@@ -28,7 +28,7 @@ inline std::span<const std::uint64_t> shape_of(const tmajit::Tensor& tensor) {
   return std::span(tensor.view.shape).first(tensor.view.rank);
 }
 
-/// Where the element at `index` lies.
+/// The address of the element at `index`.
 inline std::uint64_t address_of(const tmajit::Tensor& tensor, std::span<const std::uint64_t> index) {
   std::int64_t elements = 0;
   for (std::size_t d = 0; d < index.size(); ++d) {
@@ -38,7 +38,7 @@ inline std::uint64_t address_of(const tmajit::Tensor& tensor, std::span<const st
          static_cast<std::uint64_t>(elements * static_cast<std::int64_t>(size_of(tensor.view.type)));
 }
 
-/// Where every element lies, row-major.
+/// The addresses of all elements, row-major.
 inline std::vector<std::uint64_t> addresses(const tmajit::Tensor& tensor) {
   std::vector<std::uint64_t> all;
   for (const auto& index : indices(shape_of(tensor))) all.push_back(address_of(tensor, index));

@@ -1,5 +1,4 @@
-/// Random cases of every operation on the simulated device, which reports what their kernels do wrong,
-/// against the reference.
+/// Random cases of every operation on the simulated device give the reference's results, and no reports.
 #include "operations/names.hpp"
 #include "ops/own_memory.hpp"
 #include "ops/run_case.hpp"
@@ -32,7 +31,7 @@ void run_cases(std::string_view operation) {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 24);
   const std::uint64_t seed = tests::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  // A device for each mode, whose kernels are compiled once. Those of the first go through ptxas as well.
+  // One device for each mode; each compiles a kernel once. Kernels of the first go through ptxas, too.
   std::vector<std::unique_ptr<Runtime>> runtimes;
   for (std::uint64_t mode = 0; mode < 4; ++mode) {
     runtimes.push_back(std::make_unique<Runtime>(

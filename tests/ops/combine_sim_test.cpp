@@ -15,7 +15,7 @@ using namespace tmajit;
 
 namespace {
 
-/// What becomes of `was` where `with` is combined into it, element by element.
+/// Combines `with` into `was`, element by element.
 template <class T>
 std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, const std::vector<T>& with) {
   const Runtime runtime({.device = make_sim_device({.threads = 1}),

@@ -16,7 +16,7 @@ namespace {
 
 using Shape = std::vector<std::uint64_t>;
 
-/// 2 to `most_rank` dimensions; now and then the last is short.
+/// A shape of 2 to `most_rank` dimensions, sometimes with a short last one.
 Shape random_shape(Random& random, std::uint32_t most_rank, std::uint64_t most_elements) {
   Shape shape(between(random, 2, most_rank), 1);
   std::uint64_t elements = 1;
@@ -29,18 +29,18 @@ Shape random_shape(Random& random, std::uint32_t most_rank, std::uint64_t most_e
   return shape;
 }
 
-/// Now and then it begins anywhere.
+/// The distance of an operand from its allocation's beginning: 0 in half of the cases.
 std::uint64_t random_shift(Random& random, ElementType type) {
   return one_in(random, 2) ? 0 : between(random, 0, 15) * size_of(type);
 }
 
-/// What comes after a dimension of memory: a gap now and then.
+/// The gap after a dimension of memory, one time in eight; else 0.
 std::int64_t random_gap(Random& random) {
   return one_in(random, 8) ? static_cast<std::int64_t>(between(random, 1, 20)) : 0;
 }
 
-/// An operand whose memory takes the dimensions in any order; flipped, with gaps and, if `repeats`, repeated
-/// now and then.
+/// An operand with its dimensions in any order of memory, sometimes flipped, with gaps or, if `repeats`,
+/// repeated.
 MoveOperand random_source(Random& random, ElementType type, const Shape& shape, bool repeats) {
   std::vector<std::uint32_t> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0U);
@@ -55,7 +55,7 @@ MoveOperand random_source(Random& random, ElementType type, const Shape& shape, 
   return move_operand(type, shape, strides, random_shift(random, type));
 }
 
-/// Rows of memory in the dimensions' own order.
+/// An operand with its dimensions in row-major order of memory.
 MoveOperand random_rows(Random& random, ElementType type, const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size());
   std::int64_t step = 1;

@@ -9,8 +9,8 @@
 
 namespace tests {
 
-/// A move of sources whose memory runs along other dimensions than the destination's, in any order, with
-/// gaps, flipped, or, of several sources, repeated.
+/// A move of sources whose dimensions have another order in memory than the destination's. They may have gaps
+/// and be flipped; several sources may also be repeated.
 struct CrossMove {
   MoveOperand destination;
   std::vector<MoveOperand> sources;
@@ -20,11 +20,11 @@ struct CrossMove {
   [[nodiscard]] std::string text() const;
 };
 
-/// A source that reaches beyond the destination's ends, or not as far, in some dimensions.
+/// A pad whose source ends beyond or before the destination's ends in some dimensions.
 [[nodiscard]] CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements = 12'000);
-/// From any type to any.
+/// A cast from any type to any.
 [[nodiscard]] CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t most_elements = 12'000);
-/// The sum of one to three sources, of mixed types.
+/// A map that adds one to three sources of mixed types.
 [[nodiscard]] CrossMove random_cross_map(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 
 }  // namespace tests

@@ -13,7 +13,7 @@
 
 namespace tests {
 
-/// A tensor, in an allocation that just holds it.
+/// A tensor, in an allocation of exactly its size.
 struct MoveOperand {
   tmajit::TensorView view;
   std::uint64_t shift = 0;  ///< bytes from the allocation's beginning to its lowest element
@@ -25,8 +25,8 @@ struct MoveOperand {
 /// Launches a candidate's kernel.
 void launch(tmajit::Runtime& runtime, const tmajit::Problem& problem, const tmajit::Candidate& candidate);
 
-/// One move, its tensors in allocations of their own on a device and, done by the reference, in host memory;
-/// every candidate of the planner runs, whichever the cost model would take. On a chip of few SMs each CTA
+/// Runs every candidate of the planner for one move, whichever the cost model would take. The tensors are in
+/// separate allocations on a device and, for the reference, in host memory. On a chip of few SMs each CTA
 /// does more tiles.
 class EveryCandidate {
  public:
@@ -34,7 +34,7 @@ class EveryCandidate {
                  const std::vector<MoveOperand>& sources, std::string expression = {},
                  std::optional<tmajit::Padding> padding = std::nullopt, std::uint32_t sm_count = 132);
 
-  /// What is wrong with a candidate's bytes, gaps of the destination too; empty if nothing is.
+  /// Describes wrong bytes of a candidate's result, in gaps of the destination too; empty if all are right.
   [[nodiscard]] std::string run(const tmajit::Candidate& candidate);
   [[nodiscard]] const tmajit::Problem& problem() const { return problem_; }
   [[nodiscard]] const std::vector<tmajit::Candidate>& candidates() const { return candidates_; }
@@ -52,8 +52,8 @@ class EveryCandidate {
   std::vector<tmajit::Candidate> candidates_;
 };
 
-/// A permutation of a tensor that is dense or has gaps behind rows, of random rank, extents and element size,
-/// as often as not so that every stride is a multiple of 16 bytes.
+/// A permutation of a tensor that is dense or has gaps after rows, of random rank, extents and element size.
+/// In half of the cases every stride is a multiple of 16 bytes.
 struct RandomPermutation {
   MoveOperand destination;
   MoveOperand source;

@@ -1,4 +1,4 @@
-// Choices that improve while a program runs (Improve), on a device whose clock a test moves.
+// Choices that improve while a program runs (Improve), on a device whose clock the test sets.
 #include "captured_log.hpp"
 #include "lib/allocations.hpp"
 #include "ops/kept.hpp"
@@ -80,11 +80,11 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
     desk.calls(1);
     CHECK(desk.device->launched().size() == static_cast<std::size_t>(i));
   }
-  // Kernel 0 is that of the other runtime. Each is launched once before it is timed. Turns are taken, so that
-  // what slows the device slows none alone.
+  // Kernel 0 belongs to the other runtime. Each kernel is launched once before it is timed. Kernels take
+  // turns, so that a slow device does not slow one of them alone.
   CHECK(desk.device->launched() == std::vector{1, 1, 2, 2, 3, 3, 1, 2, 3, 1, 2, 3});
   CHECK(desk.found().empty());
-  desk.calls(1);  // takes the last time, by the usual kernel
+  desk.calls(1);  // collects the last time, and launches the default kernel
   const std::vector<TunedChoice> found = desk.found();
   REQUIRE(found.size() == 1);
   CHECK(found[0].chip == desk.runtime.chip().name);
@@ -103,7 +103,7 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
   desk.calls(5);
   CHECK(allocations() == before);
 
-  // As jitc tune's choices are: plans take it, and it is carried to other runtimes.
+  // Like jitc tune's choices: plans take it, and it can be copied to other runtimes.
   const Plan improved = plan(desk.runtime, desk.operation());
   CHECK(improved.plans()[0].tuned());
   CHECK(improved.plans()[0].choice() == found[0].choice);
@@ -125,7 +125,8 @@ TEST_CASE("the usual kernel stays unless another is clearly faster") {
 }
 
 TEST_CASE("candidates that come near each other are timed until they can be told apart") {
-  // Calls 3 to 8 of a kernel are disturbed, by what would make the fastest seem slower than the usual one.
+  // Calls 3 to 6 of kernel 2, the fastest, are disturbed so much that it would seem slower than the default
+  // one.
   std::map<int, int> calls;
   const ImproveDesk desk([&calls](int number, const LaunchShape&) -> std::int64_t {
     const int call = ++calls[number];
@@ -150,7 +151,7 @@ TEST_CASE("the launch that loads a kernel is not timed") {
 }
 
 TEST_CASE("shapes of a class are compared by what they take, not by what was predicted") {
-  // One shape takes three times as long as the other, whatever was predicted; kernel 1 is slower for both.
+  // One shape takes three times as long as the other, contrary to predictions; kernel 1 is slower for both.
   std::int64_t unit = 0;
   const ImproveDesk desk(
       [&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
@@ -221,7 +222,8 @@ TEST_CASE("while a stream is captured its launches are the usual kernel, and not
   CHECK(desk.device->launched() == std::vector<int>(30, 0));
   CHECK(desk.device->timers_started == 0);
   CHECK(desk.device->loaded() == 1);
-  // Other streams go on meanwhile; and when all is known, a captured launch changes nothing yet.
+  // Other streams continue the trial meanwhile. When it has ended, a captured launch still takes its old
+  // kernel.
   const Plan held = plan(desk.runtime, desk.operation());
   desk.calls(60);
   REQUIRE(desk.found().size() == 1);
@@ -309,7 +311,7 @@ TEST_CASE("a plan that is held improves, and says what it launches") {
   CHECK(held.plans()[0].choice() == desk.found().at(0).choice);
   CHECK(held.plans()[0].tuned());
   CHECK(held.explain().steps.at(0).choice == held.plans()[0].choice().text());
-  CHECK(kernels[0].key() != held.kernels()[0].key());  // the first are still there
+  CHECK(kernels[0].key() != held.kernels()[0].key());  // the plan's first kernels still exist
   const std::vector<DevicePtr> to{improved_at + 4096};
   const std::vector<DevicePtr> from{improved_from + 4096};
   const std::size_t before = allocations();
@@ -317,14 +319,14 @@ TEST_CASE("a plan that is held improves, and says what it launches") {
   held(to, from);
   CHECK(allocations() == before);
   CHECK(desk.device->launched().back() == 1);
-  // Otherwise aligned, it is as it ever was.
+  // At another alignment, the plan works as before.
   held({improved_at + 4}, {improved_from + 4});
   CHECK_THROWS_AS(held({improved_at}, {improved_at}), SpecError);
   CHECK_THROWS_AS(held({improved_at}, {}), Error);
 }
 
 TEST_CASE("shapes of one class help each other, however large each is") {
-  // A kernel takes by its grid: kernels of larger shapes take longer, and would seem slower.
+  // A kernel's time depends on its grid: kernels of larger shapes take longer, and would seem slower.
   const ImproveDesk desk([](int number, const LaunchShape& shape) {
     return std::int64_t{shape.grid[0]} * (number == 1 ? 80 : 100);
   });

@@ -125,7 +125,7 @@ TEST_CASE("parts of one array that share no element may be moved between") {
   CHECK_NOTHROW(check(part({{}, {0, 32}}), broadcast(part({{3, 4}, {40, 41}}), Shape{16, 32})));
 }
 
-TEST_CASE("what shares memory is refused, by name, with the bytes and what is possible") {
+TEST_CASE("overlapping tensors are rejected by name, with their bytes and a remedy") {
   const Tensor array = dense_at_base({16, 64});
   CHECK_THROWS_WITH(check(sliced(array, Slices{{}, {0, 32}}), sliced(array, Slices{{}, {31, 63}})),
                     ContainsSubstring("the destination (f32 16x32 with strides 64,1, bytes 0x10000 to ") &&

@@ -1,5 +1,5 @@
-/// Any kernel that could do a move reads no byte outside of its sources: every tensor on the simulated device
-/// is all of its allocation.
+/// No kernel that could do a move reads a byte outside of its sources: every tensor on the simulated device
+/// fills its allocation.
 #include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
@@ -20,7 +20,7 @@ using reference::Buffers, reference::RandomCase;
 
 namespace {
 
-/// The kernels that a case is drawn for: any, transposes, flat tiles in turn.
+/// Whether case `n` takes the problem. Cases are for any kernels, transposes and flat tiles in turn.
 bool suits(const Problem& problem, std::uint64_t n) {
   if (problem.nest.empty()) return false;
   return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : FlatPlanner(problem).takes());

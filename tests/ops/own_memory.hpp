@@ -7,7 +7,7 @@
 namespace tests {
 
 /// A case's buffers on a simulated device, each in an allocation that begins with the first byte of its
-/// tensors and ends with the last: whatever reads or writes beside them is reported.
+/// tensors and ends with the last, so that the device reports every access beside them.
 class OwnMemory : public CaseMemory {
  public:
   /// Every buffer begins `shift` bytes after a multiple of 512.
@@ -20,12 +20,12 @@ class OwnMemory : public CaseMemory {
   void write(const reference::Buffers& buffers) override;
   /// Returns the tensors' bytes from memory, and all other bytes from `like`.
   [[nodiscard]] reference::Buffers read(const reference::Buffers& like) override;
-  /// Where the buffers would begin if they were there as a whole.
+  /// The addresses at which whole buffers would begin.
   [[nodiscard]] std::span<const tmajit::DevicePtr> addresses() const override { return addresses_; }
 
  private:
   struct Part {
-    std::uint64_t first = 0;  ///< of a buffer's bytes
+    std::uint64_t first = 0;  ///< first of a buffer's bytes
     std::uint64_t bytes = 0;
   };
   std::shared_ptr<tmajit::Device> device_;

@@ -70,7 +70,7 @@ TEST_CASE("constants are tried in every combination, and the fastest comes first
   CHECK(report.left_out[0].why.find("static assertion failed") != std::string::npos);
 }
 
-TEST_CASE("what cannot be tuned says why") {
+TEST_CASE("a kernel that cannot be tuned is rejected with the reason") {
   const Runtime none({.cache_directory = std::nullopt});
   CHECK_THROWS_MATCHES(tune(none, {{"rows", {2}}, {"threads", {32}}}, variant), Error,
                        MessageMatches(ContainsSubstring("tuning measures on a GPU")));

@@ -1,5 +1,5 @@
-/// Random batches of copies on the simulated device, which reports what their kernels do wrong, against the
-/// reference; and kernels with a mistake, which it names.
+/// Random batches of copies on the simulated device give the reference's results, and no reports. The device
+/// reports kernels with a mistake.
 #include "ops/own_memory.hpp"
 #include "ptx/edit.hpp"
 #include "ptx_alone.hpp"
@@ -43,7 +43,7 @@ RandomCase random_batch(std::uint64_t seed, std::uint64_t most) {
                                 {.elements = most / 2, .most_elements = most, .guard = 0});
 }
 
-/// Tensors of one tile and of several, more of them than a CTA has maps.
+/// A batch of tensors of one tile and of several, with more tensors than a CTA has maps.
 RandomCase many_tensors() {
   RandomCase batch{.operation = "copy_ragged", .buffers = {0, 0}};
   for (std::uint64_t i = 0; i < 90; ++i) {
@@ -57,7 +57,7 @@ RandomCase many_tensors() {
   return batch;
 }
 
-/// Runs it once, by as few CTAs as such a chip has room for, so that each has several tiles.
+/// Runs a batch once, on a chip of few SMs, so that each CTA has several tiles.
 void launch(const Runtime& runtime, const Operation& batch, std::uint32_t sm_count) {
   Chip chip;
   chip.sm_count = sm_count;
@@ -68,7 +68,7 @@ void launch(const Runtime& runtime, const Operation& batch, std::uint32_t sm_cou
   runtime.device()->streams().synchronize(nullptr);
 }
 
-/// A batch on a device, and what it should leave there.
+/// A batch on a device, and its expected results.
 struct PlacedBatch {
   PlacedBatch(const Runtime& runtime, const RandomCase& what, std::uint64_t seed)
       : drawn(what),
@@ -86,7 +86,7 @@ struct PlacedBatch {
   Operation operation;
 };
 
-/// Runs a batch by a kernel that is edited; what is reported.
+/// Runs a batch by an edited kernel; returns the reports.
 std::vector<std::string> reported(const tests::Edit& edit) {
   const auto sim = make_sim_device({.mode = SimOptions::Mode::late,
                                     .seed = 3,

@@ -119,7 +119,7 @@ std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory
   plan(memory->stream());
   if (memory->read(before) != found) return "the second launch left other bits";
   if (n % 4 == 2) {
-    // Once more, on what is there.
+    // Once more, on the results.
     plan(memory->stream());
     const Expected again = expected(drawn, right.buffers);
     if (const std::string wrong = difference(drawn, again, memory->read(before)); !wrong.empty())

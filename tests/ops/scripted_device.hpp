@@ -16,7 +16,7 @@ namespace tests {
 
 using namespace tmajit;
 
-/// Numbers the kernels that it loads, from 0, and takes the time that each is said to take.
+/// A device that numbers the kernels that it loads, from 0. Launches take the times that the test sets.
 class ScriptedDevice : public tools::NullDevice {
  public:
   using Time = std::function<std::int64_t(int number, const LaunchShape& shape)>;
@@ -75,7 +75,7 @@ class ScriptedDevice : public tools::NullDevice {
   int loaded_ = 0;
 };
 
-/// A time in microseconds for each kernel by its number; the last for all that follow.
+/// Times in microseconds by a kernel's number; the last one also for all further kernels.
 inline ScriptedDevice::Time times(std::vector<std::int64_t> us) {
   return [us = std::move(us)](int number, const LaunchShape&) {
     return 1000 * us[std::min(static_cast<std::size_t>(number), us.size() - 1)];

@@ -43,7 +43,7 @@ Tensor any_tensor(Random& random) {
     shape[d] = one_in(random, 10) ? 0 : between(random, 1, 4);
     strides[d] = static_cast<std::int64_t>(between(random, 0, 12)) - 4;
   }
-  if (one_in(random, 2)) {  // dense in some order, so that it often has other shapes
+  if (one_in(random, 2)) {  // dense in some order, so that reshaping is often possible
     Tensor result = dense_tensor(shape, one_of(random, all_element_types));
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (one_in(random, 4)) result = flipped(result, static_cast<std::uint32_t>(d));
@@ -55,8 +55,8 @@ Tensor any_tensor(Random& random) {
 
 /// Returns the elements of Python's range() over a slice's indices.
 std::vector<std::uint64_t> selected(const Slice& slice, std::int64_t extent) {
-  // From Python's reference, "Sequence types", note 5: an omitted position is an end, whose side depends on
-  // the step's sign; one that is given counts from the end if it is negative.
+  // Python's reference, "Sequence types", note 5: an omitted position is an end, whose side depends on the
+  // step's sign; a given position counts from the end if it is negative.
   const auto from_end = [extent](std::int64_t position) {
     return position < 0 ? position + extent : position;
   };
@@ -287,7 +287,7 @@ TEST_CASE("reshaped finds strides wherever there are some") {
       shape.push_back(count / product);
     }
     const auto expected = addresses(from);
-    // The only strides that could do: the distances from the first element to the next of each dimension.
+    // The only possible strides: the distances from the first element to the next in each dimension.
     Tensor wanted{TensorView::contiguous(from.view.type, shape), from.address};
     if (count != 0) {
       std::uint64_t step = 1;

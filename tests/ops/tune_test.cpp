@@ -75,7 +75,7 @@ struct Tuned {
 
 }  // namespace
 
-TEST_CASE("what was tuned is what a plan then takes") {
+TEST_CASE("a plan takes the tuned choice") {
   const Tuned tuned([](int number, const LaunchShape&) { return 100'000 + 1000 * ((number + 5) % 9); });
   REQUIRE(tuned.report.candidates.size() > 9);
   CHECK(std::lround(tuned.report.candidates.front().microseconds) == 100);

@@ -22,7 +22,7 @@ using tests::CapturedLog;
 
 namespace {
 
-/// A class that no move has, told apart by its number.
+/// A class that no move has, identified by its number.
 ShapeClass class_number(std::uint8_t n) {
   return {.family = "rows", .element_bytes = 4, .rank = 200, .access = {n}};
 }
@@ -55,11 +55,11 @@ TEST_CASE("a choice that one runtime remembers the next one finds") {
   CHECK(tuning(first).find("NVIDIA H200", class_number(1)) == sample(1));
   auto next = runtime_over(cache);
   CHECK(tuning(next).find("NVIDIA H200", class_number(1)) == sample(1));
-  // Only what was measured here is in the file, not what is shipped.
+  // The file has only choices that were measured here, not shipped ones.
   TuningTable file;
   file.load(cache / "tuning.json");
   CHECK(file.all() == std::vector{sample(1)});
-  // Emptying the cache of kernels leaves it.
+  // Clearing the cache of kernels keeps the file.
   CHECK(DiskCache(cache).clear() == 0);
   CHECK(std::filesystem::exists(cache / "tuning.json"));
 }
@@ -166,7 +166,7 @@ TEST_CASE("threads and processes that store choices at once lose none") {
   TuningTable file;
   file.load(folder.path() / "tuning.json");
   CHECK(file.all().size() == processes * threads * choices);
-  // Neither locks nor pending files are left.
+  // No locks and no pending files remain.
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
     if (!entry.is_directory()) files.push_back(entry.path());

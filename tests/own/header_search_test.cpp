@@ -114,7 +114,7 @@ TEST_CASE("the kernel compiles with what was found, and follows from it alone") 
   CHECK_THROWS_MATCHES(compile(folder.source(text)), CompileError, MessageMatches(ContainsSubstring("gone")));
 }
 
-TEST_CASE("what is given goes before folders, and device headers before those") {
+TEST_CASE("given headers and device headers go before those of folders") {
   const HeaderFolder folder;
   folder.write("mine.cuh", "#error the folder's\n");
   folder.write("tmajit/elect.cuh", "#error the folder's\n");

@@ -1,5 +1,4 @@
-// A kernel of one's own on the simulated device: bound, checked, launched, moved to other memory, timed,
-// linted.
+// A user's kernel on the simulated device: bound, checked, launched, moved to other memory, timed, linted.
 #include "own/scale_kernel.hpp"
 #include "spec/inside.hpp"
 
@@ -87,7 +86,7 @@ TEST_CASE("a kernel of one's own is bound, launched, moved and timed") {
   prepared();
   CHECK(bench.get(bench.y) == expected(x, 10));
 
-  // Everything that has an address moves: map, pointer, and the struct's member.
+  // All addresses change: those of the map, of the pointer, and of the struct's member.
   const Buffer other_x(bench.device, elements * sizeof(float));
   const Buffer other_y(bench.device, elements * sizeof(float));
   const Buffer other_bias(bench.device, 256);
@@ -118,7 +117,7 @@ TEST_CASE("the same description is the same kernel, and lints clean with its map
   CHECK(lint.unfinished.empty());
 }
 
-TEST_CASE("what a kernel does wrong is reported at the user's line") {
+TEST_CASE("a kernel's mistake is reported at the user's line") {
   Bench bench;
   std::string text = scale;
   text.replace(text.find("full.expect(sizeof tile)"), 24, "full.expect(sizeof tile + 16)");

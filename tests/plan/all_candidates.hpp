@@ -14,7 +14,7 @@
 
 namespace tests {
 
-/// Every kernel that a family proposes for a problem, in the order in which a planner asks.
+/// Every kernel that the families propose for a problem, in the order in which a planner asks them.
 [[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Problem& problem) {
   std::vector<tmajit::Candidate> candidates;
   for (const tmajit::Family* family : tmajit::all_families()) {
@@ -26,7 +26,7 @@ namespace tests {
   return candidates_of(tmajit::make_problem(move));
 }
 
-/// The same with other facts and another choice.
+/// The candidate with other facts and another choice.
 template <class Facts, class Choice>
 [[nodiscard]] tmajit::Candidate with(tmajit::Candidate candidate, const Facts& facts, const Choice& choice) {
   using Data = typename tmajit::TypedFamily<Facts, Choice>::Data;

@@ -1,5 +1,4 @@
-/// Views in their canonical form: the forms that are expected, and, over random views, that no access is
-/// lost.
+/// Canonical forms of views: known views have the expected form, and random views keep all their accesses.
 #include "spec/canonical.hpp"
 
 #include "reference/random_maps.hpp"
@@ -56,7 +55,7 @@ std::string refusal(const std::vector<TensorView>& views) {
   return {};
 }
 
-using Accesses = std::vector<std::vector<std::int64_t>>;  // of all operands, an element each
+using Accesses = std::vector<std::vector<std::int64_t>>;  // per access, the element of each operand
 
 template <class StrideOf>
 Accesses walk(std::uint32_t rank, const std::uint64_t* shape, std::uint32_t operands,
@@ -99,7 +98,7 @@ TEST_CASE("broadcast dimensions merge with each other only") {
   CHECK(canonical(std::vector{out, strided({6, 5, 4}, {0, 0, 0})}).text() == "120: 1 <- 0");
 }
 
-TEST_CASE("what the destination walks backwards is walked forwards") {
+TEST_CASE("dimensions that the destination walks backwards are walked forwards") {
   const CanonicalNest both = canonical(std::vector{strided({8}, {-1}), strided({8}, {-2})});
   CHECK(both.text() == "8: 1-7 <- 2-14");
   const CanonicalNest one = canonical(std::vector{contiguous_view({3, 8}), strided({3, 8}, {8, -1})});
@@ -115,7 +114,7 @@ TEST_CASE("nothing, and one element") {
   CHECK(canonical(std::vector{contiguous_view({}), contiguous_view({})}) == one);
 }
 
-TEST_CASE("what has no canonical form is refused") {
+TEST_CASE("views without a canonical form are rejected") {
   CHECK_THAT(refusal({contiguous_view({3, 4}), contiguous_view({4, 3})}),
              ContainsSubstring("source 0 has the shape 4x3"));
   CHECK_THAT(refusal({strided({3, 4}, {0, 1}), contiguous_view({3, 4})}),

@@ -99,7 +99,7 @@ TEST_CASE("what is chosen was measured to be nearly the fastest") {
   CHECK(sum / static_cast<double>(counted) <= most_mean);
 }
 
-TEST_CASE("what is predicted is what was measured, but for some tens of per cent") {
+TEST_CASE("predictions are within some tens of per cent of measurements") {
   std::vector<double> ratios;
   for (const Measured& one : measured()) {
     for (const KernelPlan& plan : plan_candidates(one.operation.moves.front(), {.chip = one.chip})) {

@@ -1,4 +1,4 @@
-/// reduce_into as a plan: what goes together, what is refused and why, and which kernel does it.
+/// reduce_into as a plan: merged dimensions, rejected tensors and the reasons, and the chosen kernel.
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"
 
@@ -71,7 +71,7 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
     return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view))).at(0).shape();
   };
   CHECK(shape(dense_view(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
-  // Long dimensions are cut into rows that a box holds.
+  // Long dimensions are cut into rows that fit a box.
   CHECK(shape(dense_view(ElementType::f32, {4096, 4096})).tile == std::vector<std::uint32_t>{8, 256});
   CHECK(shape(dense_view(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
   CHECK(shape(dense_view(ElementType::f32, {1, 1})).tile.size() == 1);
@@ -101,7 +101,7 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
           return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, to_view(view)));
         }).size() == 1);
 
-  // No tensor map describes rows of 63 elements one behind the other, repeated ones, or an odd address.
+  // No tensor map describes contiguous rows of 63 elements, repeated rows, or an odd address.
   const auto says = [](const Tensor& destination, const Tensor& source) {
     CHECK_THAT(
         refusal([&] { return plan_kernels(operation::reduce_into(destination, CombineOp::add, source)); }),

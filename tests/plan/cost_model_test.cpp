@@ -1,4 +1,4 @@
-/// The cost model: what it predicts is sane, and what is chosen by it fits the tensor's size.
+/// The cost model: predictions are plausible, and choices fit the tensor's size.
 #include "plan/cost_model.hpp"
 
 #include "families/shared/blocks.hpp"
@@ -49,7 +49,7 @@ std::string class_of(const Move& move) {
   return shape_class(move, {}).text();
 }
 
-/// The choice for a known move and the shape class of its measurements, from before there was one list of
+/// The choice for a known move and the shape class of its measurements, recorded before there was one list of
 /// families.
 struct Known {
   std::string_view name;
@@ -177,7 +177,7 @@ TEST_CASE(
     REQUIRE(best < candidates.size());
     const double chosen_us = predict(candidates[best], problem, chip).us;
     CHECK(chosen_us <= predict(candidates[usual_of(candidates)], problem, chip).us);
-    // Kernels that few problems share are taken where all others take far longer.
+    // Kernels that few problems share are taken only if all other kernels take far longer.
     for (const Candidate& candidate : candidates)
       CHECK(predict(candidate, problem, chip).us > 0.59 * chosen_us);
   }

@@ -16,7 +16,7 @@ namespace tests {
 using Shape = std::vector<std::uint64_t>;
 using Strides = std::vector<std::int64_t>;
 
-/// Far enough apart for every tensor of these tests.
+/// Addresses far enough apart for every tensor of these tests.
 inline constexpr tmajit::DevicePtr to_address = 0x7f00'0000'0000;
 inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
 
@@ -25,11 +25,11 @@ inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
 [[nodiscard]] tmajit::Tensor strided(tmajit::ElementType type, const Shape& shape, const Strides& strides,
                                      tmajit::DevicePtr address = from_address);
 
-/// A dense destination for permuted(source, axes), and that.
+/// A move of permuted(source, axes) to a dense destination.
 [[nodiscard]] tmajit::Move permutation(tmajit::ElementType type, const Shape& source,
                                        const std::vector<std::uint32_t>& axes);
 
-/// Returns what a kernel is made for, without its sizes: "general staggered run:1 image".
+/// Returns the traits of a kernel, without sizes: "general staggered run:1 image".
 [[nodiscard]] std::string traits(const tmajit::Candidate& candidate, const tmajit::Problem& problem);
 
 /// The value of a number among a kernel's facts; nullopt if it has none of that name.
@@ -45,7 +45,7 @@ inline constexpr tmajit::DevicePtr from_address = 0x7e00'0000'0000;
 struct KnownMove {
   std::string name;
   tmajit::Move move;
-  std::string traits;  ///< of its usual kernel
+  std::string traits;  ///< traits of its default kernel
 };
 [[nodiscard]] std::vector<KnownMove> known_moves();
 
@@ -53,7 +53,7 @@ struct KnownMove {
 /// with and without expressions and paddings. With extents up to 3000 some moves need more CTAs than a grid
 /// has.
 [[nodiscard]] tmajit::Move random_move(std::uint64_t seed, std::uint64_t most_extent = 3000);
-/// A permutation of 2 to 6 dimensions, of up to 2000 indices each and of more than three of up to 90.
+/// A permutation of 2 to 6 dimensions, of up to 2000 indices each; of up to 90 if there are more than three.
 [[nodiscard]] tmajit::Move random_permutation(reference::Random& random);
 
 }  // namespace tests

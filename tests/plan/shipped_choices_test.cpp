@@ -1,4 +1,4 @@
-/// The choices that come with the library: each is found for the move that it was measured for, and taken.
+/// Choices that come with the library: each is found for the move that it was measured for, and taken.
 #include "plan/shipped_choices.hpp"
 
 #include "jitc/common_permutations.hpp"

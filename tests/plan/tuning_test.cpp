@@ -225,7 +225,7 @@ TEST_CASE("random choices survive the way to a file and back") {
   CHECK(folder.names().size() == 1);
 }
 
-TEST_CASE("what JSON cannot hold is written as what it can") {
+TEST_CASE("values that JSON cannot hold are replaced") {
   TuningTable table;
   auto odd = sample(1, std::numeric_limits<double>::infinity());
   odd.chip = "\xff chip";
@@ -432,7 +432,7 @@ TEST_CASE("threads find and add at once") {
   CHECK(table.all().size() == classes);
 }
 
-TEST_CASE("what is shipped is found, sorted, and of families that there are") {
+TEST_CASE("shipped choices are found, sorted, and of known families") {
   const auto table = TuningTable::shipped();
   const auto all = table.all();
   CHECK(all.size() > 100);

@@ -9,8 +9,8 @@ namespace tests {
 
 using Rules = std::vector<std::string>;
 
-/// The rules that an action breaks, with what breaks them: "view.shape of source 1: shape". None if it throws
-/// nothing; what it throws besides a SpecError passes through.
+/// The rules that an action breaks, each with its subject: "view.shape of source 1: shape". None if the
+/// action throws nothing. Exceptions other than a SpecError propagate.
 template <class Action>
 [[nodiscard]] Rules broken_rules(Action&& action) {
   Rules rules;
@@ -24,7 +24,7 @@ template <class Action>
   return rules;
 }
 
-/// The message of what an action throws; empty if it throws nothing.
+/// The message of the exception that an action throws; empty if it throws nothing.
 template <class Action>
 [[nodiscard]] std::string refusal(Action&& action) {
   try {

@@ -182,7 +182,7 @@ TEST_CASE("convolutions: what is refused") {
         Rules{"view.shape of shape of the filter (to the destination)"});
 }
 
-TEST_CASE("convolutions: the planner chooses the tile, and who loads") {
+TEST_CASE("convolutions: the planner chooses the tile, and whether the copy engine loads") {
   const auto tile = [](const Operation& operation) { return plan_kernels(operation).at(0).choice(); };
   const KernelChoice large = tile(convolved({64, 56, 56, 256}, {64, 56, 56, 64}, {256, 3, 3, 64}, around));
   CHECK(large.family == "convolution");

@@ -158,7 +158,7 @@ TEST_CASE("instructions by chapter of the PTX ISA, each with its opcode") {
   CHECK(seen.size() > 70);
 }
 
-TEST_CASE("what no form takes is unknown") {
+TEST_CASE("an instruction that no form takes is unknown") {
   for (const char* text : {
            "add.sat.u32 d, a, b;",       // .sat is for s32
            "mul.u32 d, a, b;",           // integers need .lo, .hi or .wide

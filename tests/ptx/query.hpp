@@ -1,6 +1,6 @@
 #pragma once
 
-/// Questions that tests ask of PTX: which instructions does it hold, and how many?
+/// Queries of PTX for tests: the instructions that it holds, and their number.
 #include "ptx/parser.hpp"
 
 #include <cstddef>
@@ -13,9 +13,9 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// Whether `name` ("ld.global.v4.f32") is `prefix` or goes on after it with '.' or ':'. So "cp.async.bulk"
-/// matches every bulk copy and "…tile.mbarrier" matches "…tile.mbarrier::complete_tx::bytes", but "ld"
-/// does not match "ldmatrix".
+/// Whether `name` ("ld.global.v4.f32") is `prefix` or continues it with '.' or ':'. So "cp.async.bulk"
+/// matches every bulk copy and "…tile.mbarrier" matches "…tile.mbarrier::complete_tx::bytes", but "ld" does
+/// not match "ldmatrix".
 [[nodiscard]] inline bool matches(std::string_view name, std::string_view prefix) noexcept {
   if (!name.starts_with(prefix)) return false;
   return name.size() == prefix.size() || name[prefix.size()] == '.' || name[prefix.size()] == ':';
@@ -40,7 +40,7 @@ inline void for_each_instruction(const Module& module, const VisitInstruction& v
   }
 }
 
-/// Full name → how often.
+/// Full name → number of occurrences.
 using Histogram = std::map<std::string, std::size_t, std::less<>>;
 
 /// Counts the instructions of a function or a module.
@@ -64,7 +64,7 @@ template <class Scope>
   return histogram(std::string_view(text));
 }
 
-/// How many instructions of a function, a module or a text match `prefix`.
+/// The number of instructions of a function, a module or a text that match `prefix`.
 template <class Scope>
 [[nodiscard]] std::size_t count(const Scope& scope, std::string_view prefix) {
   std::size_t found = 0;

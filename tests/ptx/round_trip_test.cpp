@@ -8,7 +8,7 @@
 
 using namespace tmajit::ptx;
 
-TEST_CASE("what nvcc writes parses, and prints to a text of the same tree") {
+TEST_CASE("nvcc's PTX parses, and prints to a text of the same tree") {
   const std::string name =
       GENERATE("control.ptx", "arithmetic.ptx", "memory.ptx", "asynchronous.ptx", "debug.ptx");
   CAPTURE(name);

@@ -37,7 +37,7 @@ inline tmajit::ptx::Instruction instruction(const std::string& text) {
   return std::get<tmajit::ptx::Instruction>(statements(text).at(0).node);
 }
 
-/// The first error of a text, or what is wrong with its first unknown instruction; empty if there is none.
+/// The first error of a text, or the fault of its first unknown instruction; empty if there is none.
 inline std::string error_of(const std::string& text) {
   const auto result = tmajit::ptx::parse(text, "test.ptx");
   if (!result) return result.diagnostics.at(0).message;

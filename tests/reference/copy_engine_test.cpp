@@ -182,7 +182,7 @@ TEST_CASE("interleaved layouts count slices, one after the other in shared memor
   CHECK(loaded(map, tensor, {0, 0, 0}) == tensor);
 }
 
-TEST_CASE("of an interleaved image a load moves one slice of each pixel") {
+TEST_CASE("a load of an interleaved image moves one slice of each pixel") {
   const TensorMapSpec map{.type = ElementType::u8,
                           .rank = 4,
                           .interleave = Interleave::b16,

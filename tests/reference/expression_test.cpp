@@ -67,7 +67,7 @@ TEST_CASE("expressions have the types and values of C++") {
   }
 }
 
-TEST_CASE("what is not understood is no expression") {
+TEST_CASE("texts that do not parse are no expressions") {
   for (const char* text : {"",       "x +",    "x >",      "g[0]",       "int(g[8])", "n",    "erf(x)",
                            "expf x", "expf(x", "fmaxf(x)", "expf(x, x)", "x8",        "1u",   "(x",
                            "x)",     "x ? 1",  "x = 1",    "(float)",    "(char)x",   "expf", "2147483648"}) {

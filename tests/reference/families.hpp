@@ -21,7 +21,7 @@ struct Tensor {
   tmajit::TensorView view;
   std::vector<std::byte> bytes;
 
-  /// One of the view's span, every byte `fill`.
+  /// Makes a tensor of the view's span, every byte `fill`.
   explicit Tensor(const tmajit::TensorView& view, std::byte fill = std::byte{0});
   /// The element at a row-major index of view.rank coordinates.
   [[nodiscard]] std::byte* at(std::span<const std::uint64_t> index);
@@ -30,8 +30,8 @@ struct Tensor {
 
 /// How a kernel cuts its tensors into tiles, as far as its output depends on it.
 struct Tiling {
-  std::vector<std::uint32_t> tile = {};  ///< elements of the output, row-major; of bulk those of a chunk
-  std::vector<std::uint32_t> element_strides = {};  ///< of the inputs; empty: all 1
+  std::vector<std::uint32_t> tile = {};  ///< elements of the output, row-major; for bulk those of a chunk
+  std::vector<std::uint32_t> element_strides = {};  ///< element strides of the inputs; empty: all 1
   tmajit::Swizzle swizzle = tmajit::Swizzle::none;
   tmajit::Interleave interleave = tmajit::Interleave::none;
   tmajit::OobFill oob_fill = tmajit::OobFill::zero;
@@ -41,18 +41,18 @@ struct Tiling {
   }
 };
 
-/// Where an expression is evaluated.
+/// The place at which an expression is evaluated.
 struct Element {
   std::array<std::uint64_t, tmajit::max_map_rank> g{};  ///< coordinates in the output
-  std::array<std::uint32_t, tmajit::max_map_rank> t{};  ///< in the tile
-  std::uint32_t tile_index = 0;                         ///< its row-major number in the tile
+  std::array<std::uint32_t, tmajit::max_map_rank> t{};  ///< coordinates in the tile
+  std::uint32_t tile_index = 0;                         ///< row-major number in the tile
 };
 
 /// The function of a map: x[i] is input i's element.
 using Function = std::function<Scalar(std::span<const Scalar> x, const Element& element)>;
 
-/// Function from a generic callable on x, computed in the element's own type: unary([](auto x) { return x +
-/// 1; }).
+/// Makes a Function of a generic callable on x, computed in the element's own type: unary([](auto x) { return
+/// x + 1; }).
 template <typename F>
 [[nodiscard]] Function unary(F f) {
   return [f](std::span<const Scalar> x, const Element&) {
@@ -72,12 +72,12 @@ template <typename F>
 // are unchanged.
 
 void copy(const Tiling& tiling, Tensor& output, const Tensor& source);
-/// Elements of `output` become what `op` makes of them and the source's; no tensor map converts them.
+/// Combines the source's elements into those of `output` by `op`; no tensor map converts them.
 void reduce_into(const Tiling& tiling, tmajit::CombineOp op, Tensor& output, const Tensor& source);
 void map(const Tiling& tiling, Tensor& output, std::span<const Tensor> inputs, const Function& f);
-/// For one input and output of one dimension; `element` counts chunks from the first element.
+/// Takes one input and output of one dimension. `element` counts chunks from the first element.
 void bulk(const Tiling& tiling, Tensor& output, const Tensor& input, const Function& f);
-/// u8 [tiles, bytes of a tile]: every tile's image in shared memory that held `poison` before the load.
+/// u8 [tiles, bytes of a tile]: the image of every tile in shared memory that held `poison` before the load.
 [[nodiscard]] Tensor snapshot(const Tiling& tiling, const Tensor& source, std::byte poison);
 
 /// The first index whose elements differ (same_value()), if any.

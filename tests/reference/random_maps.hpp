@@ -19,7 +19,7 @@ using tests::seed;
 /// Like legal_map(), for im2col maps, over the whole range of corners, channels and pixels that the other
 /// fields allow.
 [[nodiscard]] tmajit::TensorMapSpec legal_im2col_map(Random& random);
-/// Changes one or two fields of a map to values on or beside the edge of a rule; the result may still be
+/// Changes one or two fields of a map to values at or next to the limit of a rule; the result may still be
 /// legal.
 void mutate(Random& random, tmajit::TensorMapSpec& map);
 

@@ -235,7 +235,7 @@ TEST_CASE("an artifact is read again, and made again where its entry has gone") 
   CHECK(bench.device->loads == 1);
 }
 
-TEST_CASE("what could not be stored is not on disk") {
+TEST_CASE("a kernel that could not be stored is not on disk") {
   const Bench bench;
   CHECK_FALSE(bench.builder(false).build(bench.kernel).on_disk);
   std::ofstream(bench.folder.path() / "file") << "in the way";

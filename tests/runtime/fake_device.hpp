@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// A device that does nothing and remembers what it was asked to do. Thread-safe where a Device is.
+/// A device that only records the calls. Thread-safe where a Device is.
 class FakeDevice final : public tools::NullDevice {
  public:
   struct Encoded {

@@ -127,7 +127,7 @@ TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
   }
 }
 
-TEST_CASE("a child finds no lock held that nobody gives back") {
+TEST_CASE("a child finds no lock held by a thread that it does not have") {
   skip_unless_threads_can_fork();
   Values values;
   TuningTable choices;

@@ -415,7 +415,7 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
   CHECK(bench.device->launches == 4002);
 }
 
-TEST_CASE("what a launch costs before it reaches the device") {
+TEST_CASE("the cost of a launch before it reaches the device") {
   LaunchBench bench;
   bench.device->on_launch = nullptr;
   const TensorView view = dense(ElementType::f32, {256, 64});

@@ -135,7 +135,7 @@ TEST_CASE("a child that is forked while its parent compiles takes the kernel fro
   CHECK(bench.compiles() == 1);
 }
 
-TEST_CASE("a process that is killed while it compiles holds up nobody") {
+TEST_CASE("a process that is killed while it compiles blocks no other process") {
   const ProcessBench bench(60s);
   ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
   bench.wait_for_compile();
@@ -176,7 +176,7 @@ TEST_CASE("where there can be no lock a kernel is made without one") {
   CHECK(bench.compiles() == 1);
 }
 
-TEST_CASE("a lock that was left behind is nobody's, and goes when the cache is emptied") {
+TEST_CASE("an abandoned lock blocks no process, and clearing the cache removes it") {
   const ProcessBench bench(0ms);
   CHECK(bench.ask(60s));
   const DiskCache cache(bench.cache());

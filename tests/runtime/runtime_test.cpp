@@ -141,7 +141,7 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
   CHECK(error_of([&] { return kernel.prepare(sample()); }).code() == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one") {
+TEST_CASE("kernels of a runtime are unloaded with it, unless the caller holds one") {
   const auto device = std::make_shared<FakeDevice>();
   std::optional<Kernel> held;
   {
@@ -156,7 +156,7 @@ TEST_CASE("kernels of a runtime are unloaded with it, unless somebody holds one"
   CHECK(device->kernels_alive() == 0);
 }
 
-TEST_CASE("a runtime keeps as many kernels as it is told; others are unloaded when nobody holds them") {
+TEST_CASE("a runtime caches as many kernels as it is told; evicted ones are unloaded with the last handle") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt, .kernels_kept = 1});
   const KernelPlan first = sample();

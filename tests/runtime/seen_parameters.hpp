@@ -15,7 +15,7 @@
 
 namespace tests {
 
-/// A plan's parameters by name, as a launch hands them to the device.
+/// A plan's parameters by name, as a launch passes them to the device.
 class Seen {
  public:
   Seen() = default;

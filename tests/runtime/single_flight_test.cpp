@@ -96,7 +96,7 @@ TEST_CASE("no lock is held while a value is made") {
   CHECK(*outer == "outer");
 }
 
-TEST_CASE("a failure reaches everyone who waits, and is forgotten") {
+TEST_CASE("a failure reaches all waiting threads, and is forgotten") {
   Table table;
   Gate gate;
   std::atomic<int> makes = 0;
@@ -172,7 +172,7 @@ TEST_CASE("more values than are kept: those go that were not asked for since") {
   CHECK(*ask(1) == "a value");
 }
 
-TEST_CASE("a table that keeps nothing still makes a value once for all who wait") {
+TEST_CASE("a table without capacity still makes a value once for all waiting threads") {
   Table table(0);
   for (const auto& result : asked_at_once(table)) CHECK(*result == "value");
   CHECK(table.kept() == 0);

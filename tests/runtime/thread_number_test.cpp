@@ -50,7 +50,7 @@ struct AsksLate {
 
 }  // namespace
 
-TEST_CASE("what a thread does while it ends has no number") {
+TEST_CASE("a thread that is ending has no number") {
   std::jthread([] {
     static const thread_local AsksLate late;
     late.begin();

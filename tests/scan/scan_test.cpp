@@ -176,7 +176,7 @@ TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
   CHECK(tests::run_candidates(runtime, dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
 }
 
-TEST_CASE("what is wrong with a scan is said, and what would be legal") {
+TEST_CASE("an illegal scan is rejected with the rule and a legal value") {
   const Tensor from = dense(f32, {4, 5}, 0x20000000);
   const Tensor to = dense(f32, {4, 5});
   CHECK_THAT(refusal(to, {.axis = 2}, {from}), ContainsSubstring("axis 2"));

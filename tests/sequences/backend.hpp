@@ -18,11 +18,11 @@ class Graph {
   Graph& operator=(const Graph&) = delete;
   virtual ~Graph() = default;
   virtual void launch(tmajit::Stream stream) const = 0;
-  /// Destroys what was captured; what was made of it to be launched stays.
+  /// Destroys the captured graph; the executable graph stays.
   virtual void drop_template() = 0;
 };
 
-/// Where devices of a kind come from, and what can be asked of them. Made in the process that uses it.
+/// Opens devices of one kind, and tells their abilities. Made in the process that uses it.
 class Backend {
  public:
   Backend() = default;
@@ -31,15 +31,15 @@ class Backend {
   virtual ~Backend() = default;
 
   [[nodiscard]] virtual std::shared_ptr<tmajit::Device> open() = 0;
-  /// Whether memory holds what was written to it, and kernels compute.
+  /// Whether memory keeps written bytes, and kernels compute.
   [[nodiscard]] virtual bool computes() const = 0;
-  /// Whether a child that was forked can go on with the devices of its parent.
+  /// Whether a forked child can continue to use the devices of its parent.
   [[nodiscard]] virtual bool survives_fork() const = 0;
   [[nodiscard]] virtual bool has_graphs() const { return false; }
-  /// Captures what `work` enqueues on `stream`; `anywhere`: while other threads may allocate.
+  /// Captures the work that `work` enqueues on `stream`. `anywhere`: other threads may allocate meanwhile.
   [[nodiscard]] virtual std::unique_ptr<Graph> capture(tmajit::Stream stream, std::uint64_t mode,
                                                        bool anywhere, const std::function<void()>& work);
-  /// Throws Failure if something that a device gave was not given back, when all handles are gone.
+  /// Throws Failure if a resource of a device has leaked, when all handles are gone.
   virtual void check_nothing_left() {}
 };
 

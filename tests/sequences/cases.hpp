@@ -10,24 +10,24 @@
 
 namespace sequences {
 
-/// A small operation with what it is given and what it must leave. There are few of them, so that their
-/// kernels are compiled once for thousands of sequences.
+/// A small operation with its data and its expected results. There are few of them, so that their kernels are
+/// compiled once for thousands of sequences.
 struct Case {
   reference::RandomCase drawn;
-  std::string_view family = {};  ///< whose tiles plan_tiles() makes for it; empty: no such
+  std::string_view family = {};  ///< family whose tiles plan_tiles() makes for it; empty: none
   reference::Buffers before = {};
   reference::Expected expected = {};
-  /// Bytes by which buffers may move for their elements to stay where elements may lie.
+  /// Bytes by which buffers may be moved so that their elements stay aligned.
   std::uint64_t unit = 1;
 };
 
-/// Some of every kind of operation, and some whose tiles are chosen.
+/// Cases of every kind of operation, and some with chosen tiles.
 [[nodiscard]] std::vector<Case> make_cases();
 
-/// A case's buffers somewhere in a device's memory or, without a device, where nothing lies.
+/// A case's buffers in a device's memory or, without a device, at addresses without memory.
 class Placement {
  public:
-  /// Every buffer `shift` bytes after a multiple of 256.
+  /// Places every buffer `shift` bytes after a multiple of 256.
   Placement(std::shared_ptr<tmajit::Device> device, const Case& what, std::uint64_t shift);
 
   [[nodiscard]] const Case& what() const { return what_; }
@@ -37,9 +37,9 @@ class Placement {
   [[nodiscard]] std::vector<tmajit::DevicePtr> destinations() const;
   [[nodiscard]] std::vector<tmajit::DevicePtr> sources() const;
 
-  /// Brings the buffers to what they are before the operation.
+  /// Writes the buffers' content before the operation.
   void write(tmajit::Stream stream) const;
-  /// Waits for `stream`; throws Failure unless the buffers are what they should be after the operation.
+  /// Waits for `stream`; throws Failure unless the buffers have the expected content after the operation.
   void check(tmajit::Stream stream) const;
 
  private:
@@ -50,14 +50,14 @@ class Placement {
   std::vector<tmajit::DevicePtr> addresses_;
 };
 
-/// The kernels of a case at a place: its tiles, or what the planner chooses.
+/// The kernels of a case at a placement: its tiles, or the planner's choice.
 [[nodiscard]] std::vector<tmajit::KernelPlan> kernel_plans(const Placement& at, const tmajit::Chip& chip);
 
 /// Returns the addresses that PreparedLaunch::rebind() takes for each of those kernels.
 [[nodiscard]] std::vector<std::vector<tmajit::DevicePtr>> operands(
     const Placement& at, const std::vector<tmajit::KernelPlan>& plans);
 
-/// The case in one call.
+/// Runs the case in one call.
 void call(const tmajit::Runtime& runtime, const Placement& at, tmajit::Stream stream);
 
 }  // namespace sequences

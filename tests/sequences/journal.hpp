@@ -14,8 +14,8 @@ struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The steps of the sequence that runs, in memory that it shares with the process that watches it and with
-/// the children that it forks: what is written can be read however the writer ended.
+/// The steps of the running sequence, in memory that it shares with the process that watches it and with the
+/// children that it forks. They can be read however the writer has ended.
 class Journal {
  public:
   explicit Journal(bool aloud);
@@ -24,16 +24,16 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   void begin(std::uint64_t seed);
-  /// A step that begins, or what was found. In a forked child `who` tells so.
+  /// Notes a step that begins, or a failure. Notes of a forked child are marked.
   void note(std::string_view text);
-  /// The sequence ended as it should.
+  /// Notes that the sequence has ended without failure.
   void end();
   void is_child(bool child) { child_ = child; }
 
   [[nodiscard]] std::uint64_t seed() const;
   [[nodiscard]] std::uint64_t ended() const;  ///< sequences
   void forget_ended();
-  /// Grows with every step.
+  /// A number that grows with every step.
   [[nodiscard]] std::uint64_t progress() const;
   [[nodiscard]] std::string text() const;
 

@@ -35,7 +35,7 @@ struct Everything {
 /// How a process ended: returned from it, or why it failed.
 struct Ended {
   bool here = false;         ///< this is that process
-  int status = 0;            ///< what it returns, or its exit status
+  int status = 0;            ///< status that it returns, or its exit status
   std::string failure = {};  ///< empty if there is none
 };
 

@@ -14,14 +14,14 @@ struct RunOptions {
   std::uint64_t count = 100;
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< no further sequence is begun after it
   std::uint64_t in_process = 25;                             ///< sequences of one process, at most
-  std::filesystem::path cache;  ///< where the cases' kernels are kept from run to run
+  std::filesystem::path cache;  ///< folder that keeps the cases' kernels from run to run
   bool aloud = false;           ///< steps on standard error
 };
 
-/// Runs sequences in processes of their own, watches them, and says on standard output what they did.
-/// Returns the exit status of this process: 0, or 1 for a failure, or 77 where there is no such device.
+/// Runs sequences in child processes, watches them, and reports on standard output. Returns the exit status
+/// of this process: 0, or 1 for a failure, or 77 if there is no such device.
 ///
-/// Those processes return from here, too.
+/// The child processes return from here, too.
 [[nodiscard]] int run(const RunOptions& options);
 
 }  // namespace sequences

@@ -2,9 +2,9 @@
 
 namespace sequences {
 
-/// Whether AddressSanitizer's allocator is in this program, which GCC tells by a macro and Clang by a
-/// feature. Of GCC 12 and Clang 14 it has locks that a forked child finds held by its parent's threads for
-/// ever.
+/// Whether this program has AddressSanitizer's allocator, which GCC announces by a macro and Clang by a
+/// feature. In GCC 12 and Clang 14, a forked child may find the allocator's locks held for ever by threads of
+/// its parent.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool has_address_sanitizer = true;
 #elif defined(__has_feature)
@@ -17,7 +17,7 @@ inline constexpr bool has_address_sanitizer = false;
 inline constexpr bool has_address_sanitizer = false;
 #endif
 
-/// From now on this process is not asked at its end what it leaked.
+/// Turns the leak check at the end of this process off.
 void forget_leaks() noexcept;
 
 }  // namespace sequences

@@ -57,7 +57,7 @@ std::optional<Leave> Sequence::run() {
     --steps_left_;
     step();
   }
-  // A sequence in thirty ends its process while everything lives.
+  // One sequence in thirty ends its process while all objects live.
   if (!leave_ && one_in(30)) leave_ = any_way_out();
   if (leave_) {
     leave(*leave_);

@@ -18,35 +18,36 @@
 
 namespace sequences {
 
-/// How a process leaves.
+/// How a process ends.
 enum class Leave : std::uint8_t {
-  by_return,            ///< everything is destroyed, main() returns
-  by_return_with_all,   ///< main() returns while everything lives in static objects
-  by_exit_with_all,     ///< exit() while everything lives in static objects
-  by_exit,              ///< exit() in the midst of things, which are not destroyed
-  by_exit_with_thread,  ///< like by_exit, while a thread goes on with calls
+  by_return,            ///< all objects are destroyed, main() returns
+  by_return_with_all,   ///< main() returns while static objects hold all objects
+  by_exit_with_all,     ///< exit() while static objects hold all objects
+  by_exit,              ///< exit() while local objects live, which are not destroyed
+  by_exit_with_thread,  ///< like by_exit, while another thread makes calls
   at_once,              ///< _exit()
 };
 
-/// One random sequence of steps over the public API. Every step leaves objects that others use or destroy.
+/// One random sequence of steps over the public API. Every step leaves objects that later steps use or
+/// destroy.
 class Sequence {
  public:
   struct Surroundings {
     Backend& backend;
     Journal& journal;
     const std::vector<Case>& cases;
-    std::filesystem::path cache;   ///< which holds the kernels of all cases
-    std::filesystem::path folder;  ///< for files of its own
+    std::filesystem::path cache;   ///< cache folder with the kernels of all cases
+    std::filesystem::path folder;  ///< folder for the sequence's files
   };
   Sequence(const Surroundings& surroundings, std::uint64_t seed);
   ~Sequence();
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
 
-  /// All of its steps. Returns how the process must leave, if it must. Throws Failure.
+  /// Runs all steps. Returns how the process must end, if it must. Throws Failure.
   [[nodiscard]] std::optional<Leave> run();
 
-  /// Whether this is a child of the process that began it.
+  /// Whether this process is a child of the one that began the sequence.
   [[nodiscard]] bool is_child() const { return child_; }
 
  private:
@@ -56,7 +57,7 @@ class Sequence {
   };
   struct Prepared {
     std::vector<tmajit::PreparedLaunch> launches;
-    std::shared_ptr<Placement> at;  ///< where they are bound to
+    std::shared_ptr<Placement> at;  ///< placement that they are bound to
     tmajit::Chip chip;
   };
   struct Captured {
@@ -66,7 +67,7 @@ class Sequence {
   };
   struct Made {
     tmajit::Kernel kernel;
-    bool loaded;  ///< on a device
+    bool loaded;  ///< whether it is loaded on a device
   };
   template <class T>
   using Pool = std::vector<std::shared_ptr<T>>;
@@ -148,7 +149,7 @@ class Sequence {
   [[nodiscard]] const Case& any_case();
   [[nodiscard]] std::shared_ptr<Placement> place(const std::shared_ptr<tmajit::Device>& device,
                                                  const Case& what, bool aligned = false);
-  /// Does `work` at a place, and looks at the result where the device computes.
+  /// Does `work` at a placement, and checks the result if the device computes.
   void run_at(const Placement& at, const std::function<void(tmajit::Stream)>& work);
   void launch_all(const Prepared& prepared, tmajit::Stream stream);
   [[nodiscard]] std::shared_ptr<Prepared> prepared(const tmajit::Runtime& runtime);
@@ -158,7 +159,7 @@ class Sequence {
   void leave(Leave how);
   [[nodiscard]] Leave any_way_out();
   void destroy_all();
-  /// Everything but the threads, in any order.
+  /// Takes all objects except the threads, in a random order.
   [[nodiscard]] std::vector<std::shared_ptr<void>> take_all();
   [[nodiscard]] bool has_devices() const { return !child_ || surroundings_.backend.survives_fork(); }
 
@@ -174,11 +175,11 @@ class Sequence {
   Pool<Prepared> launches_;
   Pool<Captured> graphs_;
   Pool<Caller> callers_;
-  std::vector<std::shared_ptr<void>> inherited_;  ///< of the parent, which this child cannot use
+  std::vector<std::shared_ptr<void>> inherited_;  ///< objects of the parent, which this child cannot use
 };
 
-/// Leaves the process by `how`, after Sequence::run(). Does not return if `how` ends the process here;
-/// otherwise returns the value for main() to return.
+/// Ends the process by `how`, after Sequence::run(). If `how` does not end it here, returns the value for
+/// main() to return.
 [[nodiscard]] int leave_process(Leave how);
 
 }  // namespace sequences

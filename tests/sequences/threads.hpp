@@ -11,19 +11,19 @@
 
 namespace sequences {
 
-/// Calls of operations in a thread of its own, which ends when it has made them.
+/// A thread that calls operations and then ends.
 class Caller {
  public:
   struct Work {
     std::span<const Case> cases;
     std::uint64_t seed = 0;
     std::uint64_t calls = 1;
-    bool computes = false;    ///< results are looked at
+    bool computes = false;    ///< whether results are checked
     bool late_calls = false;  ///< the last call is made when the thread's own objects are destroyed
   };
   Caller(const tmajit::Runtime& runtime, const Work& work);
 
-  /// Waits for its end. Throws what went wrong there.
+  /// Waits for the thread's end. Throws its failure.
   void join();
 
  private:
@@ -31,7 +31,7 @@ class Caller {
   std::jthread thread_;
 };
 
-/// One call on a runtime with a device or, without one, what must be refused.
+/// Makes one call on a runtime with a device; without a device, the call must fail.
 void call_once(const tmajit::Runtime& runtime, const Case& what, std::uint64_t shift, bool computes);
 
 }  // namespace sequences

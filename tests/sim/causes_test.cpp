@@ -14,7 +14,7 @@ namespace {
 struct Ring {
   std::string full_count = "1";
   std::string empty_count = "64";
-  std::string first_parity = "1";  ///< of the producer
+  std::string first_parity = "1";  ///< first parity that the producer waits for
   std::string producer_flip = "xor.b32 %r11, %r11, %r12;\n";
   std::string consumer_flip = "xor.b32 %r15, %r15, %r12;\n";
   std::string wait_empty =
@@ -170,7 +170,7 @@ TEST_CASE("a consumer that arrives at the full barrier is named at its arrival")
   });
 }
 
-TEST_CASE("of all that wait in a deadlock the barrier that lacks arrivals leads") {
+TEST_CASE("the report of a deadlock begins with the barrier that lacks arrivals") {
   Ring full;
   full.full_count = "2";
   expect_cause(full.text(), {"deadlock"}, "the mbarrier at shared address 0x400 (mbarrier.init at PTX line");

@@ -13,7 +13,7 @@ namespace {
 struct Case {
   const char* name;
   std::string body;
-  std::string rule;  ///< of the first report; empty: it is correct
+  std::string rule;  ///< rule of the first report; empty: the kernel is correct
 };
 
 /// In every mode with three seeds.
@@ -42,7 +42,7 @@ const std::string wait = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [sme
 
 }  // namespace
 
-TEST_CASE("a CTA may exit when nobody reads its shared memory any more") {
+TEST_CASE("a CTA may exit when no peer reads its shared memory any more") {
   const auto reads = [](const std::string& end) {
     return registers + addresses + "st.shared.u32 [%r10+64], %r1;\n" + meet +
            "ld.shared::cluster.u32 %r11, [%r8+64];\n" + end + "ret;";
@@ -53,7 +53,7 @@ TEST_CASE("a CTA may exit when nobody reads its shared memory any more") {
          {"only the CTA does", reads("bar.sync 0;\n"), "exit.peer-reads"}});
 }
 
-TEST_CASE("a CTA may exit when nobody writes into its shared memory any more") {
+TEST_CASE("a CTA may exit when no peer writes into its shared memory any more") {
   const auto writes = [](const std::string& end) {
     return registers + addresses + meet + "st.shared::cluster.u32 [%r8+64], %r1;\n" + end + "ret;";
   };
@@ -64,7 +64,7 @@ TEST_CASE("a CTA may exit when nobody writes into its shared memory any more") {
        {"it does not", writes(""), "exit.peer-writes"}});
 }
 
-TEST_CASE("a CTA may exit when nobody arrives at its mbarriers any more") {
+TEST_CASE("a CTA may exit when no peer arrives at its mbarriers any more") {
   const auto arrives = [](const std::string& end) {
     return registers + addresses + "@%p1 mbarrier.init.shared.b64 [smem], 64;\n" +
            "@%p1 fence.mbarrier_init.release.cluster;\n" + meet +

@@ -12,8 +12,8 @@ namespace {
 struct Case {
   const char* name;
   std::string body;
-  std::string rule;           ///< what that of the first report begins with; empty: it is correct
-  std::string or_rule = "?";  ///< another that is as true, in other orders
+  std::string rule;           ///< beginning of the first report's rule; empty: the kernel is correct
+  std::string or_rule = "?";  ///< another rule that is as true, in other orders
 };
 
 /// In every mode with three seeds: the first report is of the rule, or there is none.

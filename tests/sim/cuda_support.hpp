@@ -13,10 +13,10 @@ namespace tests {
 struct CudaOutcome {
   std::vector<std::int32_t> words;
   std::vector<tmajit::Report> reports;
-  std::string text;  ///< of the reports
+  std::string text;  ///< text of the reports
 };
 
-/// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` by one
+/// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` on one
 /// cluster of so many CTAs; `out` has 4096 zeros.
 CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug,
                      tmajit::SimOptions options = {}, std::uint32_t cluster = 1);

@@ -11,10 +11,11 @@ namespace tests {
 
 using Words = std::vector<std::uint64_t>;
 
-/// Runs `body`, which makes %rd9 of %rd1, %rd2, %rd3 (and has %r1 … %r9, %f, %fd, %h, %p), for each triple.
+/// Runs `body` for each triple. It computes %rd9 from %rd1, %rd2, %rd3; it also has %r1 … %r9, %f, %fd, %h,
+/// %p.
 Words evaluate(const std::string& body, const Words& a, const Words& b = {}, const Words& c = {});
 
-/// 32-bit: %r9 of %r1, %r2, %r3.
+/// The 32-bit form: `body` computes %r9 from %r1, %r2, %r3.
 inline std::uint32_t r(const std::string& body, std::uint64_t a, std::uint64_t b = 0, std::uint64_t c = 0) {
   return static_cast<std::uint32_t>(evaluate(body + "\nmov.b64 %rd9, {%r9, %r9};", {a}, {b}, {c})[0]);
 }

@@ -96,7 +96,7 @@ TEST_CASE("one load short is named by its bytes, in one report") {
   }
 }
 
-TEST_CASE("bytes short of or beyond one load, and a load too many to expect, are named likewise") {
+TEST_CASE("bytes short of or beyond one load, and an expected load too many, are reported") {
   for (const auto& [body, words] : {std::pair(pipeline(expects("496")), "which leaves 16 bytes in excess"),
                                     std::pair(pipeline(expects("528")), "which leaves 16 bytes missing"),
                                     std::pair(pipeline(expects("768")), "768 bytes are expected (PTX line"),
@@ -121,7 +121,7 @@ TEST_CASE("a phase that expects no bytes is over while the loads that complete o
   CHECK(outcome.reports[0].ptx_line == line_of(body, load));
 }
 
-TEST_CASE("bytes that nobody sends are no word of those whose copy waits for something else") {
+TEST_CASE("expected bytes are not reported as missing if the thread that loads them waits elsewhere") {
   // Thread 0 has announced bytes. Before it loads them it waits at a barrier that no other thread reaches.
   const Outcome outcome =
       run(registers +

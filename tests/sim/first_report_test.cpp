@@ -39,7 +39,7 @@ TEST_CASE("threads that have not met are a race, though the other has not fenced
   for (const Report& report : outcome.reports) CHECK(report.rule != "store.missing-proxy-fence");
 }
 
-TEST_CASE("an init that nobody has waited for is a race, though it is not fenced yet either") {
+TEST_CASE("an mbarrier.init without later synchronisation is a race, though it is not fenced yet either") {
   // The first thread comes to its fence when a load has come to an mbarrier of its own.
   const auto loaded = [](const std::string& meets) {
     return begin() + "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem+64], 1;\n" + load +

@@ -40,8 +40,8 @@ struct Step {
   enum class Kind : std::uint8_t { put, get, release, acquire };
   Kind kind{};
   std::uint32_t cta = 0;
-  std::uint32_t word = 0;  ///< of data, or of flags
-  std::uint32_t way = 0;   ///< of the releases, or of the acquires
+  std::uint32_t word = 0;  ///< word of data, or of flags
+  std::uint32_t way = 0;   ///< variant of the release, or of the acquire
 };
 
 struct Handovers {

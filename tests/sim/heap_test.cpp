@@ -64,7 +64,7 @@ TEST_CASE("each thread has the blocks that it takes, other threads too") {
   }
 }
 
-TEST_CASE("memory that is free is given out again, to whoever asks") {
+TEST_CASE("freed memory is given out again to any thread") {
   // 64 threads take 4 MiB at a time, and 512 MiB in the end, by turns that nothing else orders.
   const auto outcome = of(R"(
   int sum = 0;
@@ -82,7 +82,7 @@ TEST_CASE("memory that is free is given out again, to whoever asks") {
   for (std::size_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == 127 * 128 / 2 + 128);
 }
 
-TEST_CASE("what is done wrong with blocks is named, with who took them and who gave them back") {
+TEST_CASE("misuse of a block is reported with the threads that allocated and freed it") {
   const std::string take = "int* const mine = static_cast<int*>(malloc(16));\n  *mine = 3;\n";
   const auto read_after = of(take + "free(mine);\n  if (i == 3) out[i] = *(volatile int*)mine;");
   expect_only(read_after, "heap.use-after-free", "the block of 16 bytes at");

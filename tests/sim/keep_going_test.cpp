@@ -120,7 +120,7 @@ TEST_CASE("bytes that an mbarrier does not expect need not be the end") {
   expect_numbers(outcome);
 }
 
-TEST_CASE("what is the end stays so, and a rule that is allowed says it") {
+TEST_CASE("mistakes that end a launch still end it, and allowed rules say so") {
   struct End {
     const char* rule;
     const char* text;

@@ -96,7 +96,7 @@ struct Product {
   std::uint32_t (*encode)(int) = nullptr;
   bool integer = false;
   bool half_result = false;
-  int least = -8;  ///< of the numbers of a and b
+  int least = -8;  ///< least of the numbers in a and b
   int most = 8;
   bool differ = false;  ///< counts bits that differ
 };

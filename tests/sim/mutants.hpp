@@ -1,6 +1,6 @@
 #pragma once
 
-/// Our own kernels, and ways to break them.
+/// The project's own kernels, and edits that break them.
 #include "ptx/edit.hpp"
 #include "sim/support.hpp"
 
@@ -8,7 +8,7 @@ namespace tests {
 
 enum class Base { copy, swizzled, map, bulk, reduce_into };
 
-/// Runs a kernel, edited, on two CTAs; `finished` is false if synchronize() threw.
+/// Runs an edited kernel on two CTAs. `finished` becomes false if synchronize() throws.
 std::shared_ptr<tmajit::SimDevice> run(Base kind, const Edit& edit, bool& finished, std::uint64_t seed,
                                        tmajit::SimOptions::Mode mode = tmajit::SimOptions::Mode::late);
 

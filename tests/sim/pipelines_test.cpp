@@ -25,8 +25,8 @@ struct Pipeline {
 
 struct Mistake {
   std::string name;
-  std::vector<std::string> rules;  ///< of the first report, one of them
-  std::string words;               ///< in its text
+  std::vector<std::string> rules;  ///< rules, one of which the first report names
+  std::string words;               ///< words in that report's text
 };
 
 const std::vector<std::string> overwritten{"shared.overwritten-before-store-read", "race.shared-read-write"};
@@ -71,7 +71,7 @@ const Mistake mistakes[] = {
      "no barrier stands between the wait for a bulk store and this write"},
 };
 
-constexpr std::uint32_t base = 1024;  ///< of the stages in shared memory
+constexpr std::uint32_t base = 1024;  ///< offset of the stages in shared memory
 
 std::string text_of(const Pipeline& pipe, const std::string& mistake) {
   const auto is = [&](const char* name) { return mistake == name; };

@@ -60,7 +60,7 @@ __device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
 struct Shape {
   std::uint32_t grid = 1;
   std::uint32_t block = 64;
-  std::uint32_t threads = 1;  ///< of the host
+  std::uint32_t threads = 1;  ///< threads of the host
   std::uint64_t limit = 1'000'000;
 };
 
@@ -202,7 +202,7 @@ TEST_CASE("races: mbarrier arrivals and waits") {
        "__syncwarp()", "", unordered);
 }
 
-TEST_CASE("races: an mbarrier and those who make it") {
+TEST_CASE("races: an mbarrier, its initialisation and its users") {
   edge(
       "__shared__ u64 storage; const u32 bar = ptx::shared_address(&storage);\n"
       "if (threadIdx.x == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"
@@ -428,7 +428,7 @@ TEST_CASE("races: small asynchronous copies, and the barrier of a cluster of one
        {"race.shared-write-read", "shared.uninitialised"});
 }
 
-TEST_CASE("races: fence.sc orders threads that meet one who changes or reads a counter") {
+TEST_CASE("races: fence.sc orders threads that synchronise with one that changes or reads a counter") {
   // Thread 0 reads the counter and meets the other threads before they execute the fence …
   const std::string start =
       "__shared__ u32 n; const u32 t = threadIdx.x; out[64 + blockIdx.x * 64 + t] = t;\n";

@@ -110,14 +110,14 @@ TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32, which are ke
   CHECK(reduce("add.f32", "0x80000001", 0x80000000, 1).words[0] == 0x80000001);
 }
 
-TEST_CASE("of NaNs in a bulk sum of f64 the source's comes out, not a bit of it changed") {
+TEST_CASE("a NaN of the source is the result of a bulk sum of f64, bit by bit") {
   // Each of both words of an element is the number given: signalling NaNs, and -5.5e-44, a number.
   CHECK(reduce("add.f64", "0x7ff01234", 0xfff0abcd, 1).words[0] == 0x7ff01234);
   CHECK(reduce("add.f64", "0xb7000000", 0xfff0abcd, 1).words[0] == 0xfff0abcd);
   CHECK(reduce("add.f64", "0x7ff01234", 0xb7000000, 1).words[0] == 0x7ff01234);
 }
 
-TEST_CASE("what the engine has no reduction for is refused at its line") {
+TEST_CASE("a reduction that the engine does not have is rejected at its line") {
   for (const char* operation :
        {"add.s64", "inc.s32", "min.f32", "max.f64", "and.f16", "add.f16", "dec.u64"}) {
     CAPTURE(operation);

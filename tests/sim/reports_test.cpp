@@ -12,7 +12,7 @@ namespace {
 
 struct Outcome {
   std::vector<Report> reports;
-  std::string error;  ///< of synchronize()
+  std::string error;  ///< error of synchronize()
 };
 
 /// Runs a kernel that takes the address of 4096 bytes.
@@ -139,7 +139,7 @@ TEST_CASE("bulk copies outside their contract") {
   expect_rule(run(registers + init + load("smem+32", "%rd1", "16"), 1, shared), "exit.load-in-flight", 13);
 }
 
-TEST_CASE("a deadlock names who waits for what") {
+TEST_CASE("a deadlock names the waiting threads and their barriers") {
   SECTION("on an mbarrier") {
     const Outcome outcome =
         run(registers +

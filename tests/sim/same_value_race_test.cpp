@@ -5,7 +5,7 @@
 
 namespace text = tests::text;
 
-TEST_CASE("warps that store the same by one instruction do not race, as memory holds it whoever comes last") {
+TEST_CASE("warps that store equal values by one instruction do not race: their order does not matter") {
   text::Shape shape{.grid = 1, .cluster = 1, .block = 128, .options = {.mode = text::any_mode()}};
   const std::string lane = "and.b32 %r6, %r1, 31;\nshl.b32 %r7, %r6, 4;\nadd.u32 %r7, %r7, %r5;\n";
   const std::string clean[] = {

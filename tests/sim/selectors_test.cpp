@@ -88,7 +88,7 @@ TEST_CASE("every opcode of the table is one that the parser gives, and runs in s
   }
 }
 
-TEST_CASE("what the simulator does not run, or know, is refused at its line by who reaches it") {
+TEST_CASE("unsupported and unknown instructions are rejected at their line when a thread reaches them") {
   const std::string body =
       tests::text::registers +
       "ld.global.u32 %r6, [%rd1];\nsetp.eq.u32 %p2, %r6, 1;\nsetp.eq.u32 %p3, %r6, 2;\n"

@@ -9,8 +9,8 @@ namespace tests {
 /// A kernel k(const unsigned* a, const unsigned* b, unsigned* c, unsigned n) of speed_source() whose speed on
 /// the simulated device is measured. Each of a, b and c has `speed_words` words.
 struct SpeedKernel {
-  std::string_view name;   ///< in the table
-  std::string_view entry;  ///< in the source
+  std::string_view name;   ///< name in the table
+  std::string_view entry;  ///< entry in the source
   std::uint32_t ctas = 1;
   std::uint32_t threads = 256;
   std::uint32_t cluster = 1;
@@ -20,7 +20,7 @@ struct SpeedKernel {
 
 inline constexpr std::uint32_t speed_words = 1 << 20;
 
-/// CUDA C++ with all of them.
+/// CUDA C++ with all of these kernels.
 std::string_view speed_source();
 const std::vector<SpeedKernel>& speed_kernels();
 

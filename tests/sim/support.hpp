@@ -16,7 +16,7 @@
 
 namespace tests {
 
-/// A device that loads kernels with their PTX changed, and is the one it was given in everything else.
+/// A device that edits the PTX of kernels when it loads them, and passes everything else to `device`.
 class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels {
  public:
   EditingDevice(std::shared_ptr<tmajit::Device> device, Edit edit)
@@ -41,7 +41,7 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
 };
 
 /// A kernel from the text of its body: a module with one entry, `k`, that takes `parameters` 64-bit values p0
-/// …. `directives` stand behind its parameters.
+/// …. `directives` follow its parameters.
 tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {},
                            const std::string& directives = {});
 
@@ -49,7 +49,7 @@ tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, co
 /// if there is none.
 std::string refusal(const tmajit::Artifact& artifact);
 
-/// Rules of all reports so far.
+/// The rules of all reports so far.
 std::vector<std::string> rules(const tmajit::SimDevice& device);
 
 }  // namespace tests

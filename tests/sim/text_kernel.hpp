@@ -18,25 +18,25 @@ struct Shape {
   std::uint32_t block = 32;
   tmajit::SimOptions options{};
   std::uint32_t shared_bytes = 4096;
-  std::vector<tmajit::TensorMapSpec> maps{};  ///< of the words; each lies in global memory
+  std::vector<tmajit::TensorMapSpec> maps{};  ///< maps of the words; the maps are in global memory
   bool cooperative = false;
   std::string directives{};            ///< .maxntid and others
-  std::vector<std::uint32_t> words{};  ///< in place of 1024 words, word i holding i
+  std::vector<std::uint32_t> words{};  ///< initial words; empty: 1024 words, word i holding i
 };
 
-/// Runs a kernel that takes the address of the words, then those of the maps; its shared memory is `smem`.
+/// Runs a kernel that takes the address of the words, then those of the maps. Its shared memory is `smem`.
 Outcome run(const std::string& body, Shape shape = {}, const std::string& before = "");
 
-/// The map of 32 rows of so many of the words, by boxes of two rows.
+/// The map of 32 rows of so many words each, in boxes of two rows.
 tmajit::TensorMapSpec rows_of(std::uint32_t words);
 
 std::string all_of(const Outcome& outcome);
 
-/// There is one report, of this rule.
+/// Checks that there is one report, of this rule.
 void expect_only(const Outcome& outcome, const std::string& rule);
-/// There are reports, the first of a rule that begins so.
+/// Checks that there are reports, the first of a rule that begins with `rule`.
 void expect_first(const Outcome& outcome, const std::string& rule);
-/// There is none.
+/// Checks that there are no reports.
 void expect_clean(const Outcome& outcome);
 
 /// One of the modes, by a generator.

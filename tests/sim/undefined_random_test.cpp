@@ -33,7 +33,7 @@ struct Lane {
   Value registers[register_count];
   std::optional<bool> predicates[predicate_count];
   std::optional<bool> carry = false;
-  Value slot;  ///< its own word of shared memory
+  Value slot;  ///< the thread's own word of shared memory
   bool active = true;
 };
 
@@ -237,7 +237,7 @@ const std::string sums =
     "st.param.b32 [a], %x1;\ncall (b), sums, (m, a);\nld.param.b32 %x3, [b];\n}\nadd.u32 %x2, %x1, %x3;\n"
     "E:\nst.param.b32 [y], %x2;\nret;\n}\n";
 
-TEST_CASE("random kernels are reported in the lanes that store what nobody has defined") {
+TEST_CASE("random kernels are reported in the lanes that store uninitialised values") {
   const auto seed = static_cast<std::uint32_t>(tests::seed(20261123));
   constexpr std::uint32_t cases = 300;
   std::cout << "undefined: TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;

@@ -153,7 +153,7 @@ const std::vector<Case> correct{
 
 const std::string declared = ".reg .f32 %f<4>;\n.local .align 8 .b8 mine[16];\n";
 
-TEST_CASE("what nobody has defined is reported where it matters") {
+TEST_CASE("uninitialised values are reported where they matter") {
   const auto mode = GENERATE(0, 1);
   const std::uint32_t block = mode == 0 ? 32 : 20;
   for (const Case& source : sources) {
@@ -177,7 +177,7 @@ TEST_CASE("what nobody has defined is reported where it matters") {
   }
 }
 
-TEST_CASE("what nobody has defined is not reported where it does not matter") {
+TEST_CASE("uninitialised values are not reported where they do not matter") {
   const std::uint32_t block = GENERATE(32U, 20U, 64U);
   for (const Case& each : correct) {
     INFO(each.name << ", " << block << " threads");
@@ -186,7 +186,7 @@ TEST_CASE("what nobody has defined is not reported where it does not matter") {
   }
 }
 
-TEST_CASE("what nobody has defined is followed through functions") {
+TEST_CASE("uninitialised values are tracked through functions") {
   const std::string function =
       ".func (.param .b32 out) twice(.param .b32 in) {\n.reg .b32 %x<3>;\nld.param.b32 %x1, [in];\n"
       "add.u32 %x2, %x1, %x1;\nst.param.b32 [out], %x2;\nret;\n}\n";
@@ -207,7 +207,7 @@ TEST_CASE("what nobody has defined is followed through functions") {
   expect_clean(called("mov.u32 %r10, 1;\n", store));
 }
 
-TEST_CASE("what nobody has defined is followed through functions that call themselves") {
+TEST_CASE("uninitialised values are tracked through recursive functions") {
   // out = in, by as many calls as in has bits; %u is written where `writes` says.
   const auto function = [](const std::string& writes, const std::string& given) {
     return ".func (.param .b32 out) down(.param .b32 depth, .param .b32 in) {\n.reg .b32 %d<3>;\n.reg .b32 "
@@ -259,7 +259,7 @@ TEST_CASE("the pointer of an indirect call matters") {
   expect_first(call("@%p5 "), "register.uninitialised");
 }
 
-TEST_CASE("a report says which register nobody has written, and where that matters") {
+TEST_CASE("a report names the uninitialised register, and the instruction where it matters") {
   const Outcome outcome =
       run_body("add.u32 %r11, %r10, 1;\nshl.b32 %r12, %r11, 2;\nst.global.u32 [%rd3], %r12;\n");
   REQUIRE(outcome.reports.size() == 1);
@@ -283,7 +283,7 @@ TEST_CASE("a report of a load says where what it loaded matters") {
   CHECK_THAT(report.found, ContainsSubstring("\"@%p4 bra E;\" at PTX line"));
 }
 
-TEST_CASE("a row or column of a matrix that nobody has defined makes one of the product so") {
+TEST_CASE("an uninitialised row or column of a matrix makes one of the product undefined") {
   const std::string product =
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f10, %f11, %f12, %f13}, {%r10, %r11, %r12, "
       "%r13}, "
@@ -314,7 +314,7 @@ TEST_CASE("a row or column of a matrix that nobody has defined makes one of the 
   CHECK(run_body(b + beside + store("%f10", "%p3")).reports.empty());
 }
 
-TEST_CASE("coordinates of a copy that nobody has defined, and what it takes to global memory, matter") {
+TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores to global memory, matter") {
   Shape shape;
   shape.grid = shape.cluster = 1;
   shape.options.mode = tests::text::any_mode();
@@ -343,7 +343,7 @@ TEST_CASE("coordinates of a copy that nobody has defined, and what it takes to g
   expect_clean(stored("31"));
 }
 
-TEST_CASE("accumulators that nobody has written matter if a product reads them") {
+TEST_CASE("uninitialised accumulators matter if a product reads them") {
   Shape shape;
   shape.grid = shape.cluster = 1;
   shape.block = 128;
@@ -368,7 +368,7 @@ TEST_CASE("accumulators that nobody has written matter if a product reads them")
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("%f3"));
 }
 
-TEST_CASE("what ldmatrix gives of rows that nobody has written goes to the lanes that have them") {
+TEST_CASE("ldmatrix passes uninitialised rows to the lanes that hold them") {
   const std::string load =
       "and.b32 %r6, %r1, 7;\nshl.b32 %r6, %r6, 4;\nadd.u32 %r6, %r6, %r5;\n"
       "setp.ne.u32 %p2, %r1, 2;\nsetp.lt.and.u32 %p3, %r1, 8, %p2;\n"
@@ -380,7 +380,7 @@ TEST_CASE("what ldmatrix gives of rows that nobody has written goes to the lanes
   expect_clean(run_body(load + "setp.ne.u32 %p4, %r7, 2;\n@%p4 st.global.u32 [%rd3], %r10;\n"));
 }
 
-TEST_CASE("what wmma does with rows and columns that nobody has defined") {
+TEST_CASE("wmma with uninitialised rows and columns") {
   // 16 rows of 16 halves at %r5 and at %r5+512, words of f32 at %r5+1024. Row 3 of a is not written.
   const std::string fragments =
       ".reg .b32 %a<8>;\n.reg .b32 %b<8>;\n.reg .f32 %f<8>;\nshl.b32 %r6, %r1, 4;\nadd.u32 %r6, %r6, %r5;\n"

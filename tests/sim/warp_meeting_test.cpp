@@ -1,5 +1,6 @@
-/// Instructions of a warp whose lanes come from different places: which may meet, and what is said of those
-/// that may not (PTX ISA: shfl.sync, vote.sync, match.sync, redux.sync, elect.sync, bar.warp.sync).
+/// Warp instructions whose lanes come from different places in the code: which of them may meet, and the
+/// reports for those that may not (PTX ISA: shfl.sync, vote.sync, match.sync, redux.sync, elect.sync,
+/// bar.warp.sync).
 #include "sim/text_kernel.hpp"
 
 #include <bit>
@@ -20,8 +21,8 @@ Shape one_warp(std::uint32_t block = 32) {
       .grid = 1, .cluster = 1, .block = block, .options = {.mode = any_mode(), .seed = GENERATE(1U, 2U, 3U)}};
 }
 
-/// Even lanes execute `even`, odd lanes `odd`; each leaves its result in %r13, and %rd3 gets it. %r1 is the
-/// lane, %r21 to %r23 hold 100 more, %p4 whether the lane is below 10, %p5 whether it is not.
+/// Even lanes execute `even`, odd lanes `odd`. Each leaves its result in %r13, which is stored to [%rd3]. %r1
+/// is the lane, %r21 is 100 more, %p4 is whether the lane is below 10, %p5 whether it is not.
 std::string by_two_ways(const std::string& even, const std::string& odd) {
   return registers + element +
          "and.b32 %r10, %r1, 1;\nsetp.ne.u32 %p2, %r10, 0;\nadd.u32 %r21, %r1, 100;\nmov.u32 %r13, 7;\n"
@@ -42,7 +43,7 @@ const Meeting meetings[] = {
     {"shfl.sync.bfly.b32 %r13, %r1, 1, 31, -1;\n",
      "shfl.sync.bfly.b32 %r14, %r21, 1, 31, -1;\nmov.u32 %r13, %r14;\n",
      [](std::uint32_t i) { return (i ^ 1) + (i % 2 == 0 ? 100 : 0); }},
-    // Distances, bounds and predicates are each lane's own.
+    // Distances, bounds and predicates differ from lane to lane.
     {"shfl.sync.down.b32 %r13|%p6, %r1, 1, 31, -1;\n@!%p6 mov.u32 %r13, 1000;\n",
      "shfl.sync.down.b32 %r13|%p7, %r21, 3, 31, -1;\n@!%p7 mov.u32 %r13, 1001;\n",
      [](std::uint32_t i) {
@@ -78,7 +79,7 @@ const Meeting meetings[] = {
      [](std::uint32_t) { return 1U; }},
     {"bar.warp.sync -1;\nmov.u32 %r13, 1;\n", "bar.warp.sync -1;\nmov.u32 %r13, 2;\n",
      [](std::uint32_t i) { return 1 + i % 2; }},
-    // Each kind of lanes among itself, and then all of them.
+    // First the even and the odd lanes separately, then all of them.
     {"redux.sync.add.u32 %r14, %r1, 0x55555555;\nshfl.sync.bfly.b32 %r13, %r14, 1, 31, -1;\n",
      "redux.sync.min.u32 %r14, %r1, 0xaaaaaaaa;\nshfl.sync.bfly.b32 %r13, %r14, 1, 31, -1;\n",
      [](std::uint32_t i) { return i % 2 == 0 ? 1U : 240U; }},
@@ -97,7 +98,7 @@ TEST_CASE("lanes meet at instructions of different places that are alike") {
 }
 
 TEST_CASE("lanes meet at more than two places, some of them in a loop") {
-  // Lanes 4 i to 4 i + 3 come i turns later to the place of their lane % 4.
+  // Lane 4 i + k comes to place k after i iterations.
   std::string body =
       registers + element +
       "shr.u32 %r10, %r1, 2;\nand.b32 %r11, %r1, 3;\nW:\nsetp.eq.u32 %p2, %r10, 0;\n@%p2 bra D;\n"
@@ -120,7 +121,7 @@ TEST_CASE("lanes that have exited are not waited for by those at other places") 
     CHECK(outcome.words[i] == (i % 2 == 0 && i > 15 ? i : 8 * 7 + 16 * 16));
 }
 
-TEST_CASE("what one lane has not defined is undefined where it gets to at another place") {
+TEST_CASE("an uninitialised value of one lane is undefined in the lane that receives it elsewhere") {
   const Shape shape = one_warp();
   const std::string even = "shfl.sync.bfly.b32 %r13, %r25, 1, 31, -1;\n";
   const std::string odd = "shfl.sync.bfly.b32 %r13, %r1, 1, 31, -1;\n";
@@ -141,11 +142,11 @@ TEST_CASE("lanes that wait for each other at instructions that cannot meet are n
       {"redux.sync.add.u32 %r13, %r1, -1;\n", "redux.sync.min.u32 %r13, %r1, -1;\n"},
       {"redux.sync.add.u32 %r13, %r1, -1;\n", "redux.sync.add.s32 %r13, %r1, -1;\n"},
       {"match.any.sync.b32 %r13, %r1, -1;\n", "match.all.sync.b32 %r13, %r1, -1;\n"},
-      // Different masks of members, each with lanes of the other.
+      // The two masks of members differ, and share lanes.
       {ballot, "vote.sync.ballot.b32 %r13, %p4, 0xabababab;\n"},
       {"bar.warp.sync -1;\n", "bar.warp.sync 0xabababab;\n"},
       {"elect.sync %r13|%p6, -1;\n", "elect.sync %r13|%p6, 0xabababab;\n"},
-      // All of the warp is to be at one instruction, or at one barrier.
+      // All lanes of the warp must be at one instruction, or at one barrier.
       {"bar.sync 0;\n", ballot},
       {"barrier.sync 0;\n", ballot},
       {"bar.sync 0;\n", "bar.sync 0;\n"},
@@ -159,7 +160,7 @@ TEST_CASE("lanes that wait for each other at instructions that cannot meet are n
 }
 
 TEST_CASE("three groups of lanes that wait for each other in a circle are named") {
-  // Lanes 0 to 9, 10 to 19, 20 to 31; each waits for itself and the next.
+  // Groups are lanes 0 to 9, 10 to 19 and 20 to 31. Each waits for itself and the next group.
   const Outcome outcome =
       run(registers +
               "setp.lt.u32 %p2, %r1, 10;\n@%p2 bra A;\nsetp.lt.u32 %p3, %r1, 20;\n@%p3 bra B;\n"

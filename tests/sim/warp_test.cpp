@@ -122,7 +122,7 @@ extern "C" __global__ void k(int* out) {
     CHECK(run_cuda(source, 64, false, {.mode = mode}).words[40] == 0);
 }
 
-TEST_CASE("what lane 0 does for the elected lane shows in mode random") {
+TEST_CASE("mode random shows that lane 0 acts in place of the elected lane") {
   const auto source = [](const std::string& waiter) {
     return R"(
 extern "C" __global__ void k(int* out) {

@@ -70,7 +70,7 @@ TEST_CASE("a product that reads by another swizzle than the matrix was loaded by
   expect_first(multiply(32, Swizzle::b32, 2), "wgmma.swizzle");
 }
 
-TEST_CASE("what threads have written over a load is theirs") {
+TEST_CASE("words that threads have written over a load count as theirs") {
   // All of the tile, each thread 16 words.
   std::string write = "shl.b32 %r12, %r1, 6;\nadd.u32 %r12, %r12, %r5;\n";
   for (int i = 0; i < 16; ++i) write += fmt::format("st.shared.u32 [%r12+{}], %r1;\n", 1024 + 4 * i);

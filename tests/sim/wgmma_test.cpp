@@ -24,7 +24,7 @@ struct Case {
   std::string b = "bf16";
   std::string d = "f32";
   std::uint32_t n = 64;
-  std::uint32_t width = 128;  ///< of the swizzle; 16: none
+  std::uint32_t width = 128;  ///< span of the swizzle; 16: none
   bool a_in_registers = false;
   bool a_by_columns = false;
   bool b_by_rows = false;

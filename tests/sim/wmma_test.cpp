@@ -20,7 +20,7 @@ namespace {
 struct Type {
   std::string name;
   std::uint32_t bits;
-  char kind;  ///< of its registers: w, f, or d for f64
+  char kind;  ///< kind of its registers: w, f, or d for f64
   int least;  ///< numbers that the type holds exactly
   int most;
 };
@@ -90,7 +90,7 @@ struct Product {
   bool a_by_column = false;
   bool b_by_column = false;
   bool c_by_column = false;
-  std::string modifier = "";  ///< of the product, behind its types; of b1 before .sync
+  std::string modifier = "";  ///< modifier of the product, behind its types; for b1 before .sync
   std::uint32_t more = 0;     ///< elements between the lines of each matrix, of 16 bytes
   bool shared = false;        ///< a and b go through shared memory
 

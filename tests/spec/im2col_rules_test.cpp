@@ -155,7 +155,7 @@ TEST_CASE("an extent and its upper corner add up to less than 2^31") {
          [](auto& m) { m.shape[1] = 1ULL << 31, m.pixel_box.upper[0] = 0; }});
 }
 
-TEST_CASE("of an unknown mode no box is judged") {
+TEST_CASE("no box is checked in an unknown mode") {
   auto map = legal();
   map.mode = static_cast<MapMode>(2);
   CHECK(rules(validate(map)) == Rules{"mode.known"});
@@ -189,7 +189,7 @@ TEST_CASE("a filter walks over the dimensions of an image alone") {
          [](auto& m) { m.element_strides[3] = 2; }});
 }
 
-TEST_CASE("what belongs to the other mode is zero") {
+TEST_CASE("fields of the other mode must be zero") {
   check({"mode.unused", "box[2]", "box[2] = 0", [](auto& m) { m.box[2] = 1; }});
   check({"tail.zero", "pixel_box.lower[2]", "= 0", [](auto& m) { m.pixel_box.lower[2] = -1; }});
   auto tiled = TensorMapSpec::of(images(), {1, 1, 8, 32});

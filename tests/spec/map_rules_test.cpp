@@ -227,7 +227,7 @@ TEST_CASE("values that are no enumerators") {
             {"oob-fill.known", "oob-fill", "nan", [](auto& m) { m.oob_fill = static_cast<OobFill>(2); }});
 }
 
-TEST_CASE("what lies beyond the rank is zero") {
+TEST_CASE("fields beyond the rank must be zero") {
   check_map(valid(), {"tail.zero", "shape[3]", "shape[3] = 0", [](auto& m) { m.shape[3] = 1; }});
   check_map(valid(), {"tail.zero", "strides[4]", "strides[4] = 0", [](auto& m) { m.strides[4] = 16; }});
   check_map(valid(), {"tail.zero", "box[3]", "box[3] = 0", [](auto& m) { m.box[3] = 1; }});

@@ -99,7 +99,7 @@ TEST_CASE("an address is not null, and a multiple of the unit; that of nothing m
   CHECK(low[0].legal == "0x10");
 }
 
-TEST_CASE("what is written has an element of its own for each index, exactly") {
+TEST_CASE("written views have a separate element for each index, exactly") {
   CHECK(written(dense({64, 64})) == Rules{});
   CHECK(written(view({64, 64}, {1, 64})) == Rules{});
   CHECK(written(view({64, 64}, {-64, -1})) == Rules{});
@@ -142,7 +142,7 @@ TEST_CASE("strides that would be legal are named only where there are any") {
   CHECK(found[0].legal == "a smaller shape");
 }
 
-TEST_CASE("what is written shares no byte with what else is read or written") {
+TEST_CASE("written views share no byte with other views") {
   const TensorView tensor = dense({16, 64});
   const DevicePtr end = origin + 16 * 64 * 4;
   CHECK(apart({{tensor, origin, true}, {tensor, end}}).empty());

@@ -77,7 +77,7 @@ TEST_CASE("columns, rows and blocks of one array do not overlap") {
   CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {63, 1}), base + 32 * 4));
 }
 
-TEST_CASE("what is said to be apart is apart") {
+TEST_CASE("views that the search calls disjoint are disjoint") {
   const auto seed = static_cast<unsigned>(tests::seed(std::random_device{}()));
   CAPTURE(seed);
   std::mt19937 random(seed);

@@ -11,11 +11,11 @@
 /// One value that a violation names as legal: "box[1] = 32, or swizzle none" are two.
 struct Remedy {
   std::string field;                   ///< "box", "swizzle", "rank", "rows", "flat", "address" …
-  std::optional<std::uint32_t> index;  ///< of fields with one number a dimension
+  std::optional<std::uint32_t> index;  ///< index, for fields with one number a dimension
   std::vector<std::uint64_t> numbers;  ///< bytes of strides, as "bytes" says
   std::string word;                    ///< "none" of "swizzle none", f32 of a type
   bool bytes = false;
-  std::optional<std::uint64_t> stages;  ///< of "a tile of 8x32 with stages = 2"
+  std::optional<std::uint64_t> stages;  ///< stages in "a tile of 8x32 with stages = 2"
 };
 
 inline std::vector<std::uint64_t> numbers_of(const std::string& text) {

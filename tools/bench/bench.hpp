@@ -23,7 +23,7 @@ struct Options : ProgramOptions {
   std::vector<std::uint64_t> sizes;        ///< bytes of a case's largest operand
   std::vector<tmajit::ElementType> types;  ///< element types
   std::string sweep;                       ///< tune this family's tiles instead
-  std::string expression;                  ///< of a sweep
+  std::string expression;                  ///< expression of a sweep
   std::size_t limit = 500;                 ///< candidates of a sweep
   std::string probe;                       ///< internal: one first compile in a fresh process
 

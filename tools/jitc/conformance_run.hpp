@@ -9,7 +9,7 @@
 
 namespace jitc {
 
-/// Cases of the conformance suite, and where they run.
+/// Cases of the conformance suite, and the device that runs them.
 struct ConformanceRun {
   std::vector<const conformance::Case*> cases;
   std::string device = "auto";
@@ -22,8 +22,8 @@ struct ConformanceResults {
   Json cases;   ///< an object a case, in order: case, trials, wrong, differences, error
 };
 
-/// Runs them in processes of their own: a kernel that a GPU takes for illegal ends what its process can do,
-/// and the cases behind it go on in the next one. Throws Error where there is no such device.
+/// Runs the cases in child processes. After a kernel that a GPU finds illegal, its process can do no more,
+/// and the remaining cases run in the next process. Throws Error if there is no such device.
 [[nodiscard]] ConformanceResults run_conformance(const ConformanceRun& run);
 
 }  // namespace jitc

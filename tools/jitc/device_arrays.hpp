@@ -40,8 +40,8 @@ class DeviceArrays {
   std::vector<tmajit::Buffer> inputs_;
   std::vector<tmajit::Buffer> outputs_;
   std::vector<std::vector<std::byte>> made_up_;
-  std::vector<MemoryImage> images_;             ///< of the inputs
-  std::vector<std::vector<std::byte>> before_;  ///< what outputs hold at first, if that is no pattern
+  std::vector<MemoryImage> images_;             ///< images of the inputs
+  std::vector<std::vector<std::byte>> before_;  ///< initial bytes of outputs, if they are no pattern
 };
 
 }  // namespace jitc

@@ -35,8 +35,8 @@ using tmajit::Error;
 using tmajit::MapFacts;
 
 struct LintCommand {
-  ProblemOptions problem;  ///< its word may be a file instead
-  std::uint32_t step = 1;  ///< of several kernels, from 1
+  ProblemOptions problem;  ///< problem; its word may be a file instead
+  std::uint32_t step = 1;  ///< step among several kernels, from 1
   OwnOptions own;
   CompilerOptions compiler;
   std::vector<std::string> maps;
@@ -54,7 +54,7 @@ struct Subject {
   std::string text;
   tmajit::Artifact artifact = {};  ///< with the same PTX, and its source if that was compiled here
   tmajit::LintOptions options;
-  std::size_t first_given_map = 0;  ///< those of LintOptions::maps before it are not the user's
+  std::size_t first_given_map = 0;  ///< first of LintOptions::maps that the user gave
 };
 
 /// PARAM=REST

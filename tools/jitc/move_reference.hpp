@@ -13,11 +13,11 @@ namespace jitc {
 
 /// How an output differs from what it should be.
 struct Difference {
-  std::uint64_t elements = 0;        ///< of the output
-  std::uint64_t wrong = 0;           ///< elements
-  std::uint64_t stray_bytes = 0;     ///< changed between or beside the elements
-  std::vector<std::uint64_t> index;  ///< of the first wrong element
-  std::string expected;              ///< its bits, "0x3f800000"
+  std::uint64_t elements = 0;        ///< elements of the output
+  std::uint64_t wrong = 0;           ///< wrong elements
+  std::uint64_t stray_bytes = 0;     ///< bytes changed between or beside the elements
+  std::vector<std::uint64_t> index;  ///< index of the first wrong element
+  std::string expected;              ///< bits of the expected element, "0x3f800000"
   std::string found;
   [[nodiscard]] bool none() const noexcept { return wrong == 0 && stray_bytes == 0; }
 };

@@ -51,8 +51,7 @@ std::string tile_words() {
   return fmt::to_string(fmt::join(words, ", "));
 }
 
-/// The first option that gives the kernel a tile of the caller's choice: an expression may read that tile,
-/// too.
+/// The first given option that chooses the kernel's tile. An expression that reads its tile counts as one.
 std::string_view tile_option(const ProblemOptions& options) {
   for (const auto& argument : tmajit::find_operation(tiles).arguments) {
     const bool chooses = argument.option != "--expr" && argument.option != "--op" &&
@@ -64,8 +63,7 @@ std::string_view tile_option(const ProblemOptions& options) {
              : std::string_view();
 }
 
-/// The first given option that kernels with a tile of the caller's choice do not take: they see tensors as
-/// they are.
+/// The first given option that kernels with a chosen tile do not take: they use tensors as they are given.
 std::string_view planner_option(const ProblemOptions& options, const FamilyInfo& family) {
   for (const auto& [option, text] : options.arguments) {
     const bool is_taken = option == "--expr" ? family.computes
@@ -76,7 +74,7 @@ std::string_view planner_option(const ProblemOptions& options, const FamilyInfo&
   return {};
 }
 
-/// "reduce and reduce_into do": the operations that take an option.
+/// The operations that take an option: "reduce and reduce_into do".
 std::string takers(std::string_view option) {
   std::vector<std::string_view> names;
   for (const auto& operation : tmajit::operations()) {
@@ -156,7 +154,7 @@ namespace {
 /// Whether the operation, or the family with a tile of the caller's choice, takes an option.
 bool takes(const Request& request, std::string_view option) {
   if (request.argument(option) != nullptr || request.asks_for_view(option)) return true;
-  // Inputs without files are made of parts.
+  // Inputs without files are parts along --axis, whose extents are in --parts.
   const bool makes_parts = request.operation->name == "concat" || request.operation->is_batch;
   return makes_parts && (option == "--axis" || option == "--parts");
 }

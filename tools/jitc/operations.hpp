@@ -24,7 +24,7 @@ using Shape = std::vector<std::uint64_t>;
 /// The request that OPERATION and the options that come with it make together.
 struct Request {
   const tmajit::OperationInfo* operation = nullptr;  ///< never null once it was read
-  const tmajit::FamilyInfo* family = nullptr;        ///< whose kernels alone are asked for; null: any
+  const tmajit::FamilyInfo* family = nullptr;        ///< only this family's kernels are requested; null: any
   [[nodiscard]] std::string_view family_name() const {
     return family == nullptr ? std::string_view() : family->name;
   }

@@ -31,15 +31,16 @@ struct ProblemOptions {
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
   std::optional<std::uint32_t> inputs = {};   ///< default: as many as the files, or as the expression reads
-  std::filesystem::path into = {};            ///< of reduce_into: what the output holds before
-  std::optional<std::uint64_t> outputs = {};  ///< of a convolution's filter, where no file is the filter
+  std::filesystem::path into = {};            ///< for reduce_into: previous content of the output
+  std::optional<std::uint64_t> outputs = {};  ///< outputs of a convolution's filter that is no file
 
-  /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Those that were not given are empty.
+  /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Arguments that are not given are
+  /// empty.
   std::map<std::string, std::string, std::less<>> arguments = {};
   [[nodiscard]] const std::string& argument(std::string_view option) const;
 };
 
-/// How kernels are compiled and where they are kept.
+/// Options of compiling and caching kernels.
 struct CompilerOptions {
   std::string arch = "sm_90a";
   bool line_info = true;

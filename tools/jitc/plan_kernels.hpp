@@ -13,7 +13,7 @@ namespace jitc {
 /// The chip that --device names to a command that plans and runs nothing.
 struct ChipChoice {
   tmajit::Chip chip;
-  bool present = false;  ///< in this machine
+  bool present = false;  ///< whether the device is in this machine
   std::string why;       ///< why "auto" took no GPU; empty where it did
 };
 /// "auto": the first Hopper GPU's, else an H200's; "h200": that at once; "gpu", "gpu:N". Opens no device.

@@ -37,20 +37,20 @@ struct Problem {
   std::string word;       ///< as it was typed: "permute", "bulk"
   std::string arguments;  ///< "--axes 0,2,1,3", as far as they change anything
   Request request;
-  std::string operation_name = {};  ///< what is done to the views: "pad" for permute --pad
-  tmajit::Arguments given;          ///< of that operation
+  std::string operation_name = {};  ///< operation on the views: "pad" for permute --pad
+  tmajit::Arguments given;          ///< arguments of that operation
   InputViews views;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
   std::vector<InputArray> files;        ///< one an input, or none
-  std::optional<InputArray> into = {};  ///< what the output holds before, if that is a file's
-  bool outputs_are_booleans = false;    ///< of NumPy, as the files are
-  std::vector<std::string> notes;       ///< what was chosen for the user, in words
+  std::optional<InputArray> into = {};  ///< previous content of the output, if it comes from a file
+  bool outputs_are_booleans = false;    ///< whether outputs are NumPy's booleans, as the files are
+  std::vector<std::string> notes;       ///< choices that jitc made for the user, in words
 
   /// The operation, where the arrays' memory begins at these addresses.
   [[nodiscard]] tmajit::Operation operation(const Addresses& at) const;
 
-  /// How an output is written: the NumPy type of the elements.
+  /// The NumPy type of an output's elements, for its file.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
   /// Returns addresses that must not be accessed: multiples of 256, far apart.
@@ -59,11 +59,11 @@ struct Problem {
 
 /// Use that a problem is made for.
 enum class Purpose {
-  look,  ///< nothing runs: without a shape the inputs have the box's, or 4096x4096
-  run,   ///< inputs need files or a shape; rows that tiles cannot take as they are get padded on the device
+  look,  ///< nothing runs: the default shape of inputs is the box's, or 4096x4096
+  run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device
 };
 
-/// Makes sense of the options. The result may break rules of kernels.
+/// Interprets the options. The result may break rules of kernels.
 /// Throws Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad
 /// file.
 [[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);

@@ -17,14 +17,14 @@ namespace jitc {
 struct RunOptions {
   ProblemOptions problem;
   bool check = false;      ///< compare the outputs with a plain walk
-  std::uint64_t seed = 1;  ///< of inputs that are made up
+  std::uint64_t seed = 1;  ///< seed of generated inputs
   CompilerOptions compiler;
   SimulationOptions simulation;
   bool wants_simulation = false;  ///< an option was given that only the simulated device has
   std::vector<std::string> out;   ///< one an output, or none
   std::string device = "auto";
   std::uint32_t repeat = 20;
-  OwnOptions own;   ///< of a kernel from a file, or of how one from elsewhere is launched
+  OwnOptions own;   ///< options of a kernel from a file, or of the launch of one from elsewhere
   std::string ptx;  ///< a kernel from elsewhere
   std::string format = "text";
 };

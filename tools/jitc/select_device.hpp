@@ -14,8 +14,8 @@ namespace jitc {
 /// A device to run on.
 struct DeviceChoice {
   std::shared_ptr<tmajit::Device> device;
-  std::unique_ptr<Simulation> simulation;  ///< of the same device; null for a GPU
-  std::string why;                         ///< what decided, where "auto" took the simulated device
+  std::unique_ptr<Simulation> simulation;  ///< simulation of the same device; null for a GPU
+  std::string why;                         ///< reason, where "auto" took the simulated device
 };
 
 /// The first Hopper GPU, or why there is none.

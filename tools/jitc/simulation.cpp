@@ -33,7 +33,7 @@ std::string describe_count(std::uint64_t n) {
 /// Result of a run.
 struct Result {
   std::vector<Report> reports;
-  std::string printed;  ///< by printf
+  std::string printed;  ///< output of printf
   std::uint64_t thread_instructions = 0;
   double host_seconds = 0;
 };

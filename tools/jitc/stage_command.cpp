@@ -31,7 +31,7 @@ enum class Stage { source, ptx, sass, cubin };
 
 struct StageOptions {
   ProblemOptions problem;
-  std::uint32_t step = 1;  ///< of several kernels, from 1
+  std::uint32_t step = 1;  ///< step among several kernels, from 1
   OwnOptions own;
   CompilerOptions compiler;
   std::string out;

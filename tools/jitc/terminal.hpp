@@ -17,7 +17,7 @@
 namespace jitc {
 
 [[nodiscard]] bool is_terminal(int fd);
-/// Columns of the terminal behind `fd`, or of a wide page where it is none.
+/// Columns of the terminal behind `fd`; if it is no terminal, those of a wide page.
 [[nodiscard]] std::size_t columns(int fd);
 
 /// Whether `fd` is a terminal and $NO_COLOR is not set.
@@ -38,15 +38,15 @@ void tell(fmt::format_string<Values...> text, Values&&... values) {
   tell(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
-/// One line on standard error, `title` set off as a heading.
+/// Writes one line to standard error, with `title` as a heading.
 void say(std::string_view title, std::string_view text);
 template <class... Values>
 void say(std::string_view title, fmt::format_string<Values...> text, Values&&... values) {
   say(title, std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
-/// Tells a person at a terminal what takes so long, once it has taken a second: label, seconds, and how
-/// far it has come where that is known. Silent elsewhere. The line goes away with the object.
+/// A line of progress on a terminal, shown after one second: label, seconds, and the share done if it is
+/// known. Silent elsewhere. The line disappears with the object.
 class Progress {
  public:
   explicit Progress(std::string label, std::uint64_t total = 0);
@@ -55,7 +55,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::uint64_t amount) noexcept { done_ += amount; }
-  /// How far it has come, where that is no share of a total. Thread-safe.
+  /// Sets a text for progress that is no share of a total. Thread-safe.
   void note(std::string text);
 
  private:

@@ -40,7 +40,7 @@ struct TuneCommandOptions {
   bool list = false;
   std::string export_to;
   std::string import_from;
-  OwnOptions own;  ///< of a kernel from a file
+  OwnOptions own;  ///< options of a kernel from a file
   std::vector<std::string> values;
   std::string save;
 

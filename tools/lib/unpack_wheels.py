@@ -1,6 +1,6 @@
 """unpack_wheels.py FOLDER WHEEL...: the include/, lib/ and bin/ of CUDA wheels, laid out as a toolkit.
 
-Wheels keep them under nvidia/<name>/; which <name> has changed between releases.
+Wheels keep them under nvidia/<name>/; <name> differs between releases.
 """
 
 import pathlib

@@ -63,7 +63,7 @@ class InputArray {
 /// A .npy file for writing. It appears under its name whole, when commit() is called, or not at all.
 class OutputArray {
  public:
-  /// Opens the file, so that a folder that is missing or not writable is found out at once. Throws Error{io}.
+  /// Opens the file, so that a missing or read-only folder fails at once. Throws Error{io}.
   TMAJIT_API explicit OutputArray(std::filesystem::path path);
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
@@ -71,7 +71,7 @@ class OutputArray {
   /// by the caller. Throws Error{io}.
   [[nodiscard]] TMAJIT_API std::span<std::byte> reserve(std::string_view descr, std::uint32_t item_bytes,
                                                         std::span<const std::uint64_t> shape);
-  /// Brings the elements to the disk and names the file. Throws Error{io}.
+  /// Writes the elements to the disk and gives the file its name. Throws Error{io}.
   TMAJIT_API void commit();
 
  private:

@@ -90,7 +90,7 @@ class DescribedLaunch {
   struct Step {
     LaunchShape shape;
     std::vector<std::vector<std::byte>> bytes;
-    std::vector<void*> parameters;  ///< of `bytes`
+    std::vector<void*> parameters;  ///< pointers into `bytes`
   };
 
   LaunchBuffers buffers_;

@@ -57,8 +57,8 @@ struct TensorMapParameter {
   std::optional<ElementType> type = {};
   std::vector<std::uint64_t> shape = {};              ///< empty: the buffer's
   std::vector<std::uint64_t> strides = {};            ///< bytes, one a dimension; empty: dense
-  std::vector<std::uint32_t> box = {};                ///< of a tiled map
-  std::optional<PixelBoxDescription> pixel_box = {};  ///< of an im2col map, which has no box
+  std::vector<std::uint32_t> box = {};                ///< box of a tiled map
+  std::optional<PixelBoxDescription> pixel_box = {};  ///< box of an im2col map, which has no `box`
   std::vector<std::uint32_t> element_strides = {};    ///< empty: all 1
   Interleave interleave = Interleave::none;
   Swizzle swizzle = Swizzle::none;
@@ -89,7 +89,7 @@ using KernelParameter = std::variant<ScalarParameter, PointerParameter, TensorMa
 
 /// One launch of a kernel.
 struct KernelLaunch {
-  std::string path = "$";  ///< where it stands in the description
+  std::string path = "$";  ///< location in the description
   std::string entry = {};  ///< any part of the kernel's name; empty: the only kernel
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};

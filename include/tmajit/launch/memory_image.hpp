@@ -53,7 +53,7 @@ TMAJIT_API void gather(std::span<std::byte> array, std::span<const std::byte> me
 /// The bytes that a view's memory shall hold. They are the array's own bytes where no element has to move.
 struct MemoryImage {
   std::vector<std::byte> own;
-  std::span<const std::byte> bytes;  ///< of `own` or of the array, which must outlive it
+  std::span<const std::byte> bytes;  ///< view of `own`, or of the array, which must outlive it
 
   /// The bytes that scatter() makes, with zeros between the elements.
   [[nodiscard]] TMAJIT_API static MemoryImage of(const MemorySpan& span, const TensorView& view,

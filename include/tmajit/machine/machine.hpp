@@ -24,7 +24,7 @@ struct MachineCheck {
   std::string subject;  ///< "NVRTC"
   Health health = Health::good;
   std::string found = {};
-  std::string remedy = {};   ///< what to do, if it is not good
+  std::string remedy = {};   ///< the fix, if it is not good
   std::string details = {};  ///< a JSON object on one line, or empty
 };
 

@@ -15,7 +15,7 @@ struct Padding {
   static constexpr std::string_view operation = "pad";
   /// Destination index of the source's first element, a number a dimension; negative crops.
   Dims before = {};
-  double value = 0;  ///< of destination elements that the source does not reach, converted to their type
+  double value = 0;  ///< the value of elements without a source, converted to the destination's type
 };
 
 namespace operation {

@@ -35,7 +35,7 @@ template <>
 struct Scan {
   static constexpr std::string_view operation = "scan";
   ScanOp op = ScanOp::sum;
-  std::int64_t axis = -1;  ///< of the destination; a negative one counts from the end
+  std::int64_t axis = -1;  ///< dimension of the destination; a negative one counts from the end
   /// Each result is of the elements before its own; the first is the identity: 0 of sums, 1 of products. Of
   /// `min` it is the greatest value of the expression's type, of `max` the least one: an infinity of
   /// floating point.

@@ -20,8 +20,8 @@ enum class Boundary : std::uint8_t {
   zero,      ///< 0
   constant,  ///< Stencil::value
   clamp,     ///< the nearest element: of index -2 that of 0
-  wrap,      ///< that from the other end: of -2 that of n - 2
-  reflect,   ///< that as far inside, the edge not repeated, as NumPy's "reflect": of -2 that of 2
+  wrap,      ///< element from the other end: for -2 that of n - 2
+  reflect,   ///< mirrored element, the edge not repeated, as NumPy's "reflect": for -2 that of 2
 };
 /// "zero", "constant", "clamp", "wrap", "reflect".
 [[nodiscard]] TMAJIT_API std::string_view name(Boundary boundary) noexcept;
@@ -36,7 +36,7 @@ inline constexpr std::uint32_t max_stencil_dims = 3;
 struct Stencil {
   static constexpr std::string_view operation = "stencil";
   Boundary boundary = Boundary::zero;
-  double value = 0;  ///< of Boundary::constant, converted to the source's type
+  double value = 0;  ///< value for Boundary::constant, converted to the source's type
   /// The destination's dimensions that the offsets of a call are along, in their order; a negative one counts
   /// from the end. Empty: the last ones.
   Dims dims = {};

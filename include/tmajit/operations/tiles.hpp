@@ -17,9 +17,9 @@ struct Operation;
 /// moved.
 struct Tiles {
   static constexpr std::string_view operation = "tiles";
-  std::string family = "copy";         ///< copy, map, bulk, snapshot or reduce_into
-  std::string expression = {};         ///< of families that compute; it also reads t[d] and tile_index
-  CombineOp combine = CombineOp::add;  ///< of families that combine
+  std::string family = "copy";  ///< copy, map, bulk, snapshot or reduce_into
+  std::string expression = {};  ///< expression of families that compute; it also reads t[d] and tile_index
+  CombineOp combine = CombineOp::add;  ///< operation of families that combine
   TileOptions options = {};
 };
 

@@ -13,12 +13,12 @@
 
 TMAJIT_BEGIN
 
-/// The kernels that a tool looked at, and what it found. It refers to texts and lists of the caller.
+/// The kernels that a tool checked, and its findings. It refers to texts and lists of the caller.
 struct FindingsReport {
   std::string_view tool;                 ///< name of the tool: "jitc lint"
   std::string_view input;                ///< file or name of the PTX
   std::string_view source;               ///< file of the PTX's source, or empty
-  std::span<const std::string> kernels;  ///< that were looked at
+  std::span<const std::string> kernels;  ///< kernels that were checked
   std::span<const Finding> findings;
   /// For each finding its places in the source, the innermost function first; or empty.
   std::span<const std::vector<SourcePlace>> places = {};
@@ -35,8 +35,8 @@ struct FindingsReport {
 /// A report of the simulated device as JSON: its finding, source, CTA, thread and count.
 [[nodiscard]] TMAJIT_API std::string report_json(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts);
-/// The same for people, a heading on the left for each part: where it is, the thread, what was found, what is
-/// legal and what helps. At most `width` columns wide; with ANSI colours if `colour`.
+/// The same for people, with a heading on the left for each part: the place, the thread, the finding, the
+/// legal behaviour and the fix. At most `width` columns wide; with ANSI colours if `colour`.
 [[nodiscard]] TMAJIT_API std::string report_text(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts,
                                                  std::size_t width, bool colour);

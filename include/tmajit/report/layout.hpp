@@ -22,8 +22,8 @@ template <>
 /// One instruction of a warp, drawn over the tile.
 struct ShownAccess {
   AccessPattern pattern;
-  std::uint32_t number;        ///< of the pattern's instructions, from 0
-  std::uint32_t instructions;  ///< that the pattern has
+  std::uint32_t number;        ///< number of the instruction in the pattern, from 0
+  std::uint32_t instructions;  ///< instructions of the pattern
   WarpAccess access;
 };
 
@@ -41,10 +41,10 @@ struct PatternConflicts {
 /// Everything that a picture of a box in shared memory shows, as text, SVG or JSON.
 struct LayoutView {
   BoxLayout box;
-  std::vector<std::uint32_t> extents;  ///< of the box, outermost first, as they were given to BoxLayout
+  std::vector<std::uint32_t> extents;  ///< extents of the box, outermost first, as given to BoxLayout
   ColourBy colour = ColourBy::column;
   std::optional<ShownAccess> shown = {};
-  std::uint32_t lines = 0;  ///< of 128 bytes, at most; 0: all
+  std::uint32_t lines = 0;  ///< lines of 128 bytes to show, at most; 0: all
   std::vector<PatternConflicts> patterns = {};
   std::string cut_hint = {};  ///< added where lines are left out: how a user sees all of them; or empty
 };

@@ -19,9 +19,9 @@ struct SourcePlace {
   friend bool operator==(const SourcePlace&, const SourcePlace&) = default;
 };
 
-/// Where the instruction at line `ptx_line` of an artifact's PTX comes from: the innermost function first,
-/// then where that was inlined, by the `.loc` before it. Empty without line information. Where the innermost
-/// place is a wrapper's one line of inline assembly, its caller's place says more.
+/// The source lines of the instruction at line `ptx_line` of an artifact's PTX, by the `.loc` before it: the
+/// innermost function first, then the places where it was inlined. Empty without line information. If the
+/// innermost place is a wrapper's one line of inline assembly, its caller's place says more.
 [[nodiscard]] TMAJIT_API std::vector<SourcePlace> source_places(const Artifact& artifact,
                                                                 std::uint32_t ptx_line);
 
@@ -34,7 +34,7 @@ struct SourcePlace {
 /// Marks the place at which the finding stands as `own`.
 TMAJIT_API void mark_own(std::vector<SourcePlace>& places, const Finding& finding);
 
-/// The places with the own one first; the others follow in their order, the innermost first.
+/// The places with the own one first; the remaining ones follow in their order, the innermost first.
 [[nodiscard]] TMAJIT_API std::vector<SourcePlace> own_first(std::vector<SourcePlace> places);
 
 /// "copy.cu:861: mbarrier::wait(full[stage], parity)"

@@ -38,9 +38,9 @@ constexpr std::uint32_t stage_counts[] = {4, 3};
 
 /// The facts that a `convolution` kernel is specialised for.
 struct ConvolutionFacts {
-  std::uint32_t dimensions = 1;  ///< of an image
+  std::uint32_t dimensions = 1;  ///< dimensions of an image
   ConvolutionTile tile{};
-  std::uint32_t channels = least_channels;  ///< of a step
+  std::uint32_t channels = least_channels;  ///< channels of a step
   std::uint32_t stages = 0;                 ///< steps through the copy engine in flight; 0: threads load
 
   [[nodiscard]] std::uint32_t threads() const { return tile.computing() + (stages > 0 ? warp_lanes : 0); }
@@ -51,9 +51,9 @@ struct ConvolutionFacts {
 };
 
 struct ConvolutionChoice {
-  std::uint32_t windows = 0;  ///< of a tile, as its outputs
+  std::uint32_t windows = 0;  ///< windows of a tile; `outputs` are of a tile, too
   std::uint32_t outputs = 0;
-  std::uint32_t channels = 0;  ///< of a step
+  std::uint32_t channels = 0;  ///< channels of a step
   std::uint32_t threads = 0;
   std::uint32_t stages = 0;  ///< steps in flight; 0: threads load
   static constexpr auto members() {

@@ -26,12 +26,12 @@ constexpr std::uint32_t longest_part = max_box * 8;  // bytes
 struct EngineRowsFacts {
   std::uint32_t rank = 1;
   std::uint32_t stages = 1;
-  std::uint32_t own_dimensions = 0;  ///< that have one of the maps' to themselves: bit d for dimension d
+  std::uint32_t own_dimensions = 0;  ///< dimensions that do not share one of the maps': bit d for dimension d
   Flag parts = 0;                    ///< a row takes more than one box
 };
 
 struct EngineRowsChoice {
-  PerDimension words{};  ///< of 8 bytes, of a tile
+  PerDimension words{};  ///< words of 8 bytes of a tile
   std::uint32_t stages = 1;
   static constexpr auto members() {
     return std::array{choice_box("words", &EngineRowsChoice::words),

@@ -33,7 +33,7 @@ constexpr FlatTuning flat_tunings[] = {
 /// The constants of a `flat` kernel. Elements that are moved as bits have the types of kernels of chunks,
 /// where the size counts alone.
 struct FlatFacts {
-  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t threads = 256;
   std::uint32_t in_word = 1;
   std::uint32_t group = 1;
@@ -91,7 +91,7 @@ double joined_wavefronts(const FlatLayout& layout) {
 struct FlatChoice {
   PerDimension tile{};
   std::uint32_t threads = 0;
-  std::uint32_t word_bytes = 0;  ///< of a store
+  std::uint32_t word_bytes = 0;  ///< bytes of a store
   std::uint32_t order = 0;       ///< a TileOrder
   std::uint32_t joined = 0;      ///< 1: words may have elements of two rows
   static constexpr auto members() {

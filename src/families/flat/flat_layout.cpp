@@ -11,14 +11,16 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
-constexpr std::uint32_t short_row = 4 * sector_bytes;  // bytes of a row that lies in one run in all tensors
-constexpr std::uint32_t most_side = 1024;              // elements of a tile along x or y
-constexpr std::uint32_t loaded_at_once = 32;           // by a thread, for an image; half of 8 bytes each
-constexpr std::uint32_t longest_joined = 512;          // bytes of x
-constexpr std::uint32_t converted_bytes = 16;          // of one operand's word that is computed
+/// Bytes of a row that is contiguous in all tensors and shorter than others.
+constexpr std::uint32_t short_row = 4 * sector_bytes;
+constexpr std::uint32_t most_side = 1024;  // elements of a tile along x or y
+/// Elements that a thread loads for an image; half as many of 8 bytes.
+constexpr std::uint32_t loaded_at_once = 32;
+constexpr std::uint32_t longest_joined = 512;  // bytes of x
+constexpr std::uint32_t converted_bytes = 16;  // of one operand's word in kernels that compute
 
-/// The elements of equal parts of an extent, about `wanted` each and multiples of `unit`. Where parts are
-/// many, a last one that is not full costs little.
+/// Cuts an extent into equal parts of about `wanted` elements, a multiple of `unit`; returns the elements of
+/// one. If there are many parts, a last one that is not full costs little, and parts have `wanted`.
 std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t unit) {
   wanted = round_up(wanted, unit);
   if (extent >= 12 * wanted) return sat_cast<std::uint32_t>(wanted);
@@ -49,7 +51,7 @@ std::uint64_t run_of_y(const CanonicalNest& nest, const FlatLayout& layout, std:
   return run;
 }
 
-/// Bytes of a run of the source that loads should find side by side.
+/// Bytes of a run of the source that loads should cover.
 std::uint64_t wanted_run(std::uint32_t element_bytes) {
   return element_bytes < 4 ? 2 * sector_bytes : 4 * sector_bytes;
 }
@@ -80,8 +82,8 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     const PerDimension order = farthest_first(nest_, s + 1, nest_.rank);
     const std::uint32_t nearest = across_of(order, source.element_bytes);
     if (nearest == none) continue;
-    // Short rows that are runs of the source meet few lines, but parts of sectors alone; loads of narrow
-    // elements a few bytes apart meet few lines as well, but take a word each.
+    // Loads of short rows that are runs of the source touch few lines, but only parts of sectors. Loads of
+    // narrow elements a few bytes apart touch few lines, too, but take one word per element.
     const bool loads_parts = order[nest_.rank - 1] + 1 == nest_.rank || source.element_bytes < 4;
     if (source.lines <= std::max(loads_parts ? 0 : 1.5 * dense, most)) continue;
     most = source.lines;
@@ -93,8 +95,8 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > most_counted;
 }
 
-/// The dimension in which a source is nearest, if it is not the destination's last. Where that is short, the
-/// next nearest one, if it is not the last but one.
+/// The dimension with the source's smallest stride, if it is not the destination's last. If the last
+/// dimension is short, the one with the next smallest stride, if it is not the last but one.
 std::uint32_t FlatPlanner::across_of(const PerDimension& order, std::uint32_t element_bytes) const {
   const std::uint32_t last = nest_.rank - 1;
   if (order[last] != last) return order[last];
@@ -118,7 +120,7 @@ std::optional<FlatLayout> FlatPlanner::layout(const FlatTuning& tuning) const {
   return layout;
 }
 
-/// False where the way does not suit the problem.
+/// Chooses the dimensions of x and y. Returns false if the way does not suit the problem.
 bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
   const auto& strides = nest_.operand[0].strides;
   const auto extent_from = [&](std::uint32_t d) {
@@ -126,7 +128,7 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
     for (; d < nest_.rank; ++d) extent = sat_mul(extent, nest_.shape[d]);
     return extent;
   };
-  std::uint32_t first = nest_.rank - 1;  // of x
+  std::uint32_t first = nest_.rank - 1;  // dimension of x
   while (first > 0 && first - 1 != across_ &&
          strides[first - 1] == strides[first] * static_cast<std::int64_t>(nest_.shape[first]))
     --first;
@@ -159,7 +161,7 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
   return layout.x_extent <= most_counted && layout.y_extent <= most_counted;
 }
 
-/// Whether words of so many bytes fill each row of the destination.
+/// Whether each row of the destination consists of whole, aligned words of so many bytes.
 bool FlatPlanner::fills_rows(const FlatLayout& layout, std::uint32_t bytes) const {
   std::uint64_t bits = problem_.address[0] | layout.x_extent * layout.element_bytes;
   for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
@@ -167,7 +169,7 @@ bool FlatPlanner::fills_rows(const FlatLayout& layout, std::uint32_t bytes) cons
   return bits % bytes == 0;
 }
 
-/// False where most words would be stored element by element.
+/// Chooses the word of a store. Returns false if most words would be stored element by element.
 bool FlatPlanner::choose_word(FlatLayout& layout, const FlatTuning& tuning) const {
   std::uint32_t widest = layout.element_bytes;
   if (!problem_.expression().empty()) {
@@ -186,7 +188,7 @@ bool FlatPlanner::choose_word(FlatLayout& layout, const FlatTuning& tuning) cons
   return !layout.staggered || layout.x_extent >= std::uint64_t{2} * in_word;
 }
 
-/// Elements of one load of a source along y: as many as a word of 4 bytes has, if all loads are aligned.
+/// Elements of one load of a source along y: those of a word of 4 bytes, if all loads are aligned.
 std::uint32_t FlatPlanner::along_y(const FlatLayout& layout, std::uint32_t s) const {
   const std::uint32_t bytes = layout.source[s].element_bytes;
   const std::uint32_t fastest = layout.dimension[layout.x_dimensions];
@@ -201,7 +203,7 @@ std::uint32_t FlatPlanner::along_y(const FlatLayout& layout, std::uint32_t s) co
   return 1;
 }
 
-/// The lead has an image, and so have sources of which a load meets fewer lines along y than along x.
+/// Gives an image to the leading source, and to sources whose loads touch fewer lines along y than along x.
 void FlatPlanner::choose_images(FlatLayout& layout) const {
   const auto y = std::span(layout.dimension).subspan(layout.x_dimensions, layout.rank - layout.x_dimensions);
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
@@ -253,7 +255,7 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
   layout.stores = std::clamp(stored / layout.in_word, 2U, 4U);
   for (std::uint32_t s = 0; s < layout.sources; ++s) choose_lanes(layout, s);
-  // A thread has as many groups of loads in flight as its part of a tile has, up to a limit.
+  // A thread has all groups of loads of its part of a tile in flight, up to a limit.
   const std::uint32_t side_by_side = layout.threads / std::max(layout.y / least_along, 1U);
   const std::uint64_t needed = ceil_div(layout.columns(), std::uint64_t{layout.group} * side_by_side);
   const std::uint32_t most =
@@ -261,7 +263,8 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   while (2 * layout.loads <= most && layout.loads < needed) layout.loads *= 2;
 }
 
-/// Where a source's rows of x are short runs of its memory, threads take a row before the next along y.
+/// Chooses the order of a source's loads. If its rows of x are short runs of its memory, threads load a whole
+/// row before the next along y.
 void FlatPlanner::choose_lanes(FlatLayout& layout, std::uint32_t s) const {
   FlatSource& source = layout.source[s];
   const std::uint32_t last = nest_.rank - 1;
@@ -271,7 +274,7 @@ void FlatPlanner::choose_lanes(FlatLayout& layout, std::uint32_t s) const {
       std::clamp(row % layout.group == 0 ? row / layout.group : row, 1U, layout.threads / layout.y);
 }
 
-/// Lines of memory that a load of the first warp meets.
+/// Lines of memory that a load of the first warp touches.
 double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) const {
   const FlatSource& source = layout.source[s];
   const auto offset = [&](std::uint32_t first, std::uint32_t last, std::uint64_t index) {
@@ -303,7 +306,8 @@ void FlatPlanner::place_images(FlatLayout& layout) const {
   for (FlatSource& source : std::span(layout.source).first(layout.sources)) {
     if (source.along == 0) continue;
     source.image = sat_cast<std::uint32_t>(bytes);
-    // An odd number of words, so that rows side by side meet all banks. A staggered word may read one more.
+    // An odd number of words, so that adjacent rows lie in different banks. A staggered word may read one
+    // more.
     source.pitch = (layout.columns() * source.element_bytes / source.word_bytes() + 1) | 1U;
     const std::uint64_t joined = (layout.y * layout.x_extent + 2 * layout.in_word) * source.element_bytes;
     bytes += layout.joined ? joined : std::uint64_t{layout.y} * source.pitch * source.word_bytes();
@@ -315,7 +319,7 @@ void FlatPlanner::place_images(FlatLayout& layout) const {
 std::uint32_t FlatLayout::word_lanes() const noexcept {
   constexpr std::uint32_t most_turns = 8;
   std::uint32_t best = 1;
-  double busiest = 0;  // the part of all threads that have a word
+  double busiest = 0;  // fraction of the threads that have a word
   for (std::uint32_t turns = 1; turns <= most_turns; ++turns) {
     const std::uint32_t lanes = static_cast<std::uint32_t>(ceil_div(words(), std::uint64_t{turns}));
     if (lanes > threads) continue;

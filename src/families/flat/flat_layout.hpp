@@ -22,10 +22,10 @@ enum class FlatWay : std::uint32_t {
 /// The free choices of a `flat` kernel.
 struct FlatTuning {
   FlatWay way = FlatWay::apart;
-  std::uint32_t x_bytes = 128;  ///< of a tile's row in the destination
-  std::uint32_t y_bytes = 128;  ///< of a tile's column in the source that lies across
+  std::uint32_t x_bytes = 128;  ///< bytes of a tile's row in the destination
+  std::uint32_t y_bytes = 128;  ///< bytes of a tile's column in the source that lies across
   std::uint32_t threads = 256;
-  std::uint32_t word_bytes = 16;  ///< of a store, where the destination's rows allow it
+  std::uint32_t word_bytes = 16;  ///< bytes of a store, where the destination's rows allow it
   TileOrder order = TileOrder::destination;
 };
 
@@ -34,7 +34,7 @@ struct FlatSource {
   std::uint32_t element_bytes = 1;
   std::uint32_t along = 0;    ///< elements of one load along y; 0: the threads that store load along x
   std::uint32_t x_lanes = 1;  ///< groups that threads load side by side along x, before the next along y
-  double lines = 1;           ///< of 128 bytes that a load of a warp meets
+  double lines = 1;           ///< lines of 128 bytes that a load of a warp meets
   std::uint32_t image = 0;    ///< byte offset of its image in shared memory
   std::uint32_t pitch = 0;    ///< words from row to row of the image
 
@@ -44,7 +44,7 @@ struct FlatSource {
 /// How a `flat` kernel divides a problem: the launch parameters of templates/params/flat_tile.cuh.
 struct FlatLayout {
   std::uint32_t rank = 1;
-  std::uint32_t element_bytes = 1;  ///< of the destination
+  std::uint32_t element_bytes = 1;  ///< element size of the destination
   /// The dimensions of x, then those of y. Either begin with the one that varies fastest: along x in the
   /// destination's memory, along y in that of the source that lies across.
   PerDimension dimension{};

@@ -31,7 +31,7 @@ struct SourceFacts {
   std::uint32_t skew = 0;    ///< bytes after each chunk's lines along the row
   Flag row_in_line = 0;
   PerDimension order{};       ///< dimensions by the source's strides, the largest first
-  PerDimension lines{};       ///< in each dimension; 1 in those that a line spans
+  PerDimension lines{};       ///< lines in each dimension; 1 in those that a line spans
   PerDimension image_step{};  ///< bytes between indices; 0 where repeated
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }

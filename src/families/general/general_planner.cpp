@@ -219,7 +219,7 @@ class GeneralPlanner {
   CanonicalNest nest_;
   GeneralFacts facts_;
   std::uint32_t images_ = 0;
-  std::array<std::uint32_t, max_operands - 1> line_along_{};  ///< of an image: the dimension of its lines
+  std::array<std::uint32_t, max_operands - 1> line_along_{};  ///< dimension of the lines of each image
   std::array<bool, max_view_rank> image_along_{};             ///< dimensions that lines of an image run along
 };
 

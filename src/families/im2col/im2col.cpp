@@ -30,17 +30,17 @@ constexpr WindowTuning window_tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {
 
 /// The facts that an `im2col` kernel is specialised for.
 struct Im2colFacts {
-  std::uint32_t dimensions = 1;  ///< of an image
-  std::uint32_t stages = 0;      ///< of boxes through the copy engine; 0: threads move
+  std::uint32_t dimensions = 1;  ///< dimensions of an image
+  std::uint32_t stages = 0;      ///< boxes in flight through the copy engine; 0: threads move
   std::uint32_t vector = 0;      ///< bytes that a thread moves at a time; 0: the copy engine moves
 };
 
 struct Im2colChoice {
-  std::uint32_t windows = 0;    ///< of a CTA
+  std::uint32_t windows = 0;    ///< windows of a CTA
   std::uint32_t box_bytes = 0;  ///< wanted, and words of 8 bytes of a box's channels; 0 where threads move
   std::uint32_t words = 0;
   std::uint32_t stages = 0;        ///< boxes in flight; 0: threads move
-  std::uint32_t vector_bytes = 0;  ///< that a thread moves at a time
+  std::uint32_t vector_bytes = 0;  ///< bytes that a thread moves at a time
   static constexpr auto members() {
     return std::array{
         choice_side("windows", &Im2colChoice::windows), choice_side("box_bytes", &Im2colChoice::box_bytes),

@@ -18,11 +18,11 @@ struct WindowTuning {
 /// A tile of windows, of which a CTA moves boxes: each has some channels of one tap.
 struct WindowTile {
   std::uint32_t windows = 1;
-  std::uint32_t channels = 2;  ///< of a box, in words of 8 bytes
+  std::uint32_t channels = 2;  ///< channels of a box, in words of 8 bytes
   std::uint32_t stages = 1;
-  std::uint64_t tiles = 1;  ///< of windows
+  std::uint64_t tiles = 1;  ///< tiles of windows
   std::uint64_t steps = 1;  ///< boxes of a tile
-  std::uint64_t share = 1;  ///< of them, of a CTA
+  std::uint64_t share = 1;  ///< boxes of a tile that one CTA moves
 
   [[nodiscard]] std::uint32_t box_bytes() const noexcept { return windows * channels * 8; }
   [[nodiscard]] std::uint64_t shares() const noexcept { return (steps + share - 1) / share; }

@@ -141,7 +141,7 @@ params::PaddedLine<rank> padded_line(const Problem& problem) {
 
 struct LinearChoice {
   std::uint32_t word_bytes = 0;
-  std::uint32_t words = 0;  ///< of a thread
+  std::uint32_t words = 0;  ///< words of a thread
   static constexpr auto members() {
     return std::array{choice_number("word_bytes", &LinearChoice::word_bytes),
                       choice_number("words", &LinearChoice::words)};

@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 /// The facts that a `linear` kernel is specialised for. Types are those that kernels of chunks know, too:
 /// only the size counts for bits that are moved unchanged.
 struct LinearFacts {
-  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t rank = 1;
   std::uint32_t in_word = 1;  ///< elements
   std::uint32_t turns = 1;    ///< words of a thread

@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 /// A destination and its source, as a kernel walks them.
 struct RaggedPair {
   struct Side {
-    DevicePtr address = 0;                             ///< of the element with all indices 0
+    DevicePtr address = 0;                             ///< address of the element with all indices 0
     std::array<std::int64_t, max_view_rank> stride{};  ///< elements
   };
   Side destination;

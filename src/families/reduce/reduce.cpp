@@ -28,7 +28,7 @@ constexpr double loads_of_wait = 1.78;          // that a wait for parts takes a
 /// Facts that a `reduce` kernel is specialised for.
 struct ReduceFacts {
   std::uint32_t op = 0;    ///< a ReductionOp
-  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   Flag columns = 0;
@@ -71,7 +71,7 @@ struct ReduceChoice {
   std::uint32_t phases = 1;  ///< threads that share an item
   std::uint32_t parts = 1;   ///< CTAs that share an item
   std::uint32_t threads = 0;
-  std::uint32_t loads = 1;  ///< of a thread under way
+  std::uint32_t loads = 1;  ///< loads of a thread in flight
   static constexpr auto members() {
     return std::array{
         choice_side("owners", &ReduceChoice::owners), choice_side("phases", &ReduceChoice::phases),

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 /// Rows that begin anywhere `reduce` cuts at multiples of 16 bytes if they are so long; shorter ones it loads
 /// element by element.
 inline constexpr std::uint64_t bytes_of_staggered_row = 256;
-inline constexpr std::uint32_t parts_at_once = 8;  ///< that a thread reads without waiting
+inline constexpr std::uint32_t parts_at_once = 8;  ///< parts that a thread reads without waiting
 
 /// The fact Reducer of a kernel of reductions: the struct of templates/kernels/reducers.cuh that does it.
 [[nodiscard]] std::string reducer_fact(ReductionOp op);
@@ -25,8 +25,8 @@ struct ReductionTeamShape {
   std::uint32_t owners = 1;   ///< items of what is kept that a CTA does at a time
   std::uint32_t phases = 1;   ///< threads that share one
   std::uint32_t parts = 1;    ///< CTAs that share them
-  std::uint64_t tiles = 1;    ///< that parts are of
-  std::uint32_t results = 1;  ///< that a thread keeps
+  std::uint64_t tiles = 1;    ///< tiles that have parts
+  std::uint32_t results = 1;  ///< results that a thread keeps
 };
 /// Parts that meet in a group before groups do: all, unless there are so many that they would wait for each
 /// other.

@@ -21,7 +21,7 @@ constexpr double waits_of_look_back = 8;
 /// The facts that a `scan` kernel is specialised for.
 struct ScanFacts {
   std::uint32_t op = 0;    ///< a ScanOp
-  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   std::uint32_t anchor = 0;
@@ -75,7 +75,7 @@ ScanFacts facts_of_layout(const ScanLayout& layout, const Problem& problem) {
 struct ScanChoice {
   std::uint32_t lines = 1;    ///< rows, or vectors of columns, of a tile
   std::uint32_t phases = 1;   ///< threads that share a column
-  std::uint32_t vectors = 1;  ///< of a thread
+  std::uint32_t vectors = 1;  ///< vectors of a thread
   std::uint32_t threads = 0;
   std::uint32_t parts = 1;  ///< tiles of a row
   static constexpr auto members() {

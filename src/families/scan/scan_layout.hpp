@@ -19,7 +19,7 @@ inline constexpr std::uint32_t most_scan_state = 8;
 struct ScanStep {
   std::uint32_t d = 0;         ///< dimension of the nest
   std::uint64_t extent = 0;    ///< indices, or vectors
-  std::uint32_t elements = 1;  ///< of a vector
+  std::uint32_t elements = 1;  ///< elements of a vector
 };
 
 /// The scratch memory of tiles that look back (templates/kernels/look_back.cuh).
@@ -43,7 +43,7 @@ struct ScanLayout {
   bool cut = false;        ///< a vector may have elements beyond a row, or beyond the columns
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;    ///< vectors of a thread
-  std::uint32_t threads = 0;  ///< of a CTA
+  std::uint32_t threads = 0;  ///< threads of a CTA
   std::uint32_t anchor = 0;   ///< the operand by whose addresses staggered rows are cut
   /// 1 where a vector's elements are neighbours in memory, −1 where they are so in reverse; else 0.
   std::array<std::int32_t, max_operands> run{};
@@ -54,7 +54,7 @@ struct ScanLayout {
   std::uint64_t length = 0;       ///< elements of the scanned dimension
   std::uint64_t kept = 1;         ///< rows, or vectors of columns
   std::uint64_t row_vectors = 0;
-  std::uint32_t rows = 1;    ///< of a packed tile
+  std::uint32_t rows = 1;    ///< rows of a packed tile
   std::uint32_t owners = 1;  ///< vectors of columns of a tile
   std::uint32_t phases = 1;  ///< threads that share a column
   std::uint64_t groups = 1;  ///< rows, tiles of whole rows, or tiles side by side
@@ -75,7 +75,7 @@ struct ScanLayout {
 /// The choices of a tuner.
 struct ScanTuning {
   std::uint32_t turns = 0;    ///< vectors of a thread; 0: as many as suit the problem
-  std::uint32_t threads = 0;  ///< of a CTA of many vectors; 0: as many as suit the problem
+  std::uint32_t threads = 0;  ///< threads of a CTA of many vectors; 0: as many as suit the problem
   bool shared = false;        ///< threads share columns, even if one could walk them alone
 };
 [[nodiscard]] ScanLayout scan_layout(const Problem& problem, const ScanTuning& tuning = {});

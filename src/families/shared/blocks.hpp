@@ -13,8 +13,8 @@ TMAJIT_BEGIN
 /// The order in which a transpose's CTAs take tiles. Those that run together should touch few places of
 /// memory that are far apart.
 enum class TileOrder : std::uint32_t {
-  destination,  ///< of the destination's memory
-  source,       ///< of the source's
+  destination,  ///< order of the destination's memory
+  source,       ///< order of the source's memory
 };
 inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::source);
 
@@ -40,7 +40,7 @@ struct BlockFacts {
 struct BlockChoice {
   PerDimension tile{};
   std::uint32_t threads = 0;
-  std::uint32_t vector_bytes = 16;  ///< of a block's side
+  std::uint32_t vector_bytes = 16;  ///< bytes of a block's side
   std::uint32_t order = 0;          ///< a TileOrder
   static constexpr auto members() {
     return std::array{choice_box("tile", &BlockChoice::tile), choice_number("threads", &BlockChoice::threads),
@@ -53,8 +53,8 @@ struct BlockChoice {
 /// Sides of a tile, and what else is free to choose.
 struct BlockTuning {
   std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
-  std::uint32_t source_run = 256;       ///< and in the source
-  std::uint32_t vector_bytes = 16;      ///< of a block's side: 16, or 8 or 4 for elements of less than that
+  std::uint32_t source_run = 256;       ///< bytes of a tile that are adjacent in the source
+  std::uint32_t vector_bytes = 16;  ///< bytes of a block's side: 16, or 8 or 4 for elements of less than that
   std::uint32_t threads = 256;
 };
 

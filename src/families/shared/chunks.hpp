@@ -14,18 +14,18 @@ inline constexpr double instructions_of_element = 8.22;
 /// `box` here, but in the candidate's choice.
 struct ChunkFacts {
   std::uint32_t rank = 1;
-  std::uint32_t type = 0;  ///< of the destination, an ElementType
+  std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t element_bytes = 1;
   std::uint32_t threads = 0;
   std::uint32_t chunk = 0;        ///< elements along the last dimension that a thread does at a time
   std::uint32_t turns = 0;        ///< chunks that it has in flight
-  std::uint32_t alignment = 0;    ///< of the destination's chunks, bytes
+  std::uint32_t alignment = 0;    ///< alignment of the destination's chunks, bytes
   std::uint32_t coordinates = 0;  ///< dimensions of the user's view, if the expression reads them
   Flag computes = 0;
   Flag wide_offsets = 0;
-  Flag wide_coordinates = 0;  ///< more than 32 bits
-  Flag contiguous = 0;        ///< the destination's last dimension is
-  Flag staggered = 0;         ///< its rows begin between boundaries of chunks
+  Flag wide_coordinates = 0;  ///< coordinates take more than 32 bits
+  Flag contiguous = 0;        ///< the destination's last dimension is contiguous
+  Flag staggered = 0;         ///< the destination's rows begin between boundaries of chunks
   Flag whole = 0;             ///< no chunk is at an edge that cuts it
   PerDimension box{};
   PerDimension dimension_of{};  ///< the nest's dimension of each coordinate
@@ -53,7 +53,7 @@ void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunk
 struct ChunkChoice {
   PerDimension tile{};
   std::uint32_t threads = 0;
-  std::uint32_t chunks = 0;  ///< of a thread in flight; 0 where the tile decides
+  std::uint32_t chunks = 0;  ///< chunks of a thread in flight; 0 where the tile decides
   static constexpr auto members() {
     return std::array{choice_box("tile", &ChunkChoice::tile), choice_number("threads", &ChunkChoice::threads),
                       choice_number("chunks", &ChunkChoice::chunks)};

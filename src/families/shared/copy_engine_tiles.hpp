@@ -23,7 +23,7 @@ struct EngineTile {
   std::uint32_t rank = 1;
   std::uint32_t inner = 0;  ///< the dimension in which the maps are contiguous
   std::uint32_t element_bytes = 1;
-  std::uint32_t map_element_bytes = 8;  ///< of the tensor maps
+  std::uint32_t map_element_bytes = 8;  ///< element size of the tensor maps
   std::uint32_t stages = 1;             ///< tiles that a CTA has in flight
   PerDimension box{};
 };
@@ -31,7 +31,7 @@ struct EngineTile {
 /// The map of one operand, and how a tile's indices become its coordinates.
 struct EngineMap {
   TensorMapSpec spec;
-  PerDimension fold{};  ///< what a dimension's index counts in the shared one
+  PerDimension fold{};  ///< indices of the map's shared dimension for one index of each dimension
 };
 
 /// The dimensions of the nest in the order of a map's, outermost first; shared ones are not among them.
@@ -50,8 +50,8 @@ struct EngineLayout {
   std::uint32_t parts =
       1;  ///< boxes that a tile is loaded as, one beside the other in its innermost dimension
   std::uint32_t part_bytes = 0;  ///< from one to the next
-  std::uint32_t load_bytes = 0;  ///< that a tile adds to its mbarrier
-  std::uint32_t bytes = 0;       ///< of all tiles, what aligning the first takes included
+  std::uint32_t load_bytes = 0;  ///< bytes from one box to the next
+  std::uint32_t bytes = 0;       ///< bytes that a tile adds to its mbarrier
 };
 [[nodiscard]] EngineLayout engine_layout(const EngineTile& tile) noexcept;
 

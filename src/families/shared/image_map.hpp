@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 
 /// Box that an im2col load copies: the pixels of `windows` windows.
 struct WindowBox {
-  ElementType type = ElementType::u64;  ///< of the map; as wide as the tensor's or wider
+  ElementType type = ElementType::u64;  ///< type of the map; as wide as the tensor's or wider
   std::uint32_t channels = 0;           ///< in elements of that type
   std::uint32_t windows = 0;
   Swizzle swizzle = Swizzle::none;

@@ -24,14 +24,13 @@ struct StencilSource {
 /// Facts that a `stencil` kernel is specialised for. Dimensions are those of the nest as the kernel walks it.
 struct StencilFacts : ChunkFacts {
   std::uint32_t sources = 1;
-  std::uint32_t offsets = 0;                             ///< of a call
-  std::array<std::uint32_t, max_stencil_dims> dim{};     ///< that each is along
+  std::uint32_t offsets = 0;                             ///< offsets of a call
+  std::array<std::uint32_t, max_stencil_dims> dim{};     ///< dimension of each offset
   std::array<std::uint32_t, max_stencil_dims> turned{};  ///< 1 where the nest walks it backwards
   std::uint32_t boundary = 0;
   std::uint32_t march = 0;   ///< the dimension along which a CTA does tile after tile
-  std::uint32_t column = 0;  ///< that strips run along
-  std::uint32_t plane =
-      0;  ///< that planes of a window follow each other in; the rank where there is one plane
+  std::uint32_t column = 0;  ///< dimension that strips run along
+  std::uint32_t plane = 0;   ///< dimension from plane to plane of a window; the rank if there is one plane
   std::uint32_t strip = 1;   ///< rows that a thread does
   std::uint32_t stages = 1;  ///< planes in shared memory
   Flag engine = 0;           ///< the copy engine loads
@@ -48,9 +47,9 @@ struct StencilFacts : ChunkFacts {
 struct StencilImage {
   PerDimension box{};
   PerDimension before{};           ///< elements of it before the tile's
-  std::uint32_t offset = 0;        ///< in a stage, bytes
+  std::uint32_t offset = 0;        ///< offset in a stage, bytes
   std::uint32_t pitch = 0;         ///< bytes of a row
-  std::uint32_t bytes = 0;         ///< that a load brings
+  std::uint32_t bytes = 0;         ///< bytes of a load
   std::uint32_t parts = 1;         ///< boxes that it is loaded as, side by side
   std::uint32_t part_columns = 0;  ///< elements of a part's row
 };

@@ -8,9 +8,9 @@ TMAJIT_BEGIN
 
 /// Tunable parameters of a stencil's kernel.
 struct StencilTuning {
-  std::uint32_t row_bytes;  ///< of a tile's row, in the widest type
-  std::uint32_t rows;       ///< of a tile
-  std::uint32_t strip;      ///< that a thread does
+  std::uint32_t row_bytes;  ///< bytes of a tile's row, in the widest type
+  std::uint32_t rows;       ///< rows of a tile
+  std::uint32_t strip;      ///< rows that a thread processes
   std::uint32_t ahead;      ///< planes that are loaded while a tile is computed
 };
 

@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// The facts of a kernel as templates/kernels/stencil.cu asks for them, in addition to those of chunks.
+/// Declarations of a kernel's facts for templates/kernels/stencil.cu, in addition to those of chunks.
 [[nodiscard]] std::string stencil_fact_text(const StencilFacts& facts, std::string_view expression);
 
 TMAJIT_END

@@ -61,13 +61,13 @@ struct Case {
   std::string operation = "copy";
   std::vector<Array> sources{};
   std::vector<Array> destinations{};
-  tmajit::Arguments arguments{};  ///< of the operation
+  tmajit::Arguments arguments{};  ///< arguments of the operation
   /// For some or all sources an order of axes: dimension d of what the case works on is dimension
   /// `orders[i][d]` of the array. Empty, or beyond the end: the array as it lies.
   std::vector<std::vector<std::uint32_t>> orders{};
   std::string expression{};                 ///< map and cast: what peers compute, a name of expressions.hpp
-  std::string family{};                     ///< of kernels that do it; empty: the planner chooses
-  std::optional<Tile> tile = std::nullopt;  ///< instead of what the planner chooses within the family
+  std::string family{};                     ///< family of kernels that do it; empty: the planner chooses
+  std::optional<Tile> tile = std::nullopt;  ///< tile, instead of the planner's choice within the family
   std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
   Peers peers = Peers::all;
   bool quick = false;  ///< measured by --quick, too

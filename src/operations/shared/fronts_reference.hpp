@@ -50,7 +50,7 @@ class SumError {
   bool in_f64_ = false;
   bool whole_ = true;     ///< all are whole numbers
   double magnitude_ = 0;  ///< the sum of their absolute values
-  double errors_ = 0;     ///< of their own
+  double errors_ = 0;     ///< sum of the values' own errors
 };
 
 }  // namespace reference

@@ -38,7 +38,7 @@ struct RandomCase {
   std::vector<std::uint64_t> buffers = {};  ///< bytes of each
   Contents contents = Contents::bits;
   bool has_nan = false;         ///< whole numbers of floating point have one here and there
-  std::uint64_t alignment = 1;  ///< that the operation needs of addresses beside that of elements
+  std::uint64_t alignment = 1;  ///< alignment of addresses that the operation needs beside the elements'
 
   /// How far buffers may move so that every element stays where it may lie.
   [[nodiscard]] std::uint64_t shift() const;
@@ -70,9 +70,9 @@ struct Expected {
 [[nodiscard]] std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found);
 
 struct CaseLimits {
-  std::uint64_t elements = 20'000;  ///< of the destinations; every eighth pattern may have `most_elements`
+  std::uint64_t elements = 20'000;  ///< limit of all destinations; one pattern in eight has `most_elements`
   std::uint64_t most_elements = 400'000;
-  std::uint64_t bytes = 24'000'000;  ///< of all buffers together
+  std::uint64_t bytes = 24'000'000;  ///< bytes of all buffers together
   std::uint64_t guard = 64;          ///< bytes of a buffer before and after what its tensors reach
 };
 
@@ -93,7 +93,7 @@ class CaseDraw {
   std::uint64_t most = 0;      ///< elements of this case
   bool aligned = false;        ///< rows are at multiples of 16 bytes from each other
   bool shifts = true;          ///< now and then a tensor begins between such multiples
-  tmajit::ElementType type{};  ///< of the destination
+  tmajit::ElementType type{};  ///< type of the destination
   RandomCase made;
 
   /// Elements that make 16 bytes where everything is to be aligned, else 1.

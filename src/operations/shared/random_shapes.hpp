@@ -56,7 +56,7 @@ class CaseDrawer {
 
   Random random;
   bool tiny;               ///< up to 4096 elements, to test the benchmark itself
-  std::size_t number = 0;  ///< of the case, of those of its kind
+  std::size_t number = 0;  ///< number of the case among those of its kind
   tmajit::ElementType type = tmajit::ElementType::f32;
 
   [[nodiscard]] std::uint64_t most() const { return tiny ? 4096 : 256 * MiB; }

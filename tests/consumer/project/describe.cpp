@@ -1,4 +1,4 @@
-// Types, views, tile layouts and what they are called.
+// Types, views, tile layouts and their names.
 #include "expect.hpp"
 
 #include <tmajit/tmajit.hpp>

@@ -1,4 +1,4 @@
-// What the parts of the consumer share: checks that end the program with the place and the reason.
+// Checks for all parts of the consumer. A failed check ends the program with its place and reason.
 #pragma once
 
 #include <tmajit/error.hpp>
@@ -18,7 +18,7 @@ inline void expect(bool holds, const char* what, const char* file = __builtin_FI
   std::exit(EXIT_FAILURE);
 }
 
-/// That `call` throws an Error of that code.
+/// Checks that `call` throws an Error of that code.
 template <class Call>
 void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
@@ -31,7 +31,7 @@ void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = _
   expect(false, name(code).data(), file, line);
 }
 
-/// A folder or file of this process alone in the temporary folder, gone at the end.
+/// A private path of this process in the temporary folder, removed at the end.
 class Scratch {
  public:
   Scratch() { std::filesystem::remove_all(path); }

@@ -1,6 +1,6 @@
-// An application outside this repository that calls every function of the library tmajit::tmajit. What needs
-// a GPU is called, too, and says that there is none. tests/consumer/symbols.sh holds what is called against
-// what is exported.
+// An application outside this repository that calls every function of the library tmajit::tmajit. Functions
+// that need a GPU are called, too, and report that there is none. tests/consumer/symbols.sh compares the
+// called functions with the exported ones.
 #include "expect.hpp"
 
 #include <tmajit/tmajit.hpp>

@@ -33,7 +33,7 @@ struct Matrices {
     gpu->memory().copy_in(input.address(), std::as_bytes(std::span(x)), nullptr);
   }
 
-  /// What lies in `output`, which is overwritten for the next time.
+  /// Returns the content of `output`, and overwrites it for the next run.
   std::vector<float> result() {
     device->streams().synchronize(nullptr);
     std::vector<float> y(rows * columns);

@@ -1,5 +1,5 @@
-// What a compiler makes of calls that it cannot know: virtual functions, function pointers, recursion, memory of the device's
-// heap, printing and assertions.
+// Calls that a compiler cannot resolve: virtual functions, function pointers, recursion, memory of the device's heap,
+// printing and assertions.
 #include <cassert>
 #include <cstdio>
 

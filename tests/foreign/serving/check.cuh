@@ -1,4 +1,4 @@
-// What the programs of this folder have in common: arrays on the device, and a comparison with what the host computes.
+// Support for the programs of this folder: arrays on the device, and a comparison with the host's results.
 #pragma once
 
 #include <cmath>

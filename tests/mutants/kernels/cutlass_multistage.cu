@@ -17,7 +17,7 @@ extern "C" __global__ void cutlass_multistage(const u16* source, float* out, int
   for (int t = 0; t < tiles; ++t) {
     cp_async_wait<stages - 2>();
     __syncthreads();
-    // What is copied now lies where the tile before was, which all have multiplied.
+    // The copy overwrites the previous tile, which all warps have multiplied.
     const int next = t + stages - 1;
     if (next < tiles) cp_async_16(&memory[next % stages][threadIdx.x * 8], source + next * tile + threadIdx.x * 8);
     cp_async_fence();

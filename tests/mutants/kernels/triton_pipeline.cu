@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(128)
   for (int step = 0; step < steps; ++step) {
     const int stage = step % stages;
     barrier_wait(&full[stage], step / stages % 2);
-    // Rows are exchanged with nobody: each thread takes 64 bytes of the tile, and puts them where they were.
+    // The threads copy the tile without permuting it: each takes 64 bytes, and stores them at the same offsets.
     const uint4* const from = reinterpret_cast<const uint4*>(tiles_a + stage * 8192);
     for (int i = threadIdx.x; i < 512; i += 128) factor[i] = from[i];
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

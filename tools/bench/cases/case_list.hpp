@@ -10,11 +10,11 @@
 namespace bench {
 
 struct ListOptions {
-  std::uint64_t seed = 1;  ///< of the random permutations
-  bool tiny = false;       ///< the same moves of a few elements, to test the benchmark itself
+  std::uint64_t seed = 1;  ///< seed of the random permutations
+  bool tiny = false;       ///< the same moves with few elements, to test the benchmark itself
   /// Instead of the list, so many random permutations of each of three element types.
   std::size_t random = 0;
-  bool random_f64 = false;    ///< and permutations of f64
+  bool random_f64 = false;    ///< also permutations of f64
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
   /// Instead of the list, the cases of this operation; with `random` so many of random shapes.
   std::string_view operation = {};

@@ -23,7 +23,7 @@ namespace bench {
 
 /// A part of a move, computed in host memory.
 struct ComputedPart {
-  std::size_t move;  ///< of the operation
+  std::size_t move;  ///< move of the operation
   reference::Part part;
   std::vector<double> allowed;  ///< errors of its elements; empty: none
 };

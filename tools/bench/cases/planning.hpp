@@ -39,7 +39,7 @@ nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan);
 
 /// A case of the list that stands for a kernel family.
 struct Representative {
-  Case example;  ///< whose `family` it is
+  Case example;  ///< case whose `family` this represents
 
   [[nodiscard]] std::string_view name() const { return example.family; }
   /// The family's kernel for it.

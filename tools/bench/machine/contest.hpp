@@ -19,15 +19,15 @@ using Contestant = std::function<void(std::size_t set)>;
 
 /// Buffers of successive launches.
 enum class Memory : std::uint8_t {
-  one_set,    ///< the same buffers, which may stay in L2
-  beyond_l2,  ///< as many sets of buffers as do not fit L2 together
+  one_set,    ///< the same buffers for all launches, which may stay in L2
+  beyond_l2,  ///< so many sets of buffers that they do not fit L2 together
 };
 
 /// How contestants are timed.
 struct ContestPlan {
-  unsigned rounds = 15;      ///< samples of each
-  std::size_t launches = 1;  ///< in a sample, one after the other
-  std::size_t sets = 1;      ///< of buffers, which launches take in turn
+  unsigned rounds = 15;      ///< samples of each contestant
+  std::size_t launches = 1;  ///< launches in a sample, one after the other
+  std::size_t sets = 1;      ///< sets of buffers, which launches take in turn
   bool graph = false;        ///< the launches are nodes of one CUDA graph, a chain
 };
 

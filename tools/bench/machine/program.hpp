@@ -81,7 +81,7 @@ struct ProgramOptions {
   std::string device = "auto";  ///< auto, none, gpu, gpu:N; sim to test the benchmark itself
   unsigned rounds = 15;         ///< measurements of each contestant
   bool quick = false;
-  std::uint64_t seed = 1;  ///< of the data, and of whatever is chosen at random
+  std::uint64_t seed = 1;  ///< seed of the data, and of all random choices
   std::string json;        ///< file to write; empty for none
 };
 

@@ -32,8 +32,8 @@ class PreparedCase {
   [[nodiscard]] nlohmann::ordered_json describe() const;
 
  private:
-  std::optional<tmajit::Plan> move_;                ///< of a planner, as a user would have it
-  std::optional<tmajit::PreparedLaunch> launch_{};  ///< of a kernel of the caller's choice
+  std::optional<tmajit::Plan> move_;                ///< plan by the planner, as a user would have it
+  std::optional<tmajit::PreparedLaunch> launch_{};  ///< launch of a kernel of the caller's choice
   std::vector<tmajit::KernelPlan> plans_;
   std::vector<tmajit::Kernel> kernels_;
 };
@@ -77,7 +77,7 @@ class Workload {
   std::uint64_t seed_;
   std::size_t sets_;
   reference::Pattern pattern_;
-  std::uint64_t source_bytes_;  ///< of a set
+  std::uint64_t source_bytes_;  ///< bytes of one set
   std::uint64_t destination_bytes_;
   std::uint64_t copied_bytes_;
   tmajit::Buffer sources_;

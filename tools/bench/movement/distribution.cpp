@@ -13,7 +13,7 @@ namespace movement {
 namespace {
 
 constexpr std::array bounds{0.97, 0.90};
-constexpr std::size_t shown = 10;  // of the worst cases
+constexpr std::size_t shown = 10;  // worst cases that are listed
 
 std::string below(double bound) {
   return fmt::format("below_{:.2f}", bound);

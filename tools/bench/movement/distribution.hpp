@@ -31,7 +31,7 @@ class Distribution {
     double ratio;
     std::string kernels;
   };
-  std::vector<std::string> groups_{};                                           ///< as they came
+  std::vector<std::string> groups_{};  ///< groups in order of appearance
   std::map<std::string, std::map<std::string, std::vector<double>>> ratios_{};  ///< by group and types
   std::vector<Measured> cases_{};
 };

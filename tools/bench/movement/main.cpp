@@ -60,8 +60,8 @@ struct Options : bench::ProgramOptions {
   bool scans = false;                     ///< cumulative sums instead of the list, or random ones
   bool casts = false;                     ///< casts between all element types instead of the list
   bool model = false;                     ///< every candidate, beside what the cost model predicts
-  std::string family = {};                ///< whose candidates alone those are; empty: all
-  bool tuned = false;                     ///< and what tune() and improve end with
+  std::string family = {};                ///< only candidates of this family; empty: all
+  bool tuned = false;                     ///< also the final choices of tune() and improve
   bool jit = false;                       ///< the cost of planning, too
   bool targets = false;                   ///< exit code 1 if one is missed
   bool tiny = false;                      ///< for tests

@@ -34,9 +34,9 @@ struct ModelOptions {
   double limit_s = 0;  ///< no case is begun after that long; 0: no limit
   double most_predicted =
       0;  ///< candidates beyond that many times the least prediction are left out; 0: none
-  std::string_view family = {};  ///< whose candidates alone are measured; empty: all
-  bool tuned = false;            ///< also what is chosen by measuring: "settled"
-  tmajit::Improve improve = {};  ///< for that
+  std::string_view family = {};  ///< measure only candidates of this family; empty: all
+  bool tuned = false;            ///< also the choice by measuring: "settled"
+  tmajit::Improve improve = {};  ///< options for that
 };
 
 /// Measures all of them, each checked first, in the report's "results" as above with "driver_us" beside.

@@ -30,9 +30,9 @@ const Json* best_of(const Json& result) {
 /// The candidate that a case ends with, and its best candidate.
 struct End {
   const Json* result;
-  const Json* chosen;  ///< the candidate
+  const Json* chosen;  ///< chosen candidate
   const Json* best;
-  double ratio;  ///< of their times
+  double ratio;  ///< ratio of their times
 };
 
 /// Returns the end of each case that has one by `by`: "model", or the name of a Settled.

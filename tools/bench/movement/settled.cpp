@@ -7,7 +7,7 @@
 namespace movement {
 namespace {
 
-constexpr std::uint32_t calls_in_a_row = 4;  // without waiting, as programs launch
+constexpr std::uint32_t calls_in_a_row = 4;  // launched without waiting, as programs do
 constexpr std::uint32_t times_the_calls =
     8;  // that each candidate wants at first, before a trial is given up
 
@@ -18,7 +18,7 @@ Settled settle_by_tuning(const bench::Machine& machine, const tmajit::Operation&
   try {
     const tmajit::TuneReport report =
         tune(machine.runtime, plan(machine.runtime, operation), {.store = false});
-    // Does what storing does, without the file, which later cases would read.
+    // As storing does, but without the file, which later cases would read.
     const tmajit::TuneReport::Candidate& fastest = report.candidates.front();
     tuning(machine.runtime)
         .add({.chip = machine.runtime.chip().name,
@@ -54,7 +54,7 @@ Settled settle_by_calls(const bench::Machine& machine, const tmajit::Operation& 
     settled.calls += calls_in_a_row;
   }
   if (is_found()) {
-    move(machine.stream);  // takes what was found
+    move(machine.stream);  // takes the choice that was found
     settled.move = move;
   } else {
     settled.why_not = fmt::format("nothing was found in {} calls", settled.calls);

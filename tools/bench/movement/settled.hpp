@@ -14,8 +14,8 @@ namespace movement {
 struct Settled {
   std::string by;                         ///< "tuned", "improved"
   std::optional<tmajit::Plan> move = {};  ///< none where nothing could be measured
-  std::string why_not = {};               ///< then
-  std::uint32_t calls = 0;                ///< of the move until its choice was made; 0: it made none
+  std::string why_not = {};               ///< the reason, if nothing could be measured
+  std::uint32_t calls = 0;                ///< calls of the move until its choice was made; 0: it made none
 };
 
 /// After tune(): every candidate was measured, and plans take what it stores.

@@ -1,4 +1,4 @@
-"""What measurements say: bandwidths, ratios, geometric means. Works on the report alone."""
+"""Bandwidths, ratios and geometric means of measurements, from the report alone."""
 
 import math
 
@@ -7,7 +7,7 @@ PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit"
 
 
 def among(report, names):
-    """The report as if of all peers only these had been measured."""
+    """The report without the measurements of other peers than `names`."""
     gone = set(PEERS) - {*names, BEFORE}
     rows = [{**row, "microseconds": {name: times for name, times in row.get("microseconds", {}).items()
                                      if name not in gone}} for row in report["results"]]
@@ -33,7 +33,7 @@ def best_peer(result):
 
 
 def of_driver(result):
-    """Ours beside the driver's copy of as many bytes: a ratio of bandwidths."""
+    """Our bandwidth over that of the driver's copy of as many bytes."""
     ours, driver = microseconds(result, OURS), microseconds(result, DRIVER)
     return driver / ours if ours and driver else None
 
@@ -53,7 +53,7 @@ def some(values):
 
 
 def table_rows(report, type_name):
-    """The table of peers, one type."""
+    """The rows of the table of peers for one type."""
     return [r for r in report["results"] if r["group"] == "peers" and r["types"] == type_name]
 
 
