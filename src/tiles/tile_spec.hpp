@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 // What families have in common whose CTAs take boxes of tensors, of the caller's choice or the planner's,
 // through rings of tiles in shared memory.
 
-/// What such a kernel wants, measured on an H200 over 1 GiB (docs/performance.md): several CTAs an SM that
+/// What such a kernel wants, measured on an H200 over 1 GiB (docs/measurements.md): several CTAs an SM that
 /// each do little and make room for the next.
 struct TilePipeline {
   std::uint64_t tile_bytes = 8 * 1024;        ///< of all inputs together
