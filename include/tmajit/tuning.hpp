@@ -72,7 +72,7 @@ class TMAJIT_API TuningTable {
   /// Every choice, ordered by chip and class.
   [[nodiscard]] std::vector<TunedChoice> all() const;
 
-  /// JSON: {"tmajit": "0.1.0", "class_version": 2, "choice_version": 2, "choices": [{"chip": …, "class": {…},
+  /// JSON: {"tmajit": "0.2.0", "class_version": 2, "choice_version": 2, "choices": [{"chip": …, "class": {…},
   /// "choice": {…}, "microseconds": …}]}.
   [[nodiscard]] std::string json() const;
   /// Adds the choices of such a text. Throws Error{invalid_argument} that says where the text is wrong; the

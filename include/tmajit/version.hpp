@@ -8,7 +8,7 @@
 
 /// The library's version. It stands here and nowhere else: the build takes its own from these lines.
 #define TMAJIT_VERSION_MAJOR 0
-#define TMAJIT_VERSION_MINOR 1
+#define TMAJIT_VERSION_MINOR 2
 #define TMAJIT_VERSION_PATCH 0
 
 // Two steps each, because # and ## take a macro's name and not its value.
@@ -17,14 +17,14 @@
 #define TMAJIT_ABI_(major, minor) v##major##_##minor
 #define TMAJIT_ABI(major, minor) TMAJIT_ABI_(major, minor)
 
-/// "0.1.0"
+/// "0.2.0"
 #define TMAJIT_VERSION_STRING        \
   TMAJIT_QUOTE(TMAJIT_VERSION_MAJOR) \
   "." TMAJIT_QUOTE(TMAJIT_VERSION_MINOR) "." TMAJIT_QUOTE(TMAJIT_VERSION_PATCH)
 
 #define TMAJIT_API __attribute__((visibility("default")))
 
-/// The inline namespace, v0_1, carries the major and the minor version, as the libraries' sonames do: objects
+/// The inline namespace, v0_2, carries the major and the minor version, as the libraries' sonames do: objects
 /// built against versions whose interfaces differ do not link with each other by mistake.
 #define TMAJIT_BEGIN \
   namespace tmajit { \

@@ -8,7 +8,7 @@
 TMAJIT_BEGIN
 
 /// How long a candidate takes, from nothing but arithmetic. Right to some ten per cent; good enough
-/// to choose by (docs/performance.md has the measurements behind the numbers).
+/// to choose by (docs/measurements.md has the measurements behind the numbers).
 [[nodiscard]] Prediction predict(const Candidate& candidate, const Problem& problem, const Chip& chip);
 
 /// A candidate by its index, and how long it takes.

@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 // The common part of families whose CTAs move boxes of tensors through rings of tiles in shared memory. The
 // caller or the planner chooses the box.
 
-/// The defaults of such a kernel, measured on an H200 over 1 GiB (docs/performance.md): several CTAs an SM
+/// The defaults of such a kernel, measured on an H200 over 1 GiB (docs/measurements.md): several CTAs an SM
 /// that each do little and make room for the next.
 struct TilePipeline {
   std::uint64_t tile_bytes = 8 * 1024;        ///< bytes of a tile of all inputs together

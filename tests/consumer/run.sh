@@ -10,6 +10,8 @@ export TMAJIT_CACHE_DIR=$work/cache
 fail() { echo "$*"; exit 1; }
 # number NAME: of the installed version.hpp.
 number() { sed -n "s/^#define TMAJIT_VERSION_$1 //p" "$prefix/include/tmajit/version.hpp"; }
+# version: the part of it that sonames and find_package() have.
+version() { echo "$(number MAJOR).$(number MINOR)"; }
 
 case $step in
   install)
@@ -31,7 +33,7 @@ case $step in
   cmake)
     rm -rf "$work/cmake"
     cmake -G Ninja -S "$project" -B "$work/cmake" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" \
-      -DCMAKE_BUILD_TYPE=Release
+      -DCMAKE_BUILD_TYPE=Release "-DWANTED_VERSION=$(version)"
     cmake --build "$work/cmake"
     "$work/cmake/consumer"
     "$work/cmake/consumer_sim"
@@ -48,17 +50,17 @@ case $step in
     export LD_LIBRARY_PATH
     # Unquoted: flags are words. The programs' other files are those that the step cmake compiled.
     "$compiler" -std=c++20 "$project/main.cpp" "$work/cmake/CMakeFiles/consumer.dir"/{describe,operations,plans,kernels}.cpp.o \
-      -o "$work/consumer-pc" $(pkg-config --cflags --libs 'tmajit >= 0.1')
+      -o "$work/consumer-pc" $(pkg-config --cflags --libs "tmajit >= $(version)")
     "$work/consumer-pc"
     "$compiler" -std=c++20 -DMODULE_PTX="\"$project/whole_program.ptx\"" "$project/simulate.cpp" "$work/cmake/CMakeFiles/consumer_sim.dir"/{launches,modules,reports}.cpp.o \
-      -o "$work/consumer-sim-pc" $(pkg-config --cflags --libs 'tmajit-sim >= 0.1')
+      -o "$work/consumer-sim-pc" $(pkg-config --cflags --libs "tmajit-sim >= $(version)")
     "$work/consumer-sim-pc"
     ;;
   symbols)
     exec "$here/symbols.sh" "$prefix" "$work/cmake/consumer" "$work/cmake/consumer_sim"
     ;;
   libraries)
-    version=$(number MAJOR).$(number MINOR)
+    version=$(version)
     for library in libtmajit libtmajit_sim; do
       file=$(find "$prefix" -name "$library.so.$version")
       [[ -n $file ]] || fail "there is no $library.so.$version"
@@ -74,11 +76,11 @@ case $step in
     done
     ;;
   components)
-    # expect FOUND PREFIX WORDS TEXT: configures with find_package(tmajit 0.1 CONFIG WORDS) and looks for TEXT.
+    # expect FOUND PREFIX WORDS TEXT: configures with find_package(tmajit <version> CONFIG WORDS) and looks for TEXT.
     expect() {
       local found=0 said
       rm -rf "$work/components"
-      said=$(cmake -S "$here/components" -B "$work/components" -DCMAKE_PREFIX_PATH="$2" "-DWANTED=$3" 2>&1) || found=1
+      said=$(cmake -S "$here/components" -B "$work/components" -DCMAKE_PREFIX_PATH="$2" "-DWANTED=$3" "-DWANTED_VERSION=$(version)" 2>&1) || found=1
       # CMake breaks lines of its messages where it likes.
       [[ $found -eq $1 ]] && tr -s ' \n' ' ' <<<"$said" | grep -qF "$4" || fail "$3 in $2: exit $found" "$said"
     }

@@ -59,6 +59,22 @@ class Facts:
                     wrong.append(f"{path.name}: \"{match.group()}\", but the code asks for {least}")
         return wrong if count >= 4 else [f"only {count} texts name the least CUDA: the pattern has lost them"]
 
+    def version(self) -> list[str]:
+        """Every text that names the version names that of version.hpp, and CHANGELOG.md begins with it."""
+        header = read(self.source / "include/tmajit/version.hpp")
+        parts = [re.search(rf"TMAJIT_VERSION_{part} (\d+)$", header, re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH")]
+        minor, whole = ".".join(parts[:2]), ".".join(parts)
+        pattern = re.compile(r"find_package\(tmajit (\d+\.\d+)|libtmajit\w*\.so\.(\d+\.\d+)|"
+                             r"\bv(\d+_\d+)\b|\"tmajit\": \"(\d+\.\d+)\.\d+\"")
+        files = [self.source / "README.md", self.source / "include/tmajit/version.hpp", self.source / "include/tmajit/tuning.hpp"]
+        files += sorted((self.source / "docs").rglob("*.md"))
+        found = [(path.name, next(filter(None, match.groups())).replace("_", ".")) for path in files for match in pattern.finditer(read(path))]
+        wrong = [f"{name}: names version {named}; version.hpp has {minor}" for name, named in found if named != minor]
+        if len(found) < 6:
+            wrong.append(f"only {len(found)} texts name the version: the pattern has lost them")
+        newest = re.search(r"^## \[(\d[^]]*)\]", read(self.source / "CHANGELOG.md"), re.MULTILINE)[1]
+        return wrong if newest == whole else [*wrong, f"CHANGELOG.md: the newest version is {newest}; version.hpp has {whole}"]
+
     def operations(self) -> list[str]:
         real = {one["name"] for one in json.loads(self.jitc("operations", "--json"))}
         text = section(self.command_line, "The operations are", "A planner chooses")
@@ -182,7 +198,7 @@ def main() -> int:
     options = parser.parse_args()
     facts = Facts(options.source, options.bin)
     wrong: list[str] = []
-    for check in (facts.nvrtc_version, facts.operations, facts.commands, facts.families, facts.environment, facts.programs, facts.speeds,
+    for check in (facts.nvrtc_version, facts.version, facts.operations, facts.commands, facts.families, facts.environment, facts.programs, facts.speeds,
                   facts.links):
         wrong += check()
     for line in wrong:

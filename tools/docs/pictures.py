@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Draws the pictures of docs/images that show how tmajit is built, from its sources:
+
+    rooms.svg  which room may include which: MAY_INCLUDE of each tmajit_add_room(), by library
+    road.svg   the stages of a kernel: the first table of docs/architecture.md, with the rooms that define its functions
+
+    pictures.py --write    writes them
+    pictures.py --check    exits with 1 if a file is not what is drawn now (a test)
+
+The other pictures have commands of their own: `jitc layout -o` (docs/layout.md) and `peers.py --svg` (docs/movement.md).
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+from xml.sax.saxutils import escape
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SANS = '-apple-system, "Segoe UI", Helvetica, Arial, sans-serif'
+MONO = "Menlo, Consolas, monospace"
+STYLE = f"""<style>
+  text {{ font: 12px {SANS}; fill: #3d444d }}
+  .mono {{ font-family: {MONO} }} .room {{ font: 12px {MONO}; fill: #1f77d0 }} .middle {{ text-anchor: middle }}
+  .name {{ font: 600 15px {MONO} }}
+  .box {{ fill: #f6f8fa; stroke: #98a1ab }} .stripe {{ fill: #f6f8fa }} .line {{ stroke: #98a1ab; stroke-width: 1.5; fill: none }}
+  .head {{ fill: #98a1ab }} .own {{ fill: #98a1ab }} .may {{ fill: #1f77d0 }}
+  @media (prefers-color-scheme: dark) {{
+    text {{ fill: #d1d7e0 }} .room {{ fill: #6cb6ff }} .box {{ fill: #212830; stroke: #656c76 }}
+    .stripe {{ fill: #212830 }} .may {{ fill: #6cb6ff }} .own {{ fill: #656c76 }}
+  }}
+</style>"""
+
+
+def svg(width: int, height: int, title: str, lines: list[str]) -> str:
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" role="img">'
+    return "\n".join([begin, f"<title>{escape(title)}</title>", STYLE, *lines, "</svg>"]) + "\n"
+
+
+def text(x: float, y: float, words: str, kind: str = "") -> str:
+    return f'<text x="{x:g}" y="{y:g}"' + (f' class="{kind}"' if kind else "") + f">{escape(words)}</text>"
+
+
+def read(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def rooms() -> dict[str, set[str]]:
+    """Each room of src with the rooms that it may include."""
+    found = {}
+    for path in sorted((ROOT / "src").rglob("CMakeLists.txt")):
+        for call in re.findall(r"^tmajit_add_room\(([^)]*)\)", re.sub(r"#.*", "", path.read_text(encoding="utf-8")), re.MULTILINE):
+            name, *words = call.split()
+            after = words[words.index("MAY_INCLUDE") + 1 :] if "MAY_INCLUDE" in words else []
+            end = next((i for i, word in enumerate(after) if word.isupper()), len(after))
+            found[name] = set(after[:end])
+    return found
+
+
+def libraries() -> list[tuple[str, list[str]]]:
+    """The shared libraries with their rooms, in the order of src/CMakeLists.txt."""
+    build = read("src/CMakeLists.txt")
+
+    def listed(variable: str) -> list[str]:
+        return re.search(rf"set\({variable} ([^)]*)\)", build)[1].split()
+
+    return [("libtmajit", listed("TMAJIT_ROOMS")), ("libtmajit_sim", listed("TMAJIT_SIM_ROOMS")), ("libtmajit_cudart", ["cudart"])]
+
+
+def in_order(names: list[str], may: dict[str, set[str]]) -> list[str]:
+    """The rooms, each behind those that it may include."""
+    done: list[str] = []
+    while len(done) < len(names):
+        done += [n for n in names if n not in done and may[n] & set(names) <= set(done)][:1]
+    return done
+
+
+def draw_rooms() -> str:
+    may = rooms()
+    groups = [(library, in_order(names, may)) for library, names in libraries()]
+    order = [name for _, names in groups for name in names]
+    if left := set(may) - set(order):
+        raise SystemExit(f"rooms of no library: {', '.join(sorted(left))}")
+    left_edge, top, step = 250, 118, 22
+    width, height = left_edge + step * len(order) + 40, top + step * len(order) + 44
+    lines = [text(20, 24, "A row's room may include the rooms with a dot; every room may include include/tmajit.")]
+    for i, name in enumerate(order):
+        y, x = top + step * i, left_edge + step * i + step / 2
+        if i % 2 == 0:
+            lines.append(f'<rect class="stripe" x="130" y="{y}" width="{width - 170}" height="{step}"/>')
+        lines.append(text(140, y + 15, name, "room"))
+        lines.append(f'<text class="room" transform="translate({x + 4:g} {top - 8}) rotate(-60)">{name}</text>')
+    for i, name in enumerate(order):
+        y = top + step * i + step / 2
+        lines.append(f'<rect class="own" x="{left_edge + step * i + 8}" y="{y - 3:g}" width="6" height="6"/>')
+        for j, other in enumerate(order):
+            if other in may[name]:
+                lines.append(f'<circle class="may" cx="{left_edge + step * j + step / 2:g}" cy="{y:g}" r="5"/>')
+    first = 0
+    for library, names in groups:
+        y = top + step * first
+        lines.append(text(20, y + 15, library))
+        if first:
+            lines.append(f'<path class="line" d="M20 {y} H{width - 40}"/>')
+        first += len(names)
+    return svg(width, height - 24, "Which room of src may include which", lines)
+
+
+def definition_room(function: str) -> str:
+    """The room of src whose sources define a function: `plan_kernels`, `Kernel::prepare`."""
+    pattern = re.compile(rf"^[A-Za-z].*[ &]{function}\(", re.MULTILINE)
+    found = {path.relative_to(ROOT / "src").parts[0] for path in (ROOT / "src").rglob("*.cpp") if pattern.search(path.read_text(encoding="utf-8"))}
+    if len(found) != 1:
+        raise SystemExit(f"docs/architecture.md: {function}() is defined in {', '.join(sorted(found)) or 'no room'}")
+    return found.pop()
+
+
+def draw_road() -> str:
+    page = read("docs/architecture.md")
+    table = page[page.index("| stage | type |") :].split("\n\n")[0].splitlines()[2:]
+    rows = [[cell.strip() for cell in row.strip("|").split("|")] for row in table]
+    wide, gap, tall = 196, 28, 128
+    lines = []
+    for i, (stage, kind, functions, needs) in enumerate(rows):
+        x = 20 + i * (wide + gap)
+        middle = x + wide / 2
+        names = re.findall(r"`([\w:]+)\(\)`", functions)
+        homes = sorted({definition_room(name) for name in names})
+        needed = needs.replace("`", "")
+        lines.append(f'<rect class="box" x="{x}" y="20" width="{wide}" height="{tall}" rx="8"/>')
+        lines.append(text(middle, 48, kind.strip("`"), "name middle"))
+        lines.append(text(middle, 70, stage, "middle"))
+        for k, name in enumerate(names):
+            lines.append(text(middle, 98 + 18 * k, f"{name}()", "mono middle"))
+        lines.append(text(middle, 168, "src/" + ", src/".join(homes), "room middle"))
+        words, row = needed.split(), ""
+        wrapped = []
+        for word in words:
+            if len(row) + len(word) > 28:
+                wrapped.append(row)
+                row = ""
+            row = f"{row} {word}".strip()
+        for k, part in enumerate([*wrapped, row]):
+            lines.append(text(middle, 190 + 16 * k, ("needs " if k == 0 else "") + part, "middle"))
+        if i + 1 < len(rows):
+            y = 20 + tall / 2
+            lines.append(f'<path class="line" d="M{x + wide + 4} {y:g} h12"/>')
+            lines.append(f'<path class="head" d="M{x + wide + 15} {y - 5:g} l8 5 l-8 5 z"/>')
+    return svg(40 + len(rows) * wide + (len(rows) - 1) * gap, 226, "The stages of a kernel, with the rooms that make each", lines)
+
+
+PICTURES = {"rooms.svg": draw_rooms, "road.svg": draw_road}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    how = parser.add_mutually_exclusive_group(required=True)
+    how.add_argument("--write", action="store_true")
+    how.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    wrong = 0
+    for name, draw in PICTURES.items():
+        path = ROOT / "docs/images" / name
+        drawn = draw()
+        if options.write:
+            path.write_text(drawn, encoding="utf-8")
+        elif not path.exists() or path.read_text(encoding="utf-8") != drawn:
+            wrong += 1
+            print(f"docs/images/{name} is not what is drawn now: tools/docs/pictures.py --write")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
