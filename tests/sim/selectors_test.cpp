@@ -1,6 +1,6 @@
 /// The table that says which function runs which opcode.
 #include "ptx/forms.hpp"
-#include "sim/select.hpp"
+#include "sim/instructions/select.hpp"
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
