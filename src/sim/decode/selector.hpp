@@ -4,6 +4,7 @@
 #include "sim/decode/decode.hpp"
 
 #include <span>
+#include <string_view>
 
 TMAJIT_BEGIN
 namespace sim {
@@ -15,8 +16,13 @@ struct Selector {
 };
 using Selectors = std::span<const Selector>;
 
-/// One entry for each opcode that the simulator runs, in the order of the enumeration.
-[[nodiscard]] Selectors selectors();
+/// The selectors of one file of src/sim/instructions.
+struct SelectorTable {
+  std::string_view file;  ///< without ".cpp"
+  Selectors selectors;
+};
+/// Every opcode that the simulator runs is in one of them, once.
+[[nodiscard]] std::span<const SelectorTable> selector_tables() noexcept;
 /// The entry of an opcode; null if the simulator does not run it.
 [[nodiscard]] const Selector* find_selector(Opcode opcode);
 

@@ -1,32 +1,35 @@
+#include "ptx/opcode_rows.hpp"
 #include "sim/instructions/select.hpp"
 
-#include <algorithm>
 #include <vector>
 
 TMAJIT_BEGIN
 namespace sim {
 
-Selectors selectors() {
-  // Never destroyed: threads and static objects may use a device while the process ends.
-  static const auto& all = *new auto([] {
-    std::vector<Selector> tables;
-    for (const Selectors& table :
-         {arithmetic_selectors, float_selectors,   logic_selectors,     move_selectors,
-          convert_selectors,    memory_selectors,  atomic_selectors,    stack_selectors,
-          video_selectors,      address_selectors, control_selectors,   barrier_selectors,
-          mbarrier_selectors,   warp_selectors,    async_selectors,     bulk_selectors,
-          matrix_selectors,     wmma_selectors,    tensormap_selectors, warpgroup_selectors})
-      tables.insert(tables.end(), table.begin(), table.end());
-    std::ranges::sort(tables, {}, &Selector::opcode);
-    return tables;
-  }());
+std::span<const SelectorTable> selector_tables() noexcept {
+  static const SelectorTable all[] = {{"integer", arithmetic_selectors},  {"float", float_selectors},
+                                      {"logic", logic_selectors},         {"mov", move_selectors},
+                                      {"convert", convert_selectors},     {"memory", memory_selectors},
+                                      {"atomic", atomic_selectors},       {"stack", stack_selectors},
+                                      {"video", video_selectors},         {"address", address_selectors},
+                                      {"control", control_selectors},     {"barrier", barrier_selectors},
+                                      {"mbarrier", mbarrier_selectors},   {"warp", warp_selectors},
+                                      {"async", async_selectors},         {"bulk", bulk_selectors},
+                                      {"matrix", matrix_selectors},       {"wmma", wmma_selectors},
+                                      {"tensormap", tensormap_selectors}, {"warpgroup", warpgroup_selectors}};
   return all;
 }
 
 const Selector* find_selector(Opcode opcode) {
-  const Selectors all = selectors();
-  const auto found = std::ranges::lower_bound(all, opcode, {}, &Selector::opcode);
-  return found != all.end() && found->opcode == opcode ? &*found : nullptr;
+  // Never destroyed: threads and static objects may use a device while the process ends.
+  static const auto& by_opcode = *new auto([] {
+    std::vector<const Selector*> all(ptx::opcode_rows().size());
+    for (const SelectorTable& table : selector_tables())
+      for (const Selector& selector : table.selectors)
+        all[static_cast<std::size_t>(selector.opcode)] = &selector;
+    return all;
+  }());
+  return by_opcode[static_cast<std::size_t>(opcode)];
 }
 
 }  // namespace sim
