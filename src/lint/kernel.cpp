@@ -1,5 +1,7 @@
 #include "lint/kernel.hpp"
 
+#include "ptx/opcode_rows.hpp"
+
 #include <algorithm>
 
 #include <llvm/ADT/ArrayRef.h>
@@ -9,6 +11,7 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
+using ptx::Effect;
 using ptx::Opcode;
 using ptx::Operand;
 using ptx::StateSpace;
@@ -49,69 +52,59 @@ class Collector {
   }
 
   bool classify(const ptx::Instruction& in) {
-    switch (in.opcode) {
-      case Opcode::ld:
-      case Opcode::ldu: return memory(in, Kind::access, 1);
-      case Opcode::st: return memory(in, Kind::write, 0);
-      case Opcode::atom: return memory(in, Kind::write, 1);
-      case Opcode::red: return memory(in, Kind::write, 0);
-      case Opcode::stmatrix:
+    switch (ptx::row_of(in.opcode).effect) {
+      case Effect::none:
+      case Effect::waits: return false;
+      case Effect::reads: return memory(in, Kind::access, 1);
+      case Effect::writes: return memory(in, Kind::write, 0);
+      case Effect::updates: return memory(in, Kind::write, 1);
+      case Effect::writes_matrix:
         event_.is_shared = true;
         event_.shared = address(0);
         event_.access_bytes = 16;
         return is(Kind::write);
-      case Opcode::wmma:
+      case Effect::moves_fragments:
         if (in.has("mma")) return false;
         return in.has("load") ? memory(in, Kind::access, 1) : memory(in, Kind::write, 0);
-      case Opcode::cp_async_bulk:
-      case Opcode::cp_reduce_async_bulk: return bulk(in);
-      case Opcode::cp_async_bulk_tensor_load:
+      case Effect::bulk_copy: return bulk(in);
+      case Effect::tensor_load:
         tensor(in, 1, 3);
         event_.shared = address(0);
         event_.barrier = address(2);
         return is(Kind::bulk_load);
-      case Opcode::cp_reduce_async_bulk_tensor:
+      case Effect::tensor_store:
         for (const CombineOp op : all_combine_ops)
           if (in.has(name(op))) event_.reduction = op;
-        [[fallthrough]];
-      case Opcode::cp_async_bulk_tensor_store:
         tensor(in, 0, 2);
         event_.shared = address(1);
         return is(Kind::bulk_store);
-      case Opcode::cp_async_bulk_prefetch_tensor: tensor(in, 0, 1); return is(Kind::prefetch);
-      case Opcode::cp_async_bulk_prefetch:
+      case Effect::tensor_prefetch: tensor(in, 0, 1); return is(Kind::prefetch);
+      case Effect::bulk_prefetch:
         event_.global = address(0);
         event_.bytes = number(1);
         return is(Kind::prefetch);
-      case Opcode::cp_async_bulk_commit_group: return is(Kind::commit);
-      case Opcode::cp_async_bulk_wait_group:
+      case Effect::commits: return is(Kind::commit);
+      case Effect::waits_for_group:
         event_.groups = number(0).number().value_or(0);
         return is(Kind::wait_group);
-      case Opcode::prefetch_tensormap: use_map(address(0)); return false;
-      case Opcode::tensormap_replace:
-        if (llvm::any_of(in.spaces(), is_shared_space)) return false;
-        [[fallthrough]];
-      case Opcode::tensormap_cp_fenceproxy: event_.map_address = address(0); return is(Kind::map_change);
-      case Opcode::fence_proxy: return fence(in);
-      case Opcode::fence_mbarrier_init: return is(Kind::init_fence);
-      case Opcode::bar_sync:
-      case Opcode::bar_red:
-      case Opcode::bar_warp_sync:
-      case Opcode::barrier_cluster_wait: return is(Kind::sync);
-      case Opcode::mbarrier_init: return mbarrier(Kind::init, 0, 1);
-      case Opcode::mbarrier_inval: return mbarrier(Kind::invalidate, 0, 1);
-      case Opcode::mbarrier_expect_tx: return mbarrier(Kind::expect, 0, 1);
-      case Opcode::mbarrier_arrive:
-      case Opcode::mbarrier_arrive_drop:
-        return mbarrier(in.has("expect_tx") ? Kind::arrive_expect : Kind::arrive, 1, 2);
-      case Opcode::mbarrier_test_wait:
-      case Opcode::mbarrier_try_wait: return mbarrier(Kind::wait, 1, 2);
-      case Opcode::mbarrier_complete_tx:
-      case Opcode::st_async:
-      case Opcode::red_async: return is(Kind::remote_copy);
-      case Opcode::call: kernel_.knows_maps = false; return is(Kind::call);
-      default: return false;
+      case Effect::waits_for_phase: return mbarrier(Kind::wait, 1, 2);
+      case Effect::synchronises: return is(Kind::sync);
+      case Effect::uses_map: use_map(address(0)); return false;
+      case Effect::changes_map:
+        if (llvm::any_of(in.spaces(), is_shared_space) && in.opcode == Opcode::tensormap_replace)
+          return false;
+        event_.map_address = address(0);
+        return is(Kind::map_change);
+      case Effect::proxy_fence: return fence(in);
+      case Effect::init_fence: return is(Kind::init_fence);
+      case Effect::initialises: return mbarrier(Kind::init, 0, 1);
+      case Effect::invalidates: return mbarrier(Kind::invalidate, 0, 1);
+      case Effect::expects: return mbarrier(Kind::expect, 0, 1);
+      case Effect::arrives: return mbarrier(in.has("expect_tx") ? Kind::arrive_expect : Kind::arrive, 1, 2);
+      case Effect::remote_copy: return is(Kind::remote_copy);
+      case Effect::calls: kernel_.knows_maps = false; return is(Kind::call);
     }
+    return false;
   }
 
   bool memory(const ptx::Instruction& in, Kind kind, std::size_t operand) {

@@ -4,7 +4,7 @@
 #include "lint/allowed.hpp"
 #include "lint/checks.hpp"
 #include "ptx/printer.hpp"
-#include "ptx/separates.hpp"
+#include "ptx/opcode_rows.hpp"
 
 #include <tmajit/lint.hpp>
 

@@ -1,7 +1,7 @@
 /// The simulated device, on arbitrary PTX: every kernel of the text is loaded and run by two CTAs of a few
 /// warps. Whatever it does must end in reports or an Error, within the limits that are set.
 #include "ptx/parser.hpp"
-#include "sim/decode.hpp"
+#include "sim/decode/decode.hpp"
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>

@@ -1,6 +1,6 @@
 #include "ops/own_memory.hpp"
 
-#include "sim/allocate_between.hpp"
+#include "sim/device/allocate_between.hpp"
 #include "spec/overlap.hpp"
 
 #include <algorithm>

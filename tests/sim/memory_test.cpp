@@ -1,5 +1,5 @@
 /// State spaces and atomics.
-#include "sim/allocate_between.hpp"
+#include "sim/device/allocate_between.hpp"
 #include "sim/support.hpp"
 
 #include <array>

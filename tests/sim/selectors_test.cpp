@@ -1,6 +1,6 @@
 /// The table that says which function runs which opcode.
 #include "ptx/forms.hpp"
-#include "sim/select.hpp"
+#include "sim/instructions/select.hpp"
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -49,17 +49,14 @@ bool runs(const ptx::FormRow& row, bool with_optional, bool predicates) {
   }
 }
 
-}  // namespace
-
-TEST_CASE("the table of selectors holds an opcode once, and finds each") {
-  std::set<Opcode> opcodes;
-  for (const sim::Selector& selector : sim::selectors()) {
-    CHECK(opcodes.insert(selector.opcode).second);
-    CHECK(selector.select != nullptr);
-    CHECK(sim::find_selector(selector.opcode) == &selector);
-  }
-  CHECK(sim::find_selector(Opcode::multimem_st) == nullptr);
+std::vector<sim::Selector> all_selectors() {
+  std::vector<sim::Selector> all;
+  for (const sim::SelectorTable& table : sim::selector_tables())
+    all.insert(all.end(), table.selectors.begin(), table.selectors.end());
+  return all;
 }
+
+}  // namespace
 
 TEST_CASE("every opcode of the table is one that the parser gives, and runs in some form") {
   // These need a function, a table of labels, a size, or types that fit each other: other tests run them.
@@ -71,7 +68,8 @@ TEST_CASE("every opcode of the table is one that the parser gives, and runs in s
                                    Opcode::tensormap_cp_fenceproxy,
                                    Opcode::wgmma_mma_async,
                                    Opcode::wmma};
-  for (const sim::Selector& selector : sim::selectors()) {
+  for (const sim::Selector& selector : all_selectors()) {
+    CHECK(sim::find_selector(selector.opcode)->select == selector.select);
     bool known = false;
     bool run = elsewhere.contains(selector.opcode);
     std::string names;
@@ -86,6 +84,19 @@ TEST_CASE("every opcode of the table is one that the parser gives, and runs in s
     CHECK(known);
     CHECK(run);
   }
+}
+
+TEST_CASE("brx.idx goes to the label of its index") {
+  const std::string body =
+      tests::text::registers +
+      "ld.global.u32 %r6, [%rd1];\ntable: .branchtargets zero, one;\nbrx.idx %r6, table;\n"
+      "zero:\nst.global.u32 [%rd1], 10;\nret;\none:\nst.global.u32 [%rd1], 11;\nret;";
+  const auto run = [&](std::uint32_t index) {
+    return tests::text::run(body, {.grid = 1, .cluster = 1, .block = 1, .words = {index}});
+  };
+  CHECK(run(0).words.at(0) == 10);
+  CHECK(run(1).words.at(0) == 11);
+  tests::text::expect_only(run(2), "branch.index");
 }
 
 TEST_CASE("unsupported and unknown instructions are rejected at their line when a thread reaches them") {

@@ -1,6 +1,6 @@
 #include "sim/support.hpp"
 
-#include "sim/decode.hpp"
+#include "sim/decode/decode.hpp"
 
 #include <sstream>
 

@@ -1,6 +1,6 @@
 /// Products of matrices by a warpgroup: every type, layout and swizzle against a plain product; and the
 /// protocol: what is missing in mutants of a correct kernel is named.
-#include "sim/numeric.hpp"
+#include "sim/arithmetic/numeric.hpp"
 #include "sim/text_kernel.hpp"
 
 #include <random>

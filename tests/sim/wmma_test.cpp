@@ -1,5 +1,5 @@
 /// wmma: loads, products and stores of fragments of every type, shape and layout against products on the CPU.
-#include "sim/numeric.hpp"
+#include "sim/arithmetic/numeric.hpp"
 #include "sim/text_kernel.hpp"
 
 #include <bit>

@@ -2,9 +2,12 @@
 """Holds the table of rooms in docs/architecture.md against what the sources include.
 
 The table's rows are | `folder/`, … | what it holds | folders it may include |. For each quoted or <tmajit/…> include of a
-folder in the table, its own folder or one in the last column must hold the file. Besides:
+folder in the table, its own folder or one in the last column must hold the file. A room's own folders may have a table
+below it, with rows | `folder/`, … | what it holds | folders its headers may include | folders its sources may include, too |,
+in which a name without a slash is a folder of the same room. Besides:
 
-    * the folders' may-include relation has no circle,
+    * the folders' may-include relation has no circle; for folders of a room this holds for their headers,
+    * of folders of a room, each file lies in one that has a row, and each row names what is included and nothing else,
     * MAY_INCLUDE of each room's CMakeLists.txt is the table's row, no more and no less,
     * a family includes no other family,
     * of src/operations the references and the cases alone include src/reference,
@@ -15,6 +18,7 @@ Prints each breach as file:line: message. Exits with 1 if there is one, with 2 i
 """
 
 import argparse
+import collections
 import dataclasses
 import pathlib
 import re
@@ -31,6 +35,8 @@ class Room:
     folder: str  # from the repository's root: "src/spec"
     line: int  # of its row in the document
     may_include: frozenset[str]  # folders, as in the table
+    sources: frozenset[str] = frozenset()  # folders that .cpp files may include, too
+    parent: str | None = None  # the room whose folder it is
 
 
 def rooms_of(document: str) -> dict[str, Room]:
@@ -38,16 +44,22 @@ def rooms_of(document: str) -> dict[str, Room]:
     rooms: dict[str, Room] = {}
     for number, line in enumerate(document.splitlines(), 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) != 3 or not re.match(r"^`[a-z/]+/`", cells[0]):
+        if len(cells) not in (3, 4) or not re.match(r"^`[a-z/]+/`", cells[0]):
             continue
-        may = frozenset(name.rstrip("/") for name in re.findall(r"`([^`]+)`", cells[2]))
         for folder in re.findall(r"`([^`]+)/`", cells[0]):
-            rooms[folder] = Room(folder, number, may)
+            parent = folder.rpartition("/")[0] if len(cells) == 4 else None
+            may, *sources = (frozenset(name.rstrip("/") if "/" in name else f"{parent}/{name}"
+                                       for name in re.findall(r"`([^`]+)`", cell)) for cell in cells[2:])
+            rooms[folder] = Room(folder, number, may, *sources, parent=parent)
     if not rooms:
         raise ValueError("there is no table of rooms")
     for room in rooms.values():
-        for name in room.may_include - rooms.keys():
+        for name in (room.may_include | room.sources) - rooms.keys():
             raise ValueError(f"line {room.line}: {room.folder} may include {name}, which has no row")
+        if room.parent is not None:
+            for name in room.may_include | room.sources:
+                if rooms[name].parent != room.parent and name not in rooms[room.parent].may_include:
+                    raise ValueError(f"line {room.line}: {room.folder} may include {name}, {room.parent} may not")
     return rooms
 
 
@@ -86,6 +98,7 @@ class Tree:
     def __init__(self, root: pathlib.Path, rooms: dict[str, Room]):
         self.root = root
         self.rooms = rooms
+        self.used = collections.defaultdict(set)  # rooms that files of a folder include, by (folder, kind of file)
         # Headers of templates are included by name alone, as "tmajit/<name>".
         self.templates = {path.name: path.relative_to(root).parent.as_posix()
                           for path in sorted((root / "templates").rglob("*.cuh"))}
@@ -115,7 +128,12 @@ class Tree:
                 continue
             for path in sorted((self.root / folder).rglob("*")):
                 if path.suffix in SOURCES and home_of(self.relative(path).parent, self.rooms) == folder:
+                    if any(other.parent == folder for other in self.rooms.values()):
+                        yield f"{self.relative(path)}:1: it lies in none of the folders of {folder} that have a row"
                     yield from self.of_file(path, room)
+            for kind, names in (("headers", room.may_include), ("sources", room.sources)):
+                for name in sorted(names - self.used[folder, kind]) if room.parent else []:
+                    yield f"docs/architecture.md:{room.line}: the {kind} of {folder} do not include {name}"
         for top in ("src", "tools"):
             for path in sorted((self.root / top).rglob("CMakeLists.txt")):
                 yield from self.of_build(path)
@@ -137,11 +155,13 @@ class Tree:
                 yield f"{place}: {what} is no file of this repository"
                 continue
             home = home_of(pathlib.PurePosixPath(target), self.rooms)
-            may_include = room.may_include
+            kind = "headers" if path.suffix == ".hpp" else "sources"
+            self.used[room.folder, kind].add(home)
+            may_include = room.may_include | (room.sources if kind == "sources" else set())
             if room.folder == "src/operations" and re.search("reference|case", path.stem):
                 may_include = may_include | {"src/reference"}  # built beside the library
             if home != room.folder and home not in may_include:
-                allowed = ", ".join(sorted(room.may_include)) or "no other"
+                allowed = ", ".join(sorted(may_include)) or "no other"
                 yield f"{place}: {room.folder} includes {what} of {home or target}; it may include {allowed}"
             yield from self.of_family(path, target, place)
 

@@ -14,8 +14,14 @@ TABLE = """
 | `src/spec/` | facts | `include/tmajit` |
 | `src/kernel/` | plans | `include/tmajit`, `src/spec` |
 | `src/families/` | families | `include/tmajit`, `src/spec`, `src/kernel` |
+| `src/sim/` | a device | `include/tmajit`, `src/spec` |
 | `templates/ptx/` | instructions | – |
 | `templates/device/` | shared by families | `templates/ptx` |
+
+| folder of a room | holds | headers may include | sources, too |
+| --- | --- | --- | --- |
+| `src/sim/warp/` | warps | `src/spec` | `cta` |
+| `src/sim/cta/` | CTAs | `warp` | `include/tmajit` |
 """
 
 FILES = {
@@ -28,6 +34,11 @@ FILES = {
     "src/families/rows/rows.hpp": '#include "families/shared/tile.hpp"\n',
     "src/families/map/map.cpp": "",
     "src/families/CMakeLists.txt": "tmajit_add_room(families SOURCES map/map.cpp MAY_INCLUDE spec kernel)\n",
+    "src/sim/warp/warp.hpp": '#include "spec/view.hpp"\n',
+    "src/sim/warp/warp.cpp": '#include "sim/cta/cta.hpp"\n',
+    "src/sim/cta/cta.hpp": '#include "sim/warp/warp.hpp"\n',
+    "src/sim/cta/cta.cpp": "#include <tmajit/plan.hpp>\n",
+    "src/sim/CMakeLists.txt": "tmajit_add_room(sim SOURCES warp/warp.cpp cta/cta.cpp MAY_INCLUDE spec)\n",
     "templates/ptx/fence.cuh": "",
     "templates/device/ring.cuh": '#include "tmajit/fence.cuh"\n',
     "tests/reference/values.hpp": "",
@@ -83,6 +94,20 @@ class Walls(unittest.TestCase):
     def test_a_build_that_allows_less_than_the_table(self):
         self.only({"src/kernel/CMakeLists.txt": "tmajit_add_room(kernel SOURCES plan.cpp)\n"},
                   "the table lets src/kernel include src/spec")
+
+    def test_a_header_of_a_folder_that_includes_what_its_sources_may(self):
+        self.only({"src/sim/warp/warp.hpp": '#include "spec/view.hpp"\n#include "sim/cta/cta.hpp"\n'},
+                  "src/sim/warp includes sim/cta/cta.hpp of src/sim/cta; it may include src/spec")
+
+    def test_a_file_in_no_folder_of_its_room(self):
+        self.only({"src/sim/device.hpp": ""}, "none of the folders of src/sim")
+
+    def test_a_row_of_a_folder_that_allows_what_it_does_not_use(self):
+        self.only({"src/sim/warp/warp.cpp": ""}, "the sources of src/sim/warp do not include src/sim/cta")
+
+    def test_a_folder_that_may_include_more_than_its_room(self):
+        with self.assertRaisesRegex(ValueError, "src/sim/cta may include src/kernel, src/sim may not"):
+            walls.rooms_of(TABLE.replace("| `warp` |", "| `warp`, `src/kernel` |"))
 
     def test_a_folder_that_is_gone(self):
         rooms = walls.rooms_of(TABLE + "| `src/ops/` | operations | – |\n")

@@ -1,0 +1,375 @@
+#include "sim/causes/causes.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+std::uint32_t line_of(const Cta& cta, std::uint32_t place) {
+  return cta.program.place[place].line;
+}
+
+/// Whether a thread of the CTA waits for it, or has.
+bool has_waits(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
+  const auto waits = [&](const Group& group) {
+    return group.wait.kind == Wait::Kind::mbarrier && group.wait.what == offset;
+  };
+  return std::ranges::any_of(barrier.uses.all(), [](const auto& each) { return each.wait != 0; }) ||
+         std::ranges::any_of(cta.warps,
+                             [&](const auto& warp) { return std::ranges::any_of(warp->groups, waits); });
+}
+
+/// The mbarrier without loads of which holds(offset, mbarrier) is true, by address; those at which threads
+/// arrive come first.
+template <typename Holds>
+const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& cta, const Holds& holds) {
+  const std::pair<const std::uint32_t, Mbarrier>* first = nullptr;
+  const auto order = [](const auto& each) { return std::pair(each.second.uses.arrivers() == 0, each.first); };
+  for (const auto& each : cta.mbarriers()) {
+    if (each.second.transactions.any() || !holds(each.first, each.second)) continue;
+    if (first == nullptr || order(each) < order(*first)) first = &each;
+  }
+  return first;
+}
+
+/// A thread that waits for a load's mbarrier arrives there, and none arrives at another that threads wait
+/// for.
+std::optional<Cause> wrong_barrier(Cta& owner, std::uint32_t offset, const Mbarrier& barrier) {
+  if (!barrier.transactions.any()) return std::nullopt;
+  const auto* const lacking = first_without_loads(owner, [&](std::uint32_t at, const Mbarrier& each) {
+    return each.uses.arrivers() == 0 && has_waits(owner, at, each);
+  });
+  if (lacking == nullptr) return std::nullopt;
+  const auto& all = barrier.uses.all();
+  for (std::uint32_t number = 0; number < all.size(); ++number) {
+    if (all[number].arrival == 0 || all[number].wait == 0) continue;
+    Cta& cta = owner.cluster.cta(number / owner.threads_each());
+    const std::uint32_t thread = number % owner.threads_each();
+    return Cause{
+        .rule = "mbarrier.arrivals",
+        .cta = &cta,
+        .thread = thread,
+        .place = all[number].arrival - 1,
+        .found = fmt::format("{} arrives at {}, on which loads complete, and no thread arrives at {}",
+                             name_of(cta, thread), name_of(owner, offset, barrier),
+                             name_of(owner, lacking->first, lacking->second)),
+        .expected = "an arrival at the mbarrier for which the thread that loads waits",
+        .remedy = "arrive at the empty barrier of the stage in place of the full one"};
+  }
+  return std::nullopt;
+}
+
+Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
+  return {.rule = "mbarrier.arrivals",
+          .cta = &cta,
+          .thread = (barrier.writer - 1) & 1023,
+          .place = barrier.place,
+          .found = std::move(found),
+          .expected =
+              "a count in mbarrier.init of all arrivals of a phase, so that it ends when the last thread has "
+              "arrived",
+          .remedy = "count in mbarrier.init every arrival that releases the stage"};
+}
+
+/// The thread has waited by a parity that it should have flipped.
+std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
+                                  const Mbarrier& barrier, bool from_the_first, bool ever = false) {
+  MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
+  if (uses.wait == 0) return std::nullopt;
+  if (ever && uses.stale) {
+    uses.again = true;
+    uses.ended = uses.stale_ended;
+  }
+  std::string why;
+  if (uses.again) {
+    why = uses.ended == 0
+              ? "no phase of it was over: its wait before had ended in the same way"
+              : fmt::format("phase {} of it, by which its wait before had ended, was over already",
+                            uses.ended - 1);
+  } else if (from_the_first && uses.ended == 0) {
+    why = "no phase of it was over, and the parity is not that of the first";
+  } else {
+    return std::nullopt;
+  }
+  return Cause{.rule = "mbarrier.parity",
+               .cta = &cta,
+               .thread = thread,
+               .place = uses.wait - 1,
+               .found = fmt::format("the wait of {} for {} ends at once: {}", name_of(cta, thread),
+                                    name_of(owner, offset, barrier), why)};
+}
+
+/// 1 + the place of the last arrival by the reader, or by a lane of its warp, in phase `from` or later, and
+/// the thread that arrived; 0 if there is none.
+std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const Mbarrier& barrier,
+                                                   std::uint64_t from = 0) {
+  const auto arrived = [&](std::uint32_t thread) {
+    const MbarrierUses::Thread its = barrier.uses.of(reader.cta->number_of(thread));
+    return its.arrival != 0 && its.arrived_in >= from ? its.arrival : 0;
+  };
+  std::uint32_t by = reader.thread;
+  std::uint32_t arrival = arrived(by);
+  const std::uint32_t first = reader.thread / lanes * lanes;
+  for (std::uint32_t thread = first; arrival == 0 && thread < first + lanes; ++thread) {
+    arrival = arrived(thread);
+    by = thread;
+  }
+  return {arrival, by};
+}
+
+/// The phase that has let `uses` go on says nothing of the reader's last use.
+std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbarrier& barrier,
+                                    const MbarrierUses::Thread& uses, check::RuleId rule,
+                                    const Reader& reader) {
+  if (uses.ended == 0 || barrier.transactions.any()) return std::nullopt;
+  const std::uint64_t phase = uses.ended - 1;
+  const auto [arrival, by] = arrival_of(reader, barrier, phase);
+  const std::string what = fmt::format("the read at PTX line {}", line_of(*reader.cta, reader.place));
+  if (arrival == 0) {
+    const auto& all = barrier.uses.all();
+    const auto sole = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
+    if (sole == all.end()) return std::nullopt;
+    if (barrier.uses.arrivers() == 1) {
+      // One thread arrives for others, which it must have met.
+      const auto number = static_cast<std::uint32_t>(sole - all.begin());
+      Cta& releaser = owner.cluster.cta(number / owner.threads_each());
+      const std::uint32_t sole_thread = number % owner.threads_each();
+      return Cause{
+          .rule = rule,
+          .cta = &releaser,
+          .thread = sole_thread,
+          .place = sole->arrival - 1,
+          .found = fmt::format("the arrival of {} at {} hands the stage back, and nothing orders it after {} "
+                               "by {}",
+                               name_of(releaser, sole_thread), name_of(owner, offset, barrier), what,
+                               name_of(*reader.cta, reader.thread)),
+          .expected = "a barrier of all threads that read the stage before one of them arrives for all",
+          .remedy = "synchronise the readers before the arrival, or let each arrive and count them all"};
+    }
+    return at_init(
+        owner, barrier,
+        fmt::format("phase {} of {} is over without an arrival of {} or its warp, which has not finished "
+                    "{}",
+                    phase, name_of(owner, offset, barrier), name_of(*reader.cta, reader.thread), what));
+  }
+  // The wait for a product releases the stage that it reads; the caller knows of it.
+  if (reader.product) return std::nullopt;
+  const bool its_own = by == reader.thread;
+  return Cause{.rule = rule,
+               .cta = reader.cta,
+               .thread = by,
+               .place = arrival - 1,
+               .found = fmt::format("the arrival of {} at {} hands the stage back before {}{}",
+                                    name_of(*reader.cta, by), name_of(owner, offset, barrier), what,
+                                    its_own ? "" : " by " + name_of(*reader.cta, reader.thread)),
+               .expected = its_own ? "the arrival after the last read of the stage"
+                                   : "the arrival after all lanes have read the stage",
+               .remedy = its_own ? "arrive after the last use of the stage"
+                                 : "call __syncwarp() between the reads and the arrival of one lane"};
+}
+
+}  // namespace
+
+std::string name_of(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
+  const std::string owner = cta.cluster.size() == 1 ? "" : fmt::format(" of the CTA with rank {}", cta.rank);
+  return fmt::format("the mbarrier at shared address {:#x}{} (mbarrier.init at PTX line {} for {} arrival{})",
+                     offset + shared_base, owner, line_of(cta, barrier.place), barrier.expected,
+                     barrier.expected == 1 ? "" : "s");
+}
+
+std::string name_of(const Cta& cta, std::uint32_t thread) {
+  return "thread " + text_of(cta.thread_index(thread));
+}
+
+std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32_t offset,
+                                     const Mbarrier& barrier, const std::optional<Reader>& reader) {
+  const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
+  if (uses.wait == 0) return std::nullopt;
+  const auto loads = [&](const TransactionPart& load) { return load.by == &cta && load.thread == thread; };
+  const bool own = std::ranges::any_of(barrier.transactions.before().came, loads);
+  const auto* const released = first_without_loads(cta, [&](std::uint32_t at, const Mbarrier& each) {
+    return !has_waits(cta, at, each) && (own || (reader && arrival_of(*reader, each).first != 0));
+  });
+  if (released == nullptr) return std::nullopt;
+  return Cause{.rule = "race.shared-read-write",
+               .cta = &cta,
+               .thread = thread,
+               .place = uses.wait - 1,
+               .found = fmt::format("{} waits for {}{} before it loads again; no thread waits for {}",
+                                    name_of(cta, thread), name_of(cta, offset, barrier),
+                                    own ? ", on which its own load completes," : "",
+                                    name_of(cta, released->first, released->second)),
+               .expected =
+                   "a wait for the mbarrier at which the readers of a stage arrive, before it is "
+                   "loaded again",
+               .remedy = "wait for the empty barrier of the stage before the load"};
+}
+
+bool branches_back(const Program& program, std::uint32_t pc) {
+  return program.place[program.places[pc]].text.find("bra") != std::string::npos &&
+         program.code[pc].aux <= pc;
+}
+
+bool is_about_to_wait(const Cta& cta, std::uint32_t thread) {
+  const Warp& warp = *cta.warps[thread / lanes];
+  const Mask lane = 1U << thread % lanes;
+  const auto stands = [&](const Group& group) { return (group.mask & lane) != 0; };
+  const auto group = std::ranges::find_if(warp.groups, stands);
+  if (group == warp.groups.end() && (!warp.running || (warp.active & lane) == 0)) return false;
+  const Program& program = cta.program;
+  for (std::uint32_t pc = group != warp.groups.end() ? group->pc : warp.pc; pc < program.code.size(); ++pc) {
+    const std::string& text = program.place[program.places[pc]].text;
+    const auto has = [&](std::string_view what) { return text.find(what) != std::string::npos; };
+    if (has("cp.async.bulk.wait_group")) return true;
+    // A barrier that it stands at is behind it already.
+    if (branches_back(program, pc) || has("bar.sync") || has("barrier.") || has("cp.async.bulk.commit_group"))
+      return false;
+  }
+  return false;
+}
+
+std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrier& barrier) {
+  const std::uint32_t arrivers = barrier.uses.arrivers();
+  if (arrivers > barrier.expected) {
+    if (auto cause = wrong_barrier(owner, offset, barrier)) return cause;
+    return at_init(owner, barrier,
+                   fmt::format("{} threads arrive at {}, so that a phase is over before all have arrived",
+                               arrivers, name_of(owner, offset, barrier)));
+  }
+  const auto& all = barrier.uses.all();
+  const auto twice = std::ranges::find(all, true, &MbarrierUses::Thread::twice);
+  if (twice == all.end() || arrivers < barrier.expected) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(twice - all.begin());
+  Cta& cta = owner.cluster.cta(number / owner.threads_each());
+  const std::uint32_t thread = number % owner.threads_each();
+  // A wait that ended too early may have let it arrive again.
+  const auto last = cta.last_wait(thread);
+  const Mbarrier* const before = last ? cta.mbarrier(*last) : nullptr;
+  if (before != nullptr) {
+    if (auto cause = wrong_parity(cta, thread, cta, *last, *before, false, true)) {
+      cause->found += fmt::format("; so it arrives twice in a phase at {}", name_of(owner, offset, barrier));
+      return cause;
+    }
+  }
+  return Cause{.rule = "mbarrier.arrivals",
+               .cta = &cta,
+               .thread = thread,
+               .place = twice->arrival - 1,
+               .found = fmt::format(
+                   "{} arrives twice in a phase at {}, at which {} thread{} arrive{}: the phase is "
+                   "over before all have arrived{}",
+                   name_of(cta, thread), name_of(owner, offset, barrier), arrivers, arrivers == 1 ? "" : "s",
+                   arrivers == 1 ? "s" : "", last ? "" : "; it has not waited for any mbarrier"),
+               .expected = last ? "one arrival of each thread in a phase, or a count of all arrivals"
+                                : "a wait for the load of the stage before the stage is used and released",
+               .remedy = last ? "release a stage once in each turn of the ring"
+                              : "wait for the mbarrier on which the stage's load completes"};
+}
+
+/// The phase by which the thread's wait ended was over without the bytes of any load.
+static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
+                                            const Mbarrier& barrier) {
+  const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
+  if (uses.wait == 0 || uses.ended != barrier.phase || barrier.phase == 0) return std::nullopt;
+  if (!barrier.transactions.before().expected.empty()) return std::nullopt;
+  const auto& all = barrier.uses.all();
+  const auto arrival = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
+  if (arrival == all.end()) return std::nullopt;
+  const auto number = static_cast<std::uint32_t>(arrival - all.begin());
+  Cta& by = owner.cluster.cta(number / owner.threads_each());
+  return Cause{.rule = "mbarrier.expected-bytes",
+               .cta = &by,
+               .thread = number % owner.threads_each(),
+               .place = arrival->arrival - 1,
+               .found = fmt::format("phase {} of {} is over, and has expected no bytes", barrier.phase - 1,
+                                    name_of(owner, offset, barrier)),
+               .expected = "mbarrier.arrive.expect_tx of the load's bytes, so that the phase ends with them",
+               .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
+}
+
+std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId rule,
+                                 const std::optional<Reader>& reader) {
+  const auto offset = cta.last_wait(thread);
+  Mbarrier* const barrier = offset ? cta.mbarrier(*offset) : nullptr;
+  if (barrier == nullptr) return std::nullopt;
+  if (auto elsewhere = waits_elsewhere(cta, thread, *offset, *barrier, reader)) return elsewhere;
+  std::optional<Cause> cause = wrong_parity(cta, thread, cta, *offset, *barrier, false);
+  if (!cause) cause = wrong_count(cta, *offset, *barrier);
+  const MbarrierUses::Thread uses = barrier->uses.of(cta.number_of(thread));
+  // The reader itself may have gone on by a phase that was over.
+  const Mbarrier* const full = reader && reader->full ? cta.mbarrier(*reader->full) : nullptr;
+  if (!cause && full != nullptr && reader->cta == &cta) {
+    cause = wrong_parity(cta, reader->thread, cta, *reader->full, *full, false);
+    if (cause) return cause;
+  }
+  if (!cause && reader) cause = released_early(cta, *offset, *barrier, uses, rule, *reader);
+  if (cause && cause->rule->id != "mbarrier.parity" && uses.wait != 0) {
+    cause->found += fmt::format("; the wait at PTX line {} lets {} go on", line_of(cta, uses.wait - 1),
+                                name_of(cta, thread));
+  }
+  return cause;
+}
+
+std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset) {
+  Mbarrier* const barrier = owner.mbarrier(offset);
+  if (barrier == nullptr) return std::nullopt;
+  if (auto cause = wrong_parity(cta, thread, owner, offset, *barrier, true)) return cause;
+  const auto last = cta.last_wait(thread);
+  const Mbarrier* const other = last && &owner == &cta && *last != offset ? cta.mbarrier(*last) : nullptr;
+  if (other != nullptr && other->transactions.any() && !has_waits(owner, offset, *barrier)) {
+    return Cause{.rule = "race.shared-write-read",
+                 .cta = &cta,
+                 .thread = thread,
+                 .place = other->uses.of(cta.number_of(thread)).wait - 1,
+                 .found = fmt::format(
+                     "{} waits for {}, and has not waited for {}, on which the load completes "
+                     "of what it reads",
+                     name_of(cta, thread), name_of(cta, *last, *other), name_of(owner, offset, *barrier)),
+                 .expected = "a wait for the mbarrier on which the load completes, before the read",
+                 .remedy = "wait for the full barrier of the stage that is read"};
+  }
+  return expects_nothing(cta, thread, owner, offset, *barrier);
+}
+
+/// The lane has waited for the stage's last load, and the next one is issued although the lane has not
+/// released the stage: the mbarrier that counts releases counts too few.
+static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, Cta& owner, const Copy& load,
+                                          check::RuleId symptom) {
+  Cta& cta = *warp.cta;
+  const std::uint32_t thread = warp.thread(lane);
+  const Mbarrier* const full = owner.mbarrier(load.barrier);
+  const MbarrierUses::Thread uses =
+      full == nullptr ? MbarrierUses::Thread() : full->uses.of(cta.number_of(thread));
+  if (uses.wait == 0 || uses.ended != full->phase) return std::nullopt;
+  auto cause = why_went_on(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
+  return cause && cause->rule->id != symptom->id ? cause : std::nullopt;
+}
+
+bool report_read_early(const Warp& warp, std::uint32_t lane, Cta& owner, const Engine::InFlight& load,
+                       check::RuleId symptom) {
+  if (!load.barrier) return false;
+  auto cause = why_read_early(*warp.cta, warp.thread(lane), owner, *load.barrier);
+  if (!cause && load.load != nullptr) cause = why_overtaken(warp, lane, owner, *load.load, symptom);
+  if (!cause) return false;
+  const std::uint32_t line = line_of(*warp.cta, warp.place());
+  report(*cause,
+         fmt::format("PTX line {} reads what the load at PTX line {} has not delivered yet", line,
+                     line_of(owner, *load.place)),
+         symptom, line);
+  return true;
+}
+
+void report(const Cause& cause, const std::string& shows, check::RuleId symptom, std::uint32_t line) {
+  About about({}, fmt::format("mbarrier, place {}", cause.place));
+  about.symptom = symptom->id;
+  about.symptom_line = line;
+  about.leads = cause.rule->id != symptom->id || cause.rule->id == "mbarrier.arrivals";
+  cause.cta->report(cause.thread, cause.place, cause.rule, cause.found + "; so " + shows, cause.expected,
+                    cause.remedy, std::move(about));
+}
+
+}  // namespace sim
+TMAJIT_END

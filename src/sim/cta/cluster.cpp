@@ -1,0 +1,211 @@
+#include "sim/causes/causes.hpp"
+#include "sim/cta/cta.hpp"
+#include "sim/cta/warpgroup.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// After so many rounds of turns, held accesses and copies happen although other threads still run: threads
+/// that spin with atomics never come to rest.
+constexpr std::uint64_t patience = 16;
+
+/// The lines of a text, those that contain `part` first. Each begins with a line break.
+std::string with_first(const std::string& text, const std::string& part) {
+  std::string before;
+  std::string after;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at + 1), text.size());
+    const std::string line = text.substr(at, end - at);
+    (line.find(part) != std::string::npos ? before : after) += line;
+    at = end;
+  }
+  return before + after;
+}
+
+}  // namespace
+
+Cluster::Cluster(Launch& launch) : launch_(launch) {
+  for (std::uint32_t rank = 0; rank < volume(launch.cluster); ++rank)
+    ctas_.push_back(std::make_unique<Cta>(launch, *this, rank));
+  if (launch.order == nullptr) return;
+  races_ = std::make_unique<Races>(*this, launch);
+  for (auto& cta : ctas_) cta->races = races_.get();
+}
+
+std::uint32_t Cluster::live_threads() const noexcept {
+  return std::accumulate(ctas_.begin(), ctas_.end(), 0U,
+                         [](std::uint32_t sum, const auto& cta) { return sum + cta->live_threads; });
+}
+
+std::uint64_t Cluster::changes() const noexcept {
+  return std::accumulate(ctas_.begin(), ctas_.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const auto& cta) { return sum + cta->changes; });
+}
+
+void Cluster::begin(std::uint64_t number) {
+  barrier_ = {};
+  origins_.clear();
+  busy_ = round_ = 0;
+  changes_at_time_out_ = ~0ULL;
+  // The CTA that goes first meets peers that have not begun. Place and seed decide at which end that is.
+  const Triple first = launch_.ctaid(number, 0);
+  std::uint64_t place = launch_.options.seed;
+  for (std::size_t d = 0; d < 3; ++d) place += first[d] / launch_.cluster[d];
+  ascending_ = (place & 1) != 0;
+  order_.clear();
+  for (std::uint32_t rank = 0; rank < size(); ++rank) {
+    ctas_[rank]->start(launch_.ctaid(number, rank));
+    order_.push_back(ctas_[rank].get());
+  }
+  if (!ascending_) std::ranges::reverse(order_);
+  if (races_) races_->start(static_cast<std::uint32_t>(number));
+}
+
+bool Cluster::step() {
+  if (live_threads() > 0 && !launch_.stopped) {
+    try {
+      play_round();
+      return true;
+    } catch (const Stop& stop) {
+      launch_.stopped = true;
+      if (launch_.allows(stop.rule)) launch_.reports.keep_allowed(stop.rule);
+    }
+  }
+  for (auto& cta : ctas_) cta->stop();
+  return false;
+}
+
+void Cluster::play_round() {
+  const std::uint64_t before = changes();
+  const bool ran = turn(round_++);
+  // The copy engine and held accesses act as late as they may: when the warps only wait or spin.
+  if (changes() != before && ++busy_ < patience) return;
+  busy_ = 0;
+  const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
+  if ((held_first && release_held()) || deliver() || release_held() || changes() != before) return;
+  if (!ran && !time_out() && live_threads() > 0) report_deadlock();
+}
+
+bool Cluster::turn(std::uint64_t round) {
+  if (size() > 1 && round > 0 && round % 2 == 0) std::ranges::shuffle(order_, ctas_[0]->random);
+  bool ran = false;
+  for (Cta* cta : order_) {
+    if (cta->live_threads == 0) continue;
+    ran = cta->turn(round) || ran;
+    if (cta->live_threads == 0 && !launch_.stopped) cta->finish();
+  }
+  return ran;
+}
+
+bool Cluster::deliver() {
+  return std::ranges::any_of(order_,
+                             [](Cta* cta) { return cta->engine.deliver() || cta->small_copies.deliver(); });
+}
+
+bool Cluster::time_out() {
+  if (changes() == changes_at_time_out_) return false;
+  changes_at_time_out_ = changes();
+  bool any = false;
+  for (auto& cta : ctas_) any = cta->time_out() || any;
+  return any;
+}
+
+void Cluster::arrive(Warp& warp, Mask mask) {
+  warp.cluster_arrived |= mask;
+  barrier_.arrived += count_of(mask);
+  ++warp.cta->changes;
+  complete_barrier();
+}
+
+void Cluster::threads_exited(Warp& warp, Mask mask) {
+  barrier_.arrived -= count_of(warp.cluster_arrived & mask);
+  warp.cluster_arrived &= ~mask;
+  complete_barrier();
+}
+
+void Cluster::complete_barrier() {
+  if (barrier_.arrived == 0 || barrier_.arrived < live_threads()) return;
+  barrier_.arrived = 0;
+  ++barrier_.phase;
+  if (races_) races_->cluster_phase();
+  for (auto& cta : ctas_) {
+    ++cta->changes;
+    for (auto& warp : cta->warps) {
+      warp->cluster_passed |= std::exchange(warp->cluster_arrived, 0);
+      warp->wake([](const Wait& wait) { return wait.kind == Wait::Kind::cluster; });
+    }
+  }
+}
+
+bool Cluster::hold(Warp& warp, const MemoryAccess& access, Mask mask) {
+  if (size() == 1) return false;
+  // Before the cluster has met once, accesses happen at once: the peer may not have begun.
+  if (barrier_.phase == 0 || launch_.options.mode == SimOptions::Mode::early) return false;
+  if (launch_.options.mode == SimOptions::Mode::random && (ctas_[0]->random() & 1) != 0) return false;
+  if ((mask & ~warp.released) == 0) {
+    warp.released &= ~mask;
+    return false;
+  }
+  Mask reaching = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    if (warp.cta->is_peer_address(address_of(warp, access, lane), access.space)) reaching |= 1U << lane;
+  });
+  if (reaching == 0) return false;
+  warp.park(mask, warp.here(), {Wait::Kind::held, 0, 0});
+  return true;
+}
+
+bool Cluster::release_held() {
+  bool any = false;
+  for (auto& cta : ctas_) {
+    for (auto& warp : cta->warps) {
+      for (Group& group : warp->groups) {
+        if (group.wait.kind != Wait::Kind::held) continue;
+        warp->released |= group.mask;
+        group.wait = {};
+        any = true;
+      }
+      warp->update_join();
+    }
+  }
+  return any;
+}
+
+void Cluster::report_deadlock() {
+  report_wrong_bytes(*this);
+  const std::optional<DeadlockCause> cause = why_deadlock(*this);
+  std::string found = cause ? cause->why.found + "; " : "";
+  found += size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
+                       : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
+  Cta* first = nullptr;
+  std::string waits;
+  for (auto& cta : ctas_) {
+    if (cta->live_threads == 0) continue;
+    waits += cta->describe_waits();
+    if (first == nullptr) first = cta.get();
+  }
+  if (cause) waits = with_first(waits, cause->first);
+  found += waits;
+  // Warps of a warpgroup may have gone apart because of the cause.
+  if (cause &&
+      (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_strays(*cta); }))) {
+    const Cause& why = cause->why;
+    About about;
+    about.leads = cause->certain;
+    why.cta->report(why.thread, why.place, why.rule, std::move(found), why.expected, why.remedy,
+                    std::move(about));
+    throw Stop{why.rule->id};
+  }
+  if (cause) throw Stop{};
+  first->report_deadlock(std::move(found));
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,103 @@
+/// The loops that execute a warp's micro-operations, and where they stop.
+#include "sim/cta/cta.hpp"
+#include "sim/cta/warpgroup.hpp"
+#include "sim/undefined/undefined.hpp"
+
+#include <bit>
+#include <chrono>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// Thread-instructions after which a CTA adds its count to the launch's, for who watches it.
+constexpr std::uint64_t counted_apart = 1 << 20;
+
+}  // namespace
+
+template <bool watches, bool follows>
+std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
+  const MicroOp* const code = program.code.data();
+  std::uint64_t threads = 0;
+  std::uint32_t n = 0;
+  while (warp.running && n < most) {
+    const std::uint32_t pc = warp.pc;
+    const MicroOp& op = code[pc];
+    const Mask guard = read_mask(warp, op.guard);
+    const Mask mask = warp.active & guard;
+    if constexpr (watches) {
+      if (mask != 0 && program.watch_begin[pc] != program.watch_begin[pc + 1]) watch_registers(warp, mask);
+    }
+    if constexpr (follows) warp.undefined->before(warp, mask);
+    ++warp.pc;
+    ++n;
+    threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
+    if (mask != 0) {
+      try {
+        op.handler(warp, op, mask);
+      } catch (const Skip&) {
+        // The rest of the instruction does not happen.
+      }
+    }
+    if constexpr (follows) warp.undefined->after(warp, pc, mask & warp.active);
+    if (warp.pc >= warp.join && warp.running) {
+      warp.choose();
+      if (!follows && warp.changes_loop) break;
+    }
+    if (follows && !warp.undefined->any()) break;
+  }
+  thread_instructions_ += threads;
+  executed_ += n;
+  return n;
+}
+
+void Cta::execute(Warp& warp, std::uint32_t most) {
+  while (warp.running && most > 0) {
+    if (std::exchange(warp.changes_loop, false)) warp.update_join();
+    const bool follows = warp.undefined && warp.undefined->any();
+    if (program.watched == 0) [[likely]] {
+      most -= follows ? run<false, true>(warp, most) : run<false, false>(warp, most);
+    } else {
+      most -= follows ? run<true, true>(warp, most) : run<true, false>(warp, most);
+    }
+  }
+  if (thread_instructions_ >= counted_apart)
+    launch.thread_instructions += std::exchange(thread_instructions_, 0);
+  if (executed_ > launch.options.instruction_limit) report_limit(warp);
+  if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)
+    report_late(warp);
+  // The turn is over. The group may wait for other lanes of its warp, so these go first now.
+  if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
+}
+
+void Cta::report_limit(const Warp& warp) {
+  const std::uint32_t at = program.places[warp.pc < program.places.size() ? warp.pc : 0];
+  report(warp.thread(0), at, "instruction-limit",
+         fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
+         fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
+                     launch.options.instruction_limit));
+  throw Stop{"instruction-limit"};
+}
+
+void Cta::report_late(const Warp& warp) {
+  // Others that see it end without a report of their own.
+  if (launch.late.exchange(true)) throw Stop{};
+  std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
+                                  launch.options.seconds_limit, launch.ctas_done.load(),
+                                  volume(launch.shape.grid), text_of(ctaid));
+  for (const auto& each : warps) {
+    if (each->active == 0) continue;
+    found += fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
+                         program.place[program.places[each->pc < program.places.size() ? each->pc : 0]].line);
+  }
+  found += describe_waits();
+  report(warp.thread(0), program.places[warp.pc < program.places.size() ? warp.pc : 0], "time-limit",
+         std::move(found));
+  throw Stop{"time-limit"};
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,205 @@
+#include "sim/cta/warpgroup.hpp"
+
+#include "sim/undefined/undefined.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// Limits of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
+constexpr std::uint32_t sm_registers = 64 * 1024;
+constexpr std::uint32_t warps_of_sm = 64;
+/// Each partition has its share of the registers, and every fourth warp.
+constexpr std::uint32_t partitions_of_sm = 4;
+constexpr std::uint32_t least_registers = 24;
+constexpr std::uint32_t most_registers = 255;
+
+/// Reports a warpgroup in which a warp that satisfies `lags` has executed less than another. Returns false if
+/// there is no such warp.
+template <typename Lags>
+bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
+             const char* what, const Lags& lags) {
+  const std::size_t end = std::min(first + warps_of_group, cta.warps.size());
+  const Warp* longest = nullptr;
+  const Warp* shortest = nullptr;
+  const auto length = [&](const Warp& warp) {
+    return warp.warpgroup ? ((*warp.warpgroup).*log).size() : std::size_t{0};
+  };
+  for (std::size_t i = first; i < end; ++i) {
+    const Warp& warp = *cta.warps[i];
+    if (longest == nullptr || length(warp) > length(*longest)) longest = &warp;
+    if ((shortest == nullptr || length(warp) < length(*shortest)) && lags(warp)) shortest = &warp;
+  }
+  if (shortest == nullptr || length(*longest) == length(*shortest)) return false;
+  const WarpgroupState& state = *longest->warpgroup;
+  const std::uint32_t place =
+      log == &WarpgroupState::products ? state.products[length(*shortest)] : state.last_setting;
+  cta.report(longest->thread(0), place, rule,
+             fmt::format("warp {} executes {} {}, warp {} of its warpgroup {}", longest->index,
+                         length(*longest), what, shortest->index, length(*shortest)));
+  return true;
+}
+
+template <typename Lags>
+bool compare_warpgroups(Cta& cta, const Lags& lags) {
+  bool found = false;
+  for (std::size_t first = 0; first < cta.warps.size(); first += warps_of_group) {
+    found |= compare(cta, first, &WarpgroupState::products, "wgmma.warpgroup", "wgmma.mma_async", lags);
+    found |= compare(cta, first, &WarpgroupState::settings, "setmaxnreg.warpgroup", "setmaxnreg", lags);
+  }
+  return found;
+}
+
+}  // namespace
+
+namespace {
+
+/// The place of a wgmma.wait_group behind `place`, and before any product; nothing if there is none.
+std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t place) {
+  for (std::uint32_t at = place + 1; at < program.place.size(); ++at) {
+    const std::string& shown = program.place[at].text;
+    if (shown.find("wgmma.wait_group") != std::string::npos) return at;
+    if (shown.find("wgmma.mma_async") != std::string::npos) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// Reports an access at `place` to a register of products that have not been waited for.
+void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
+  const Program& program = *warp.program;
+  const check::RuleId rule("wgmma.register-in-flight");
+  if (warp.cta->launch.reports.again(rule->id, program.place[place].line)) return;
+  const auto& pending = warp.warpgroup->pending;
+  const auto uses = [&](const PendingProduct& each) {
+    return std::ranges::find(each.product->registers, watched) != each.product->registers.end();
+  };
+  const auto product = std::ranges::find_if(pending, uses);
+  if (product == pending.end()) {
+    warp.cta->report(warp.thread(lane), place, rule,
+                     "an access to a register that a wgmma.mma_async uses which has not been waited for");
+    return;
+  }
+  const std::uint32_t line = program.place[product->place].line;
+  const bool committed = product->group < warp.warpgroup->group;
+  std::string found = fmt::format(
+      "no wgmma.wait_group covers the product at PTX line {} before this access to a register of it{}", line,
+      committed ? "" : "; no wgmma.commit_group has closed its group");
+  std::string remedy;
+  if (const auto wait = committed ? wait_behind(program, place) : std::nullopt) {
+    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.place[*wait].line);
+    remedy = check::moved_before_wait;
+  }
+  warp.cta->report(warp.thread(lane), place, rule, std::move(found), {}, remedy,
+                   About(product->place, product_cause(program, product->place)));
+}
+
+}  // namespace
+
+std::string product_cause(const Program& program, std::uint32_t place) {
+  return fmt::format("*products in segment {}", program.place[place].segment);
+}
+
+Warp::Warp() = default;
+Warp::~Warp() = default;
+
+MatrixDescriptor::MatrixDescriptor(std::uint64_t bits) noexcept {
+  const auto field = [&](std::uint32_t at) { return static_cast<std::uint32_t>(bits >> at & 0x3fff) << 4; };
+  constexpr std::uint32_t widths[] = {16, 128, 64, 32};
+  start = field(0);
+  leading = field(16);
+  stride = field(32);
+  base = static_cast<std::uint32_t>(bits >> 49 & 7);
+  row_bytes = widths[bits >> 62];
+}
+
+std::uint32_t MatrixDescriptor::swizzled(std::uint32_t address) const noexcept {
+  // The base offset moves where the pattern begins: read off an H200 (docs/tma.md).
+  return address ^ (((address >> 7) - base) & (row_bytes / 16 - 1)) << 4;
+}
+
+std::uint32_t MatrixDescriptor::by_rows(std::uint32_t row, std::uint32_t chunk) const noexcept {
+  const std::uint32_t step = row_bytes == 16 ? leading : 16;
+  return swizzled(start + row / 8 * stride + row % 8 * row_bytes + chunk * step);
+}
+
+std::uint32_t MatrixDescriptor::by_columns(std::uint32_t chunk, std::uint32_t k) const noexcept {
+  const std::uint32_t column = k % 8 * row_bytes;
+  if (row_bytes == 16) return start + chunk * stride + column + k / 8 * leading;
+  const std::uint32_t chunks = row_bytes / 16;
+  return swizzled(start + chunk / chunks * leading + chunk % chunks * 16 + column + k / 8 * stride);
+}
+
+Swizzle MatrixDescriptor::swizzle() const noexcept {
+  return static_cast<Swizzle>(std::countr_zero(row_bytes / 16));
+}
+
+bool MatrixDescriptor::agrees(std::uint32_t address, Swizzle loaded) const noexcept {
+  // Both swizzles permute by the address itself. Where they permute alike, as in the first row of a pattern,
+  // they cannot be told apart.
+  const std::uint32_t row = address >> 7;
+  return ((row & (row_bytes / 16 - 1)) == (row & ((1U << static_cast<std::uint32_t>(loaded)) - 1)));
+}
+
+WarpgroupState& warpgroup_of(Warp& warp) {
+  if (!warp.warpgroup) warp.warpgroup = std::make_unique<WarpgroupState>(warp.program->watched);
+  return *warp.warpgroup;
+}
+
+void watch_registers(Warp& warp, Mask mask) {
+  WarpgroupState& state = warpgroup_of(warp);
+  const Program& program = *warp.program;
+  for (std::uint32_t i = program.watch_begin[warp.pc]; i < program.watch_begin[warp.pc + 1]; ++i) {
+    const std::uint32_t reg = program.watches[i] / 2;
+    // Compilers place copies and constants where they like, whatever stands between in the source.
+    if (program.watches[i] % 2 == 0) state.touched[reg] = true;
+    if (state.in_flight[reg] == 0) continue;
+    report_in_flight(warp, first_lane(mask), program.places[warp.pc], reg);
+  }
+}
+
+void finish_warpgroups(Cta& cta) {
+  for (const auto& warp : cta.warps) {
+    if (!warp->warpgroup || warp->warpgroup->pending.empty()) continue;
+    const PendingProduct& first = warp->warpgroup->pending.front();
+    cta.report(warp->thread(0), first.place, "exit.wgmma-in-flight",
+               "the CTA ends while a wgmma.mma_async may still read its shared memory");
+  }
+  (void)compare_warpgroups(cta, [](const Warp&) { return true; });
+}
+
+bool report_strays(Cta& cta) {
+  // A warp that waits for an mbarrier's bytes or for registers may be about to execute what the other warps
+  // of its group have executed.
+  const auto strays = [](const Warp& warp) {
+    return std::ranges::none_of(warp.groups, [](const Group& group) {
+      return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
+    });
+  };
+  return compare_warpgroups(cta, strays);
+}
+
+// Read off ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
+// .maxnreg needs both .maxntid and .minnctapersm. It gets as many registers as the most that it asks for by
+// setmaxnreg.inc, at most those that .maxnreg names and its share of the SM.
+std::uint32_t registers_at_launch(const Program& program) {
+  std::uint32_t registers = program.max_registers;
+  const std::uint64_t warps = std::uint64_t{(program.max_threads + lanes - 1) / lanes} * program.min_ctas;
+  if (program.bounds_threads && warps != 0 && warps <= warps_of_sm) {
+    const auto warps_of_partition =
+        static_cast<std::uint32_t>(warps + partitions_of_sm - 1) / partitions_of_sm;
+    const std::uint32_t share = sm_registers / partitions_of_sm / lanes / warps_of_partition / 8 * 8;
+    if (share > least_registers) registers = registers == 0 ? share : std::min(registers, share);
+  }
+  if (registers == 0) return 0;
+  registers = std::clamp(registers, least_registers, most_registers);
+  if (program.most_increase != 0) registers = std::min(registers, program.most_increase);
+  // They are allocated by eights.
+  return (registers + 7) / 8 * 8;
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,131 @@
+#include "sim/engine/reduction.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+using ptx::ScalarType;
+
+/// A type whose values are not those of a C++ type: a reduction's elements as words of its size.
+template <SmallFormat format>
+struct Small {
+  using Word = std::uint16_t;
+  static Word combine(Atomic what, Word old, Word operand) {
+    const auto a = static_cast<double>(decode_small<format>(old));
+    const auto b = static_cast<double>(decode_small<format>(operand));
+    switch (what) {
+      case Atomic::min: return encode_small<format>(float_extreme<false>(a, b), false);
+      case Atomic::max: return encode_small<format>(float_extreme<true>(a, b), false);
+      default: return encode_small<format>(add_to_odd(a, b), false);
+    }
+  }
+};
+
+template <typename T>
+struct Plain {
+  using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  static Word combine(Atomic what, Word old, Word operand) {
+    return std::bit_cast<Word>(sim::combine(what, std::bit_cast<T>(old), std::bit_cast<T>(operand), T{}));
+  }
+};
+
+/// Sums in f32 keep subnormals. Of NaNs in f64 the operand's comes out before that which is there, not a bit
+/// of either changed, signalling ones too (docs/tma.md).
+template <typename T>
+struct Sum {
+  using Word = typename Plain<T>::Word;
+  static Word combine(Atomic, Word old, Word operand) {
+    const T a = std::bit_cast<T>(old);
+    const T b = std::bit_cast<T>(operand);
+    if constexpr (sizeof(T) == 8) {
+      if (std::isnan(b)) return operand;
+      if (std::isnan(a)) return old;
+    }
+    return std::bit_cast<Word>(canonical(a + b));
+  }
+};
+
+/// CTAs on other host threads may reduce into the same elements.
+template <typename Element>
+void apply(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) {
+  using Word = typename Element::Word;
+  for (std::uint32_t at = 0; at + sizeof(Word) <= bytes; at += sizeof(Word)) {
+    Word operand;
+    std::memcpy(&operand, from + at, sizeof operand);
+    auto* const word = reinterpret_cast<Word*>(to + at);
+    Word old = __atomic_load_n(word, __ATOMIC_RELAXED);
+    while (!__atomic_compare_exchange_n(word, &old, Element::combine(what, old, operand), true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+    }
+  }
+}
+
+constexpr std::uint32_t bit(Atomic what) {
+  return 1U << static_cast<std::uint32_t>(what);
+}
+constexpr std::uint32_t add = bit(Atomic::add);
+constexpr std::uint32_t extremes = bit(Atomic::min) | bit(Atomic::max);
+constexpr std::uint32_t counts = bit(Atomic::inc) | bit(Atomic::dec);
+constexpr std::uint32_t logic = bit(Atomic::and_) | bit(Atomic::or_) | bit(Atomic::xor_);
+
+/// The ISA's tables. Its bit-wise operations are those of .b32 and .b64, and its examples have them of .s32,
+/// too; of tensor maps those of u64 have them, and on an H200 those of s64 are illegal (docs/tma.md).
+struct Row {
+  ScalarType type;
+  void (*apply)(std::byte*, const std::byte*, std::uint32_t, Atomic);
+  std::uint32_t global = 0;
+  std::uint32_t peer = 0;
+  std::uint32_t tensor = 0;
+};
+constexpr Row rows[] = {
+    {ScalarType::b32, &apply<Plain<std::uint32_t>>, logic, logic, 0},
+    {ScalarType::b64, &apply<Plain<std::uint64_t>>, logic, 0, 0},
+    {ScalarType::u32, &apply<Plain<std::uint32_t>>, add | extremes | counts | logic,
+     add | extremes | counts | logic, add | extremes | counts | logic},
+    {ScalarType::s32, &apply<Plain<std::int32_t>>, add | extremes | logic, add | extremes | logic,
+     add | extremes | logic},
+    {ScalarType::u64, &apply<Plain<std::uint64_t>>, add | extremes | logic, add, add | extremes | logic},
+    {ScalarType::s64, &apply<Plain<std::int64_t>>, extremes | logic, 0, extremes},
+    {ScalarType::f16, &apply<Small<f16_format>>, add | extremes, 0, add | extremes},
+    {ScalarType::bf16, &apply<Small<bf16_format>>, add | extremes, 0, add | extremes},
+    {ScalarType::f32, &apply<Sum<float>>, add, 0, add},
+    {ScalarType::f64, &apply<Sum<double>>, add, 0, 0},
+};
+
+/// The type of a tensor's elements in the engine's arithmetic; .pred for one that it has none of.
+ScalarType scalar_of(ElementType type) {
+  switch (type) {
+    case ElementType::u32: return ScalarType::u32;
+    case ElementType::i32: return ScalarType::s32;
+    case ElementType::u64: return ScalarType::u64;
+    case ElementType::i64: return ScalarType::s64;
+    case ElementType::f16: return ScalarType::f16;
+    case ElementType::bf16: return ScalarType::bf16;
+    case ElementType::f32:
+    case ElementType::f32_ftz: return ScalarType::f32;
+    default: return ScalarType::pred;
+  }
+}
+
+}  // namespace
+
+std::optional<Reduction> reduction_of(Atomic what, ScalarType type, ReductionTo to) {
+  const auto* const row = std::ranges::find(rows, type, &Row::type);
+  if (row == std::end(rows)) return std::nullopt;
+  const std::uint32_t has = to == ReductionTo::global ? row->global
+                            : to == ReductionTo::peer ? row->peer
+                                                      : row->tensor;
+  if ((has & bit(what)) == 0) return std::nullopt;
+  return Reduction{what, row->apply};
+}
+
+std::optional<Reduction> reduction_of(Atomic what, ElementType type) {
+  return reduction_of(what, scalar_of(type), ReductionTo::tensor);
+}
+
+}  // namespace sim
+TMAJIT_END

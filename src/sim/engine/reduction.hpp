@@ -1,0 +1,22 @@
+#pragma once
+
+/// Reductions of the copy engine: each element of the destination is combined with the one of the source
+/// (PTX ISA 9.7.9.25.4.2, "cp.reduce.async.bulk", and 9.7.9.27.1.3, "cp.reduce.async.bulk.tensor").
+#include "sim/arithmetic/numeric.hpp"
+#include "sim/program/program.hpp"
+
+#include <tmajit/element_type.hpp>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// Where a reduction goes: the ISA has other operations for each.
+enum class ReductionTo : std::uint8_t { global, peer, tensor };
+
+/// The reduction of elements of `type`; nothing where the ISA has none.
+[[nodiscard]] std::optional<Reduction> reduction_of(Atomic what, ptx::ScalarType type, ReductionTo to);
+/// The same into a tensor of `type`.
+[[nodiscard]] std::optional<Reduction> reduction_of(Atomic what, ElementType type);
+
+}  // namespace sim
+TMAJIT_END

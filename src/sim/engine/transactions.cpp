@@ -1,0 +1,145 @@
+#include "sim/engine/transactions.hpp"
+
+#include "sim/cta/cta.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+std::uint64_t sum_of(const std::vector<TransactionPart>& parts) {
+  return std::accumulate(parts.begin(), parts.end(), std::uint64_t{0},
+                         [](std::uint64_t sum, const TransactionPart& part) { return sum + part.bytes; });
+}
+
+/// " (PTX lines 15, 19)"
+std::string lines_of(const Cta& cta, const std::vector<TransactionPart>& parts) {
+  if (parts.empty()) return {};
+  std::string text;
+  for (const TransactionPart& part : parts) {
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.place[part.place].line);
+    if (part.times > 1) text += fmt::format(" {} times", part.times);
+  }
+  return fmt::format(" (PTX line{} {})", parts.size() == 1 ? "" : "s", text);
+}
+
+/// "6144 bytes are expected (PTX line 15), 4096 came (PTX line 17)"
+std::string sums(const Cta& cta, const PhaseTransactions& phase) {
+  const std::uint64_t came = sum_of(phase.came);
+  return fmt::format("{} bytes are expected{}, {} came{}", sum_of(phase.expected),
+                     lines_of(cta, phase.expected), came == 0 ? "none" : std::to_string(came),
+                     lines_of(cta, phase.came));
+}
+
+std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
+  return fmt::format("phase {} of the mbarrier at shared address {:#x}{}", phase, offset + shared_base,
+                     cta.cluster.size() == 1 ? "" : fmt::format(" of the CTA with rank {}", cta.rank));
+}
+
+constexpr check::RuleId wrong_bytes = "mbarrier.expected-bytes";
+
+/// At the instruction that expects, or if there is none at one that brings bytes: `other` if none has.
+void report(const PhaseTransactions& phase, std::string found, std::string expected,
+            const TransactionPart* other = nullptr) {
+  const TransactionPart& at = !phase.expected.empty() ? phase.expected.front()
+                              : phase.came.empty()    ? *other
+                                                      : phase.came.front();
+  at.by->report(at.thread, at.place, wrong_bytes, std::move(found), std::move(expected));
+}
+
+/// Where a phase is over all the same.
+void stop_unless_allowed(const Cta& cta) {
+  if (!cta.launch.goes_on(wrong_bytes->id)) throw Stop{wrong_bytes->id};
+}
+
+/// Whether the waits for this mbarrier are the cause, not one that keeps a copy from being issued.
+bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
+  if (barrier.pending != 0 || barrier.bytes == 0) return false;
+  const PhaseTransactions& phase = barrier.transactions.now();
+  if (barrier.bytes < 0 || !phase.came.empty()) return true;
+  // Nothing has come: who has announced it may wait for something else before it issues the copy.
+  return std::ranges::all_of(phase.expected, [&](const TransactionPart& part) {
+    const Warp& warp = *part.by->warps[part.thread / lanes];
+    const Mask lane = 1U << part.thread % lanes;
+    if ((warp.live & lane) == 0) return true;
+    return std::ranges::any_of(warp.groups, [&](const Group& group) {
+      return (group.mask & lane) != 0 && group.wait.kind == Wait::Kind::mbarrier &&
+             group.wait.what == offset && part.by == &cta;
+    });
+  });
+}
+
+}  // namespace
+
+void Transactions::next_phase() {
+  std::swap(before_, now_);
+  now_.expected.clear();
+  now_.came.clear();
+}
+
+void Transactions::add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread,
+                       std::uint32_t place, std::uint64_t bytes) {
+  auto at = std::ranges::find(parts, place, &TransactionPart::place);
+  if (at == parts.end()) at = parts.insert(at, {&by, thread, place, 0, 0});
+  at->bytes += bytes;
+  ++at->times;
+  any_ = true;
+}
+
+void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
+                           const TransactionPart& in_flight) {
+  const PhaseTransactions& phase = barrier.transactions.now();
+  report(
+      phase,
+      fmt::format("{} is over too early: {}, and the {} bytes of the copy at PTX line {} are still to come",
+                  name_of(barrier.phase, cta, offset), sums(cta, phase), in_flight.bytes,
+                  cta.program.place[in_flight.place].line),
+      fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.came) + in_flight.bytes),
+      &in_flight);
+  stop_unless_allowed(cta);
+}
+
+void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy) {
+  const PhaseTransactions& phase = barrier.transactions.before();
+  report(phase,
+         fmt::format("{} can be over before the copy at PTX line {} is issued, whose {} bytes then count for "
+                     "the next phase: {}, and nothing makes the copy wait for that phase's end",
+                     name_of(barrier.phase - 1, cta, offset), cta.program.place[copy.place].line, copy.bytes,
+                     sums(cta, phase)),
+         fmt::format("{} bytes, those of all copies of the phase; or a wait for the phase before the copy",
+                     sum_of(phase.came) + copy.bytes),
+         &copy);
+  stop_unless_allowed(cta);
+}
+
+void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
+  const PhaseTransactions& phase = barrier.transactions.now();
+  report(phase,
+         fmt::format("{} is never over, and who waits for it waits for ever: {}, which leaves {} bytes {}",
+                     name_of(barrier.phase, cta, offset), sums(cta, phase), std::abs(barrier.bytes),
+                     barrier.bytes < 0 ? "in excess" : "missing"),
+         {});
+  throw Stop{wrong_bytes->id};
+}
+
+void report_wrong_bytes(Cluster& cluster) {
+  for (std::uint32_t rank = 0; rank < cluster.size(); ++rank) {
+    Cta& cta = cluster.cta(rank);
+    for (const auto& warp : cta.warps) {
+      for (const Group& group : warp->groups) {
+        if (group.wait.kind != Wait::Kind::mbarrier) continue;
+        const Mbarrier* const barrier = cta.mbarrier(group.wait.what);
+        if (barrier != nullptr && is_cause(cta, group.wait.what, *barrier))
+          report_never_over(cta, group.wait.what, *barrier);
+      }
+    }
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

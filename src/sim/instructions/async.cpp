@@ -1,0 +1,207 @@
+/// Asynchronous copies by threads: cp.async, its groups and its arrival at an mbarrier (PTX ISA 9.7.9.25.3);
+/// st.async and red.async into the shared memory of another CTA of the cluster (9.7.9.12, 9.7.13,
+/// "red.async").
+#include "sim/cta/cta.hpp"
+#include "sim/instructions/select.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// The part that st.async and red.async share: the destination, and the mbarrier that they complete on.
+Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes, Cta*& target) {
+  Cta& cta = *warp.cta;
+  if (cta.cluster.size() == 1) {
+    warp.fail(lane, "cluster.size", "an asynchronous store in a cluster of one CTA");
+  }
+  const Target to = resolve(warp, lane, Space::shared, address_of(warp, operands.destination, lane), bytes,
+                            bytes, true, true);
+  target = to.owner;
+  Copy copy = issued_by(warp, lane);
+  copy.bytes = bytes;
+  copy.shared = to.offset;
+  copy.barrier =
+      completion_barrier(warp, lane, address_of(warp, operands.barrier, lane), true, *target).offset;
+  return copy;
+}
+
+/// accesses[b].values: what is stored.
+template <typename T>
+void store_async(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto& values = warp.program->accesses[op.b].values;
+  const auto bytes = static_cast<std::uint32_t>(values.size() * sizeof(T));
+  for_lanes(mask, [&](std::uint32_t lane) {
+    Cta* target = nullptr;
+    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], bytes, target);
+    auto* to = reinterpret_cast<std::byte*>(copy.values.data());
+    for (const Slot slot : values) {
+      const T value = get<T>(warp.registers + slot, lane);
+      std::memcpy(std::exchange(to, to + sizeof value), &value, sizeof value);
+    }
+    copy.deposit = [](std::byte* into, const Copy& from) {
+      std::memcpy(into, from.values.data(), from.bytes);
+    };
+    target->engine.issue_load(copy, warp, lane);
+  });
+}
+
+template <typename T>
+void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    Cta* target = nullptr;
+    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], sizeof(T), target);
+    copy.values = {static_cast<std::uint64_t>(get<T>(warp.registers + op.a, lane)), op.c};
+    copy.reduces = true;
+    copy.deposit = [](std::byte* to, const Copy& from) {
+      T value;
+      std::memcpy(&value, to, sizeof value);
+      value = combine(static_cast<Atomic>(from.values[1]), value, static_cast<T>(from.values[0]), T{});
+      std::memcpy(to, &value, sizeof value);
+    };
+    target->engine.issue_load(copy, warp, lane);
+  });
+}
+
+/// The operands that st.async and red.async share.
+std::uint32_t add_destination(Decoder& d) {
+  // Those without an mbarrier go to global memory: not on Hopper.
+  if (!d.has("mbarrier::complete_tx::bytes")) d.unsupported();
+  BulkOperands operands;
+  operands.destination = d.address(d.arg(0), Space::shared);
+  operands.barrier = d.address(d.arg(2), Space::shared);
+  return d.add(std::move(operands));
+}
+
+void select_st_async(Decoder& d) {
+  const std::uint32_t destination = add_destination(d);
+  const ScalarType t = d.type();
+  MemoryAccess values{.values = d.slots(d.arg(1), t, false)};
+  const std::size_t count = values.values.size();
+  if (count != d.in().vector_width() || count * ptx::bits_of(t) > 128) d.unsupported();
+  d.emit(is_wide(t) ? &store_async<std::uint64_t> : &store_async<std::uint32_t>, 0, 0,
+         d.add(std::move(values)), 0, destination);
+}
+
+void select_red_async(Decoder& d) {
+  const std::optional<Atomic> what = atomic_of(d.in());
+  if (!what) d.unsupported();
+  const std::uint32_t destination = add_destination(d);
+  const Slot a = d.read(1, d.type());
+  const auto pick = []<typename T>(T) -> Handler { return &reduce_async<T>; };
+  d.emit(with_int32_or_64(d.type(), pick), 0, a, 0, static_cast<Slot>(*what), destination);
+}
+
+// cp.async.
+
+/// bulks[aux]: destination, source; a: bytes that are read, c: those that are written; b: a predicate that
+/// makes them none, plus 2, or 0.
+void copy(Warp& warp, const MicroOp& op, Mask mask) {
+  const BulkOperands& operands = warp.program->bulks[op.aux];
+  Cta& cta = *warp.cta;
+  const std::uint32_t bytes = op.c;
+  const Mask ignored = op.b == 0 ? 0 : read_mask(warp, op.b - 2);
+  std::array<std::uint64_t, lanes> from{};
+  std::array<std::uint64_t, lanes> into{};
+  Mask reading = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    SmallCopy small;
+    small.bytes = bytes;
+    small.given = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (small.given > bytes) {
+      warp.fail(lane, "copy.size", fmt::format("a cp.async of {} bytes that reads {}", bytes, small.given));
+    }
+    if ((ignored >> lane & 1) != 0) small.given = 0;
+    const std::uint64_t to = address_of(warp, operands.destination, lane);
+    small.global = address_of(warp, operands.source, lane);
+    if (to % bytes != 0 || small.global % bytes != 0) {
+      warp.fail(lane, "address.misaligned",
+                fmt::format("a cp.async of {} bytes from {:#x} to {:#x}", bytes, small.global, to),
+                fmt::format("addresses that are multiples of {}", bytes));
+    }
+    small.shared = reach_shared(warp, lane, to, bytes, false, true).offset;
+    small.thread = warp.thread(lane);
+    small.place = warp.place();
+    cta.small_copies.issue(small, warp, lane);
+    from[lane] = small.global;
+    into[lane] = cta.in_cluster(small.shared);
+    // One outside of all allocations is reported when the copy reads.
+    if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
+  });
+  if (!cta.races) return;
+  // The copy counts as the thread's own accesses, at the latest when it waits: no other thread may have
+  // touched either place since.
+  if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
+  cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
+}
+
+void commit_small(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.commit_group(warp.thread(lane)); });
+}
+/// aux: groups that may be pending.
+void wait_small(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_group(warp.thread(lane), op.aux); });
+}
+void wait_all_small(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_all(warp.thread(lane)); });
+}
+
+/// aux: the mbarrier; counted: the arrival is one that the phase did not know of.
+template <bool counted>
+void arrive(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);
+    const SharedPlace at = completion_barrier(warp, lane, address, false, *warp.cta);
+    if (counted) ++warp.cta->mbarrier(at.offset)->pending;
+    if (warp.cta->races) warp.cta->races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), true);
+    warp.cta->small_copies.arrive_later(warp.thread(lane), at.offset, warp.place());
+  });
+  if (warp.cta->races) warp.cta->races->arrived(warp);
+}
+
+void select_cp_async(Decoder& d) {
+  BulkOperands operands;
+  operands.destination = d.address(d.arg(0), Space::shared);
+  operands.source = d.address(d.arg(1), Space::global);
+  const std::uint64_t bytes = d.literal(d.arg(2));
+  if ((bytes != 4 && bytes != 8 && bytes != 16) || (d.has("cg") && bytes != 16)) d.unsupported("this size");
+  // The last operand is the cache policy where one is named.
+  const std::size_t count = d.args().size() - (d.has("L2::cache_hint") ? 1 : 0);
+  Slot given = d.constant(bytes, false);
+  Slot ignores = 0;
+  if (count > 3) {
+    if (d.arg(3).kind == Arg::Kind::predicate) {
+      ignores = d.read(3, ScalarType::pred) + 2;
+    } else {
+      given = d.read(3, ScalarType::u32);
+    }
+  }
+  d.emit(&copy, 0, given, ignores, static_cast<Slot>(bytes), d.add(std::move(operands)));
+}
+
+void select_cp_async_mbarrier_arrive(Decoder& d) {
+  const std::uint32_t barrier = d.add(d.address(d.arg(0), Space::shared));
+  d.emit(d.has("noinc") ? &arrive<false> : &arrive<true>, 0, 0, 0, 0, barrier);
+}
+
+constexpr Selector async_table[] = {
+    {Opcode::cp_async, &select_cp_async},
+    {Opcode::cp_async_commit_group, [](Decoder& d) { d.emit(&commit_small); }},
+    {Opcode::cp_async_wait_group,
+     [](Decoder& d) { d.emit(&wait_small, 0, 0, 0, 0, static_cast<std::uint32_t>(d.literal(d.arg(0)))); }},
+    {Opcode::cp_async_wait_all, [](Decoder& d) { d.emit(&wait_all_small); }},
+    {Opcode::cp_async_mbarrier_arrive, &select_cp_async_mbarrier_arrive},
+    {Opcode::st_async, &select_st_async},
+    {Opcode::red_async, &select_red_async},
+};
+
+}  // namespace
+
+constinit const Selectors async_selectors = async_table;
+
+}  // namespace sim
+TMAJIT_END

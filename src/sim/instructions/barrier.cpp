@@ -1,0 +1,270 @@
+/// Barriers of a CTA and of a cluster, and fences (PTX ISA 9.7.13).
+#include "sim/causes/causes.hpp"
+#include "sim/instructions/select.hpp"
+
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+constexpr std::uint32_t aligned = 1;
+constexpr std::uint32_t counted = 2;
+constexpr std::uint32_t waits = 4;
+
+/// The barrier that a lane names: its number, and the threads that it is for (0: all of the CTA).
+using NamedPlace = std::pair<std::uint32_t, std::uint32_t>;
+
+NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
+  return {get<std::uint32_t>(warp.registers + op.a, lane),
+          (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, lane) : 0};
+}
+
+/// Lanes of a warp that have come to a CTA barrier.
+struct WarpArrival {
+  Mask all = 0;
+  Mask passing = 0;        ///< those at this instruction that wait for the barrier
+  bool waits = true;       ///< all do
+  std::uint32_t said = 0;  ///< to a reduction: lanes whose predicate is true
+};
+
+void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& lanes_here) {
+  const auto [id, expected] = named;
+  Cta& cta = *warp.cta;
+  const auto first = first_lane(lanes_here.all);
+  if (id >= cta.barriers.size() || expected % lanes != 0)
+    warp.fail(first, "barrier.operand", fmt::format("barrier {} for {} threads", id, expected));
+  NamedBarrier& state = cta.barriers[id];
+  if (state.arrived > 0 && state.expected != expected) {
+    warp.fail(
+        first, "barrier.count",
+        fmt::format("barrier {} for {} threads, while others arrived for {}", id, expected, state.expected));
+  }
+  const std::uint32_t arrived = state.arrived + (expected != 0 ? lanes : count_of(lanes_here.all));
+  const std::uint32_t needed = expected != 0 ? expected : cta.live_threads;
+  if (arrived > needed) {
+    warp.fail(first, "barrier.overflow", fmt::format("{} threads at barrier {} for {}", arrived, id, needed));
+  }
+  if (state.arrived == 0 && state.expected != expected) {
+    for (const auto& each : cta.warps) each->at_barriers &= ~(1U << id);
+  }
+  state.expected = expected;
+  state.said += lanes_here.said;
+  state.arrived = arrived;
+  ++cta.changes;
+  ++warp.steps;
+  warp.at_barriers |= 1U << id;
+  if (cta.races) cta.races->barrier_arrive(id, warp, lanes_here.all, lanes_here.waits);
+  if (arrived == needed) {
+    if (cta.races && lanes_here.passing != 0) cta.races->barrier_pass(id, warp, lanes_here.passing);
+    warp.reductions[id] = state.said;
+    warp.reduced[id] = state.arrived;
+    cta.release_barrier(id);
+  } else if (lanes_here.passing != 0) {
+    warp.park(lanes_here.passing, warp.pc, {Wait::Kind::barrier, id, 0});
+  }
+}
+
+/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c what the
+/// lanes say to a reduction. All lanes of the warp execute the same instruction.
+void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
+  if (!warp.gather(mask)) return;
+  const bool passes = (op.aux & waits) != 0;
+  arrive_at_barrier(warp, named_by(warp, op, first_lane(mask)),
+                    {mask, passes ? mask : 0, passes, count_of(mask & read_mask(warp, op.c))});
+}
+
+/// The same for barrier without .aligned: lanes of a warp may come to a barrier one by one, at one
+/// instruction or at several; the warp arrives when the last has come.
+void barrier(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto named = [&](std::uint32_t lane) { return named_by(warp, op, lane); };
+  for_alike(mask, named, [&](const NamedPlace& place, Mask same) {
+    const std::uint32_t id = place.first;
+    if (id >= warp.cta->barriers.size())
+      warp.fail(first_lane(same), "barrier.operand", fmt::format("barrier {}", id));
+    const bool passes = (op.aux & waits) != 0;
+    WarpArrival arrival{same, passes ? same : 0, passes, count_of(same & read_mask(warp, op.c))};
+    const bool whole = assemble(warp, id, same, [&](Group& group) {
+      const MicroOp& at = warp.program->code[group.pc];
+      const std::uint32_t count = named_by(warp, at, first_lane(group.mask)).second;
+      if (count != place.second) {
+        warp.report(first_lane(same), "barrier.count",
+                    fmt::format("barrier {} for {} threads, while other lanes of the warp are there for {}",
+                                id, place.second, count));
+      }
+      const bool group_passes = (at.aux & waits) != 0;
+      arrival.all |= group.mask;
+      arrival.waits = arrival.waits && group_passes;
+      arrival.said += count_of(group.mask & read_mask(warp, at.c));
+      group.wait = group_passes ? Wait{Wait::Kind::barrier, id, 0} : Wait{};
+      ++group.pc;
+    });
+    if (whole) arrive_at_barrier(warp, place, arrival);
+  });
+}
+
+/// The second part of bar.red: d gets what all threads said at barrier a, as a number, or as a predicate
+/// whether all or any said yes.
+template <bool number, bool all = false>
+void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t id = get<std::uint32_t>(warp.registers + op.a, lane) % 16;
+    const std::uint32_t yes = warp.reductions[id];
+    if constexpr (number) {
+      put(warp.registers + op.d, lane, yes);
+    } else {
+      write_lane(warp, op.d, lane, all ? yes == warp.reduced[id] : yes != 0);
+    }
+  });
+}
+
+void fence_async(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_async(warp.thread(lane)); });
+  if (warp.cta->races) warp.cta->races->fence_async(warp, mask);
+}
+
+void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
+  // It releases the init, so that a relaxed arrival at the cluster's barrier may follow; here all else, too.
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, {});
+}
+
+/// aux: 1 at CTA scope; 2 if it is sequentially consistent.
+void fence(Warp& warp, const MicroOp& op, Mask mask) {
+  if (warp.cta->races) warp.cta->races->fence(warp, mask, {(op.aux & 1) != 0, (op.aux & 2) != 0});
+}
+
+// barrier.cluster waits for all threads of the warp: with .aligned at one instruction.
+
+constexpr std::uint32_t relaxed_arrival = 1;
+constexpr std::uint32_t aligned_arrival = 2;
+
+/// aux: relaxed_arrival, aligned_arrival
+void cluster_arrive(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto arrive = [&](const MicroOp& at, Mask there) {
+    const Mask twice = (warp.cluster_arrived | warp.cluster_passed) & there;
+    if (twice != 0) {
+      warp.fail(first_lane(twice), "cluster-barrier.arrived-twice",
+                "barrier.cluster.arrive by a thread that has not waited since it arrived");
+    }
+    if (warp.cta->races) warp.cta->races->cluster_arrive(warp, there, (at.aux & relaxed_arrival) == 0);
+    warp.cta->cluster.arrive(warp, there);
+  };
+  const auto arrive_too = [&](Group& group) {
+    arrive(warp.program->code[group.pc], group.mask);
+    group.wait = {};
+    ++group.pc;
+  };
+  const bool is_aligned = (op.aux & aligned_arrival) != 0;
+  if (is_aligned ? warp.gather(mask) : assemble(warp, cluster_arrival, mask, arrive_too)) arrive(op, mask);
+}
+
+/// aux: 1 if it is .aligned
+void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
+  const Mask absent = mask & ~(warp.cluster_arrived | warp.cluster_passed);
+  if (absent != 0) {
+    warp.fail(first_lane(absent), "cluster-barrier.not-arrived",
+              "barrier.cluster.wait by a thread that has not arrived");
+  }
+  const auto pass = [&](Mask lanes_here) {
+    warp.cluster_passed &= ~lanes_here;
+    if (warp.cta->races) warp.cta->races->cluster_pass(warp, lanes_here);
+  };
+  const bool passes = (warp.live & ~warp.cluster_passed) == 0;
+  constexpr Wait for_cluster{Wait::Kind::cluster, 0, 0};
+  const auto pass_too = [&](Group& group) {
+    // Lanes that wait for the cluster execute the instruction again.
+    group.wait = passes ? Wait{} : for_cluster;
+    if (!passes) return;
+    pass(group.mask);
+    ++group.pc;
+  };
+  if (op.aux != 0 ? !warp.gather(mask) : !assemble(warp, cluster_waiting, mask, pass_too)) return;
+  if (passes) {
+    pass(mask);
+  } else {
+    warp.park(mask, warp.here(), for_cluster);
+  }
+}
+
+/// bar and barrier{.aligned}: the barrier is operand `first`; `count` says whether a number of threads
+/// follows. Gives the barrier's slot.
+Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot said, std::uint32_t flags) {
+  // bar is short for barrier….aligned.
+  if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
+  if (count) flags |= counted;
+  const Slot id = d.read(first, ScalarType::u32);
+  const Handler handler = (flags & aligned) != 0 ? &aligned_barrier : &barrier;
+  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, said, flags);
+  return id;
+}
+
+/// bar.sync and bar.arrive.
+void select_bar(Decoder& d) {
+  emit_barrier(d, 0, d.args().size() > 1, true_slot, d.in().opcode == Opcode::bar_sync ? waits : 0);
+}
+
+/// bar.red d, a{, b}, p
+void select_bar_red(Decoder& d) {
+  const Slot said = d.read(d.args().back(), ScalarType::pred);
+  const Slot id = emit_barrier(d, 1, d.args().size() > 3, said, waits);
+  if (d.has("popc")) {
+    d.emit(&barrier_result<true>, d.write(0, ScalarType::u32), id);
+  } else {
+    d.emit(d.has("and") ? &barrier_result<false, true> : &barrier_result<false>, d.write(0, ScalarType::pred),
+           id);
+  }
+}
+
+void select_fence(Decoder& d) {
+  // The host's memory is as strong as any fence asks: only the order counts that it makes.
+  d.program().orders_memory = true;
+  // membar is fence.sc, and so is a fence that does not say what it is.
+  const bool sequential = !d.has("acq_rel") && !d.has("acquire") && !d.has("release");
+  d.emit(&fence, 0, 0, 0, 0, (d.has("cta") ? 1U : 0U) | (sequential ? 2U : 0U));
+}
+
+/// A launch is over here before the next begins; what comes too early is found in what the earlier did.
+void select_griddepcontrol(Decoder& d) {
+  if (d.has("wait")) {
+    d.emit([](Warp& warp, const MicroOp&, Mask mask) {
+      warp.cta->launch.waited = true;
+      if (warp.cta->races != nullptr) warp.cta->races->wait_for_flights(warp, mask);
+    });
+  } else {
+    d.emit([](Warp& warp, const MicroOp&, Mask) { warp.cta->launch.triggered = true; });
+  }
+}
+
+void select_fence_proxy(Decoder& d) {
+  if (d.has("tensormap::generic")) return select_map_fence(d);
+  // Whatever the scope: those of shared memory are a part of the fence of all spaces.
+  d.emit(d.has("async") && !d.has("global") ? &fence_async : +[](Warp&, const MicroOp&, Mask) {});
+}
+
+constexpr Selector barrier_table[] = {
+    {Opcode::bar_sync, &select_bar},
+    {Opcode::bar_arrive, &select_bar},
+    {Opcode::bar_red, &select_bar_red},
+    {Opcode::barrier_cluster_arrive,
+     [](Decoder& d) {
+       d.emit(&cluster_arrive, 0, 0, 0, 0,
+              (d.has("relaxed") ? relaxed_arrival : 0) | (d.has("aligned") ? aligned_arrival : 0));
+     }},
+    {Opcode::barrier_cluster_wait,
+     [](Decoder& d) { d.emit(&cluster_wait, 0, 0, 0, 0, d.has("aligned") ? 1 : 0); }},
+    {Opcode::membar, &select_fence},
+    {Opcode::fence, &select_fence},
+    {Opcode::fence_mbarrier_init, [](Decoder& d) { d.emit(&fence_mbarriers); }},
+    {Opcode::fence_proxy, &select_fence_proxy},
+    {Opcode::griddepcontrol, &select_griddepcontrol},
+};
+
+}  // namespace
+
+constinit const Selectors barrier_selectors = barrier_table;
+
+}  // namespace sim
+TMAJIT_END

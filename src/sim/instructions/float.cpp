@@ -1,0 +1,249 @@
+/// Floating-point arithmetic: of f32 and f64 (PTX ISA 9.7.3), and of f16, bf16 and pairs of them (9.7.4).
+#include "sim/instructions/select.hpp"
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+constexpr auto add = [](auto a, auto b) { return a + b; };
+constexpr auto subtract = [](auto a, auto b) { return a - b; };
+constexpr auto multiply = [](auto a, auto b) { return a * b; };
+constexpr auto divide = [](auto a, auto b) { return a / b; };
+constexpr auto multiply_add = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
+constexpr auto least = [](auto a, auto b) { return float_extreme<false>(a, b); };
+constexpr auto greatest = [](auto a, auto b) { return float_extreme<true>(a, b); };
+/// .NaN: a NaN wins; .xorsign.abs: of magnitudes, with the signs' exclusive or.
+template <auto operation, bool nan, bool xorsign>
+constexpr auto modified = []<typename T>(T a, T b) {
+  if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
+  if (!xorsign) return operation(a, b);
+  const T value = operation(std::fabs(a), std::fabs(b));
+  return std::signbit(a) != std::signbit(b) ? -value : value;
+};
+constexpr auto negate = [](auto a) { return -a; };
+constexpr auto magnitude = [](auto a) { return std::fabs(a); };
+constexpr auto root = [](auto a) { return std::sqrt(a); };
+constexpr auto reciprocal = []<typename T>(T a) { return T{1} / a; };
+constexpr auto copy_sign = [](auto a, auto b) { return std::copysign(b, a); };
+// The approximate functions, as near as the host computes them: the ISA bounds their error only.
+constexpr auto reciprocal_root = []<typename T>(T a) {
+  return static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
+};
+constexpr auto sine = [](float a) { return static_cast<float>(std::sin(static_cast<double>(a))); };
+constexpr auto cosine = [](float a) { return static_cast<float>(std::cos(static_cast<double>(a))); };
+constexpr auto logarithm = [](float a) { return static_cast<float>(std::log2(static_cast<double>(a))); };
+constexpr auto power = []<typename T>(T a) { return static_cast<T>(std::exp2(static_cast<double>(a))); };
+constexpr auto tangent = []<typename T>(T a) { return static_cast<T>(std::tanh(static_cast<double>(a))); };
+
+template <auto operation>
+constexpr auto plain = [](auto... a) { return canonical(operation(a...)); };
+template <auto operation>
+constexpr auto flushed = [](auto... a) { return flush(canonical(operation(flush(a)...))); };
+/// .sat: to [0, 1], NaN to 0.
+template <auto operation>
+constexpr auto saturated = [](auto... a) {
+  const float value = operation(a...);
+  return value > 0 ? (value < 1 ? value : 1.0F) : 0.0F;
+};
+
+/// The handler for f32 or f64, with .ftz and .sat of f32; `rounds`: other modes than .rn are .rz, .rm, .rp.
+template <auto operation, std::size_t operands>
+Handler pick(const Decoder& d, bool rounds) {
+  const bool f64 = d.type() == ScalarType::f64;
+  const bool ftz = d.has("ftz");
+  const bool sat = d.has("sat");
+  constexpr Handler twice = uniform<plain<operation>, double, operands>;
+  constexpr Handler single = uniform<plain<operation>, float, operands>;
+  constexpr Handler zeroed = uniform<flushed<operation>, float, operands>;
+  if (sat && !f64) {
+    if (rounds && rounding_mode(d) != FE_TONEAREST) d.unsupported();
+    return ftz ? uniform<saturated<flushed<operation>>, float, operands>
+               : uniform<saturated<plain<operation>>, float, operands>;
+  }
+  if (!rounds) return f64 ? twice : ftz ? zeroed : single;
+  return f64 ? rounded<twice>(d) : ftz ? rounded<zeroed>(d) : rounded<single>(d);
+}
+
+template <auto operation>
+Handler approximate(const Decoder& d) {
+  if (d.type() != ScalarType::f32) d.unsupported();
+  return d.has("ftz") ? uniform<flushed<operation>, float, 1> : uniform<plain<operation>, float, 1>;
+}
+
+/// Operations on the sign alone: NaNs keep their bits.
+template <auto operation, std::size_t operands>
+Handler sign(const Decoder& d) {
+  if (d.has("ftz")) return uniform<flushed<operation>, float, operands>;
+  return d.type() == ScalarType::f64 ? uniform<operation, double, operands>
+                                     : uniform<operation, float, operands>;
+}
+
+template <auto operation>
+Handler least_or_greatest(const Decoder& d) {
+  if (d.args().size() != 3) return nullptr;
+  return with_flags(
+      [&](auto nan, auto xorsign) { return pick<modified<operation, nan, xorsign>, 2>(d, false); },
+      d.has("NaN"), d.has("xorsign"));
+}
+
+#if defined(__x86_64__)
+// fma of f32, rounded to nearest: the most frequent operation that a library function makes slow. The target
+// attribute affects this function alone; no code shared with other files is compiled with it.
+
+[[gnu::target("avx2,fma")]] void fuse_all(std::byte* d, const std::byte* a, const std::byte* b,
+                                          const std::byte* c) {
+  TMAJIT_SIM_LANES
+  for (std::uint32_t i = 0; i < lanes; ++i) {
+    const float value =
+        __builtin_fmaf(reinterpret_cast<const float*>(a)[i], reinterpret_cast<const float*>(b)[i],
+                       reinterpret_cast<const float*>(c)[i]);
+    const auto bits = __builtin_bit_cast(std::uint32_t, value);
+    reinterpret_cast<std::uint32_t*>(d)[i] = value != value ? 0x7fffffffU : bits;
+  }
+}
+
+void fuse(Warp& warp, const MicroOp& op, Mask mask) {
+  std::byte* const r = warp.registers;
+  if (mask == all_lanes) return fuse_all(r + op.d, r + op.a, r + op.b, r + op.c);
+  uniform<plain<multiply_add>, float, 3>(warp, op, mask);
+}
+
+Handler fused(const Decoder& d) {
+  static const bool has = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool plainly =
+      d.type() == ScalarType::f32 && !d.has("ftz") && !d.has("sat") && rounding_mode(d) == FE_TONEAREST;
+  return has && plainly ? &fuse : pick<multiply_add, 3>(d, true);
+}
+#else
+Handler fused(const Decoder& d) {
+  return pick<multiply_add, 3>(d, true);
+}
+#endif
+
+Handler handler_of(const Decoder& d) {
+  switch (d.in().opcode) {
+    case Opcode::add: return pick<add, 2>(d, true);
+    case Opcode::sub: return pick<subtract, 2>(d, true);
+    case Opcode::mul: return pick<multiply, 2>(d, true);
+    case Opcode::fma:
+    case Opcode::mad: return fused(d);
+    case Opcode::div: return pick<divide, 2>(d, true);
+    case Opcode::sqrt: return pick<root, 1>(d, true);
+    case Opcode::rcp: return pick<reciprocal, 1>(d, true);
+    case Opcode::min: return least_or_greatest<least>(d);
+    case Opcode::max: return least_or_greatest<greatest>(d);
+    case Opcode::neg: return sign<negate, 1>(d);
+    case Opcode::abs: return sign<magnitude, 1>(d);
+    case Opcode::copysign: return sign<copy_sign, 2>(d);
+    case Opcode::rsqrt: return pick<reciprocal_root, 1>(d, false);
+    case Opcode::sin: return approximate<sine>(d);
+    case Opcode::cos: return approximate<cosine>(d);
+    case Opcode::lg2: return approximate<logarithm>(d);
+    case Opcode::ex2: return approximate<power>(d);
+    case Opcode::tanh: return approximate<tangent>(d);
+    default: return nullptr;
+  }
+}
+
+// Halves: each operation is exact, or rounded to odd, in f64, and rounded once to its format.
+
+constexpr auto add_halves = [](double a, double b) { return add_to_odd(a, b); };
+constexpr auto subtract_halves = [](double a, double b) { return add_to_odd(a, -b); };
+constexpr auto multiply_add_halves = [](double a, double b, double c) { return add_to_odd(a * b, c); };
+
+/// The modifiers of an instruction, and whether it works on pairs.
+enum Modifier : std::uint32_t { ftz = 1, saturates = 2, relu = 4, pair = 8 };
+
+/// The operation on one half of each word, or on both.
+template <auto operation, SmallFormat format>
+std::uint32_t compute(std::uint32_t modifiers, auto... words) {
+  const bool flushes = (modifiers & ftz) != 0;
+  std::uint32_t result = 0;
+  for (std::uint32_t i = 0; i < ((modifiers & pair) != 0 ? 2U : 1U); ++i) {
+    double value = operation(read_half<format>(words, i, flushes)...);
+    if ((modifiers & saturates) != 0) value = value > 0 ? std::min(value, 1.0) : 0.0;
+    if ((modifiers & relu) != 0 && value < 0) value = 0;
+    std::uint32_t bits = encode_small<format>(value, false);
+    if (flushes && (bits & ((1U << format.exponent_bits) - 1) << format.mantissa_bits) == 0) bits &= 0x8000;
+    result |= bits << 16 * i;
+  }
+  return result;
+}
+
+/// Without modifiers, the most frequent.
+template <auto operation, SmallFormat format, std::uint32_t modifiers>
+constexpr auto half = [](auto... words) { return compute<operation, format>(modifiers, words...); };
+
+/// aux: modifiers.
+template <auto operation, SmallFormat format, std::size_t... operand>
+void modified_half(Warp& warp, const MicroOp& op, Mask mask) {
+  const Slot slots[] = {op.a, op.b, op.c};
+  for_lanes(mask, [&](std::uint32_t lane) {
+    put(warp.registers + op.d, lane,
+        compute<operation, format>(op.aux, get<std::uint32_t>(warp.registers + slots[operand], lane)...));
+  });
+}
+
+/// `operand`: 0, 1 …
+template <auto operation, std::size_t... operand>
+Handler halves(ScalarType t, std::uint32_t modifiers) {
+  const auto pick = [&]<SmallFormat format>() -> Handler {
+    constexpr std::size_t n = sizeof...(operand);
+    if (modifiers == 0) return uniform<half<operation, format, 0>, std::uint32_t, n>;
+    if (modifiers == pair) return uniform<half<operation, format, pair>, std::uint32_t, n>;
+    return &modified_half<operation, format, operand...>;
+  };
+  return is_bfloat(t) ? pick.template operator()<bf16_format>() : pick.template operator()<f16_format>();
+}
+
+template <auto operation>
+Handler least_or_greatest_half(const Decoder& d, ScalarType t, std::uint32_t modifiers) {
+  return with_flags(
+      [&](auto nan, auto xorsign) { return halves<modified<operation, nan, xorsign>, 0, 1>(t, modifiers); },
+      d.has("NaN"), d.has("xorsign"));
+}
+
+Handler handler_of_half(const Decoder& d, ScalarType t, std::uint32_t modifiers) {
+  switch (d.in().opcode) {
+    case Opcode::add: return halves<add_halves, 0, 1>(t, modifiers);
+    case Opcode::sub: return halves<subtract_halves, 0, 1>(t, modifiers);
+    case Opcode::mul: return halves<multiply, 0, 1>(t, modifiers);
+    case Opcode::fma: return halves<multiply_add_halves, 0, 1, 2>(t, modifiers);
+    case Opcode::neg: return halves<negate, 0>(t, modifiers);
+    case Opcode::abs: return halves<magnitude, 0>(t, modifiers);
+    case Opcode::min: return least_or_greatest_half<least>(d, t, modifiers);
+    case Opcode::max: return least_or_greatest_half<greatest>(d, t, modifiers);
+    case Opcode::ex2: return halves<power, 0>(t, modifiers);
+    case Opcode::tanh: return halves<tangent, 0>(t, modifiers);
+    default: return nullptr;
+  }
+}
+
+constexpr Selector float_table[] = {
+    {Opcode::copysign, &select_float}, {Opcode::rcp, &select_float}, {Opcode::sqrt, &select_float},
+    {Opcode::rsqrt, &select_float},    {Opcode::sin, &select_float}, {Opcode::cos, &select_float},
+    {Opcode::lg2, &select_float},
+};
+
+}  // namespace
+
+void select_float(Decoder& d) {
+  d.emit_uniform(handler_of(d), d.type());
+}
+
+void select_half(Decoder& d) {
+  const auto types = d.in().types();
+  const ScalarType t = types.back();
+  // f32 with a half operand, and .oob, are none of Hopper's.
+  if (types.size() != 1 || d.has("oob")) d.unsupported();
+  std::uint32_t modifiers = is_half_pair(t) ? std::uint32_t{pair} : 0;
+  for (const auto& [word, bit] : {std::pair{"ftz", ftz}, {"sat", saturates}, {"relu", relu}}) {
+    if (d.has(word)) modifiers |= bit;
+  }
+  d.emit_uniform(handler_of_half(d, t, modifiers), t, modifiers);
+}
+
+constinit const Selectors float_selectors = float_table;
+
+}  // namespace sim
+TMAJIT_END

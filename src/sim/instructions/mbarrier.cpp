@@ -1,0 +1,329 @@
+/// mbarriers: arrivals, transaction counts and waits (PTX ISA 9.7.13.15).
+#include "sim/causes/causes.hpp"
+#include "sim/instructions/select.hpp"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+constexpr std::int64_t most_bytes = (1 << 20) - 1;
+constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
+
+/// The 8 bytes that the lane names.
+SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  const std::uint64_t address = address_of(warp, access, lane);
+  if (address % 8 != 0 || !warp.cta->names_shared(address, 8))
+    warp.fail(lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address));
+  return reach_shared(warp, lane, address, 8, access.peers, true);
+}
+
+struct Found {
+  Cta* owner;
+  std::uint32_t offset;
+  Mbarrier* barrier;
+};
+
+Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+  const auto [owner, offset] = place_of(warp, access, lane);
+  Mbarrier* const barrier = owner->mbarrier(offset);
+  if (barrier == nullptr) {
+    warp.fail(lane, "mbarrier.uninitialised",
+              fmt::format("no mbarrier has been initialised at shared address {:#x}", offset + shared_base));
+  }
+  return {owner, offset, barrier};
+}
+
+void initialise(Warp& warp, const MicroOp& op, Mask mask) {
+  Cta& cta = *warp.cta;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane).offset;
+    const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (arrivals == 0 || arrivals > most_arrivals) {
+      warp.fail(lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals));
+    }
+    for (std::uint32_t near = offset < 7 ? 0 : offset - 7; near < offset + 8; ++near) {
+      if (cta.mbarrier(near) == nullptr) continue;
+      warp.report(lane, "mbarrier.initialised-twice",
+                  fmt::format("mbarrier.init at shared address {:#x}, where an mbarrier is in use",
+                              offset + shared_base));
+      break;
+    }
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      if ((cta.shadow()[offset + i] & (loading | storing)) == 0) continue;
+      warp.fail(lane, "mbarrier.onto-copy",
+                fmt::format("mbarrier.init at shared address {:#x}, which an asynchronous copy still uses",
+                            offset + shared_base));
+    }
+    cta.make_mbarrier(offset) = {.expected = arrivals,
+                                 .pending = arrivals,
+                                 .place = warp.place(),
+                                 .writer = cta.thread_tag(warp.thread(lane))};
+    if (cta.races) cta.races->mbarrier_init(warp, lane, cta.in_cluster(offset));
+    ++cta.changes;
+  });
+}
+
+void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t offset = find(warp, warp.program->accesses[op.aux], lane).offset;
+    if (warp.cta->races) warp.cta->races->mbarrier_use(warp, 1U << lane, warp.cta->in_cluster(offset), true);
+    warp.cta->drop_mbarrier(offset);
+  });
+}
+
+/// Bytes that the lane expects, or below 0 those that it says have come.
+void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
+  barrier.bytes += bytes;
+  if (bytes > 0) {
+    barrier.transactions.expect(*warp.cta, warp.thread(lane), warp.place(),
+                                static_cast<std::uint64_t>(bytes));
+  } else if (bytes < 0) {
+    barrier.transactions.came(*warp.cta, warp.thread(lane), warp.place(), static_cast<std::uint64_t>(-bytes));
+  }
+  if (barrier.bytes >= -most_bytes && barrier.bytes <= most_bytes) return;
+  warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
+}
+
+/// An arrival too many by a thread that should still wait for another mbarrier. Stops if it is one.
+void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
+  Cta& cta = *warp.cta;
+  const check::RuleId rule("mbarrier.arrivals");
+  const auto last = cta.last_wait(warp.thread(lane));
+  if (!last || (at.owner == &cta && *last == at.offset)) return;
+  const auto cause = why_went_on(cta, warp.thread(lane), rule);
+  if (!cause) return;
+  const std::uint32_t line = warp.program->place[warp.place()].line;
+  report(
+      *cause,
+      fmt::format(
+          "it arrives once too often at the mbarrier at {:#x} (PTX line {}), whose phase {} lacks {} of {}",
+          at.offset + shared_base, line, at.barrier->phase, at.barrier->pending, at.barrier->expected),
+      rule, line);
+  if (cta.launch.goes_on(rule->id)) throw Skip{};
+  throw Stop{rule->id};
+}
+
+void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
+  // More bytes than it expects keep a phase from its end.
+  if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
+  if (count > at.barrier->pending || count == 0) {
+    if (count != 0) report_early_arrival(warp, lane, at);
+    warp.fail(
+        lane, "mbarrier.arrivals",
+        fmt::format(
+            "{} arrivals at the mbarrier at {:#x}, whose phase {} lacks {} of {}{}", count,
+            at.offset + shared_base, at.barrier->phase, at.barrier->pending, at.barrier->expected,
+            count == 0 || warp.cta->last_wait(warp.thread(lane))
+                ? ""
+                : ": the thread has not waited for any mbarrier, such as one that says that the stage is "
+                  "free"));
+  }
+  at.barrier->uses.arrive(warp.cta->number_of(warp.thread(lane)), warp.place(), at.barrier->phase);
+  at.barrier->pending -= count;
+  at.owner->settle(at.offset, *at.barrier);
+}
+
+/// Calls visit(place, lanes) for each mbarrier that lanes of `mask` name; see Cta::in_cluster().
+template <typename Visit>
+void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
+  std::array<std::uint32_t, lanes> places;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    places[lane] = at.owner->in_cluster(at.offset);
+  });
+  for_alike(
+      mask, [&](std::uint32_t lane) { return places[lane]; }, visit);
+}
+
+void use(Warp& warp, const MemoryAccess& access, Mask mask) {
+  if (!warp.cta->races) return;
+  for_each_barrier(warp, access, mask,
+                   [&](std::uint32_t place, Mask same) { warp.cta->races->mbarrier_use(warp, same, place); });
+}
+
+/// a: bytes; not an arrival. With `sign` −1 complete_tx.
+template <std::int64_t sign>
+void expect(Warp& warp, const MicroOp& op, Mask mask) {
+  if (warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask)) return;
+  use(warp, warp.program->accesses[op.aux], mask);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, warp.program->accesses[op.aux], lane);
+    add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
+    at.owner->settle(at.offset, *at.barrier);
+  });
+}
+
+/// A state is the phase, and below it the arrivals that were pending.
+constexpr std::uint32_t phase_shift = 24;
+
+/// The properties of an arrival.
+enum Arrival : std::uint32_t {
+  expects = 1,      ///< bytes too; it counts as one
+  drops = 2,        ///< from later phases
+  no_complete = 4,  ///< must not complete the phase
+  relaxed = 8,
+  asks_state = 16,
+};
+
+/// d: state, a: count or bytes, c: Arrival.
+void arrive(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  if (warp.cta->cluster.hold(warp, access, mask)) return;
+  Races* const races = warp.cta->races;
+  use(warp, access, mask);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
+    if ((op.c & asks_state) != 0 && at.owner != warp.cta) {
+      warp.fail(lane, "mbarrier.remote-state",
+                fmt::format("an arrival at an mbarrier of the CTA with rank {} asks for its state",
+                            at.owner->rank));
+    }
+    put(warp.registers + op.d, lane,
+        at.barrier->phase << phase_shift | static_cast<std::uint64_t>(at.barrier->pending));
+    if ((op.c & no_complete) != 0 && std::int64_t{operand} >= at.barrier->pending) {
+      warp.fail(lane, "mbarrier.arrivals",
+                fmt::format("{} arrivals that must not complete the phase, of {} that it lacks", operand,
+                            at.barrier->pending),
+                "fewer arrivals than are pending for .noComplete", "arrive without .noComplete");
+    }
+    if ((op.c & expects) != 0) add_bytes(warp, lane, *at.barrier, operand);
+    const std::uint32_t count = (op.c & expects) != 0 ? 1 : operand;
+    if ((op.c & drops) != 0) at.barrier->expected -= std::min(count, at.barrier->expected);
+    if (races != nullptr)
+      races->mbarrier_arrive(warp, lane, at.owner->in_cluster(at.offset), (op.c & relaxed) == 0);
+    arrive_at(warp, lane, at, count);
+  });
+  ++warp.steps;
+  if (races != nullptr) races->arrived(warp);
+}
+
+/// Whether a try_wait that would wait returns false first: its time limit may be over at once. It does so
+/// once at each place until it succeeds there, so that a loop that is missing around it shows.
+bool gives_up(Warp& warp) {
+  if (warp.cta->launch.options.mode == SimOptions::Mode::early) return false;
+  if (std::ranges::find(warp.gave_up, warp.here()) != warp.gave_up.end()) return false;
+  warp.gave_up.push_back(warp.here());
+  return true;
+}
+
+/// d: predicate, a: parity or state, c: 1 if it is relaxed. A failed try_wait waits in the barrier's list; a
+/// failed test_wait lets others go first.
+template <bool parity, bool blocks>
+void wait(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  Mask done = 0;
+  std::optional<Wait> reason;
+  Mask together = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const Found at = find(warp, access, lane);
+    bool complete = false;
+    std::uint32_t detail = 0;
+    if constexpr (parity) {
+      detail = get<std::uint32_t>(warp.registers + op.a, lane) & 1;
+      complete = (at.barrier->phase & 1) != detail;
+    } else {
+      const auto state = get<std::uint64_t>(warp.registers + op.a, lane);
+      detail = static_cast<std::uint32_t>(state >> phase_shift & 1);
+      complete = at.barrier->phase > state >> phase_shift;
+    }
+    if (complete) {
+      done |= 1U << lane;
+      warp.cta->waited(warp, lane, at.offset, *at.barrier);
+      return;
+    }
+    if (!reason) reason = Wait{Wait::Kind::mbarrier, at.offset, detail};
+    if (reason->what == at.offset && reason->detail == detail) together |= 1U << lane;
+  });
+  const Mask failed = mask & ~done;
+  write_mask(warp, op.d, mask, done);
+  if (warp.cta->races && done != 0) {
+    for_each_barrier(warp, access, done, [&](std::uint32_t place, Mask same) {
+      warp.cta->races->mbarrier_pass(warp, same, place, op.c == 0);
+    });
+  }
+  if constexpr (blocks) {
+    if (failed == 0) {
+      std::erase(warp.gave_up, warp.here());
+      return;
+    }
+    if (!warp.timed_out && gives_up(warp)) warp.timed_out = true;
+  }
+  if (failed == 0) return;
+  if (blocks && !warp.timed_out) {
+    // The instruction runs again when they are woken; lanes that wait for another phase look again first.
+    warp.park(together, warp.here(), *reason);
+    if (const Mask others = failed & ~together; others != 0) warp.park(others, warp.here(), {});
+    return;
+  }
+  warp.timed_out = false;
+  warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
+}
+
+constexpr auto pending_count = [](std::uint64_t state) { return state & ((1U << phase_shift) - 1); };
+
+/// Operand `i`, the address of an mbarrier; with `own` it must be the CTA's own.
+std::uint32_t add_barrier(Decoder& d, std::size_t i, bool own = false) {
+  MemoryAccess access = d.address(d.arg(i), d.space());
+  if (own) access.peers = false;
+  return d.add(std::move(access));
+}
+
+void select_mbarrier_arrive(Decoder& d) {
+  const std::uint32_t access = add_barrier(d, 1);
+  const Slot operand = d.args().size() > 2 ? d.read(2, ScalarType::u32) : d.constant(1, false);
+  std::uint32_t arrival = 0;
+  if (d.has("noComplete")) {
+    arrival = no_complete;
+  } else if (d.has("expect_tx")) {
+    arrival = expects;
+  }
+  if (d.in().opcode == Opcode::mbarrier_arrive_drop) arrival |= drops;
+  if (d.has("relaxed")) arrival |= relaxed;
+  if (d.arg(0).kind != Arg::Kind::sink) arrival |= asks_state;
+  d.emit(&arrive, d.write(0, ScalarType::b64), operand, 0, arrival, access);
+}
+
+void select_mbarrier_wait(Decoder& d) {
+  const bool parity = d.has("parity");
+  const std::uint32_t access = add_barrier(d, 1, true);
+  const Slot operand = d.read(2, parity ? ScalarType::u32 : ScalarType::b64);
+  const auto pick = [](auto by_parity, auto blocks) -> Handler { return &wait<by_parity, blocks>; };
+  d.emit(with_flags(pick, parity, d.in().opcode == Opcode::mbarrier_try_wait), d.write(0, ScalarType::pred),
+         operand, 0, d.has("relaxed") ? 1 : 0, access);
+}
+
+/// mbarrier.init, and with `handler` expect or complete_tx: operand 1 is a number.
+template <Handler handler, bool own>
+void select_mbarrier_number(Decoder& d) {
+  const Slot number = d.read(1, ScalarType::u32);
+  d.emit(handler, 0, number, 0, 0, add_barrier(d, 0, own));
+}
+
+constexpr Selector mbarrier_table[] = {
+    {Opcode::mbarrier_init, &select_mbarrier_number<&initialise, true>},
+    {Opcode::mbarrier_inval, [](Decoder& d) { d.emit(&invalidate, 0, 0, 0, 0, add_barrier(d, 0, true)); }},
+    {Opcode::mbarrier_expect_tx, &select_mbarrier_number<&expect<1>, false>},
+    {Opcode::mbarrier_complete_tx, &select_mbarrier_number<&expect<-1>, false>},
+    {Opcode::mbarrier_arrive, &select_mbarrier_arrive},
+    {Opcode::mbarrier_arrive_drop, &select_mbarrier_arrive},
+    {Opcode::mbarrier_test_wait, &select_mbarrier_wait},
+    {Opcode::mbarrier_try_wait, &select_mbarrier_wait},
+    {Opcode::mbarrier_pending_count,
+     [](Decoder& d) {
+       d.emit_as(&apply<pending_count, std::uint32_t, std::uint64_t>, {ScalarType::u32, ScalarType::b64});
+     }},
+};
+
+}  // namespace
+
+constinit const Selectors mbarrier_selectors = mbarrier_table;
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,315 @@
+/// Loads and stores (PTX ISA 9.7.9).
+#include "sim/instructions/select.hpp"
+#include "sim/instructions/trace.hpp"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// Elements of any memory may be shared with CTAs on other host threads.
+template <typename T>
+T load_relaxed(const std::byte* at) {
+  return __atomic_load_n(reinterpret_cast<const T*>(at), __ATOMIC_RELAXED);
+}
+template <typename T>
+void store_relaxed(std::byte* at, T value) {
+  __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
+}
+
+/// The shadow of `bytes` bytes in words.
+template <std::uint32_t bytes>
+using ShadowWord =
+    std::conditional_t<bytes == 1, std::uint8_t,
+                       std::conditional_t<bytes == 2, std::uint16_t,
+                                          std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
+
+/// `state` in each byte of a word.
+template <typename Word>
+constexpr Word everywhere(std::uint8_t state) {
+  return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
+}
+
+/// Stretches of up to so many bytes are looked at as a whole first.
+constexpr std::uint32_t short_stretch = 512;
+
+/// Whether in the shadow of every lane's `bytes` no bit of `looked` differs from `wanted`.
+template <std::uint32_t bytes>
+bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
+               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t looked, std::uint8_t wanted) {
+  using Word = ShadowWord<bytes>;
+  const auto differs = [&](const std::uint8_t* at) {
+    Word word;
+    std::memcpy(&word, at, sizeof word);
+    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(looked));
+  };
+  Word wrong = 0;
+  if (all.linear || all.span <= short_stretch) {
+    for (std::uint32_t at = 0; at < all.span; at += sizeof(Word)) wrong |= differs(shadow + at);
+    if (all.linear || wrong == 0) return wrong == 0;
+    wrong = 0;
+  }
+  for (const std::uint64_t address : addresses) {
+    for (std::uint32_t at = 0; at < bytes; at += sizeof(Word))
+      wrong |= differs(shadow + (address - all.low) + at);
+  }
+  return wrong == 0;
+}
+
+/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
+/// one.
+template <std::uint32_t bytes>
+bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
+  return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses,
+                          initialised | in_mbarrier | loading | undefined, initialised);
+}
+
+/// Marks every lane's `bytes` written; false, with nothing marked, if some lane may not write.
+template <std::uint32_t bytes>
+bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
+  Cta& cta = *warp.cta;
+  std::uint8_t* const shadow = cta.shadow() + all.offset;
+  if (!shadow_is<bytes>(shadow, all, addresses, in_mbarrier | loading | storing, 0)) return false;
+  if (all.linear) std::memset(shadow, initialised, lanes * bytes);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    const std::uint64_t at = all.linear ? lane * bytes : addresses[lane] - all.low;
+    if (!all.linear) std::memset(shadow + at, initialised, bytes);
+    const std::uint32_t tag = cta.thread_tag(warp.thread(lane));
+    std::uint32_t* const writers = cta.writers() + (all.offset + at) / 4;
+    for (std::uint32_t i = 0; i < (bytes + 3) / 4; ++i) writers[i] = tag;
+  }
+  return true;
+}
+
+/// Forms all addresses, and resolves the range that they span.
+template <std::uint32_t bytes>
+Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint64_t, lanes>& addresses) {
+  if (access.space == Space::local) return {};
+  const std::byte* const slot = warp.registers + access.address;
+  const auto offset = static_cast<std::uint64_t>(access.offset);
+  if (access.address_width == 8) {
+    for (std::uint32_t i = 0; i < lanes; ++i) addresses[i] = get<std::uint64_t>(slot, i) + offset;
+  } else if (access.address_width == 4) {
+    for (std::uint32_t i = 0; i < lanes; ++i) addresses[i] = get<std::uint32_t>(slot, i) + offset;
+  } else {
+    addresses.fill(offset);
+  }
+  std::uint64_t gaps = 0;
+  for (std::uint64_t i = 0; i < lanes; ++i) gaps |= addresses[i] ^ (addresses[0] + i * bytes);
+  Stretch all;
+  all.linear = gaps == 0;
+  all.low = addresses[0];
+  std::uint64_t span = lanes * std::uint64_t{bytes};
+  std::uint64_t together = addresses[0];
+  if (!all.linear) {
+    // Of 32 bits, as the host has minima of; lanes that are farther apart go one by one.
+    constexpr std::uint64_t far = 1 << 30;
+    std::array<std::int32_t, lanes> from_first;
+    std::uint64_t wide = 0;
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+      const std::uint64_t distance = addresses[i] - addresses[0];
+      wide |= distance + far;
+      together |= addresses[i];
+      from_first[i] = static_cast<std::int32_t>(distance);
+    }
+    if (wide >= 2 * far) return {};
+    std::int32_t least = 0;
+    std::int32_t most = 0;
+    for (const std::int32_t distance : from_first) {
+      least = std::min(least, distance);
+      most = std::max(most, distance);
+    }
+    all.low += static_cast<std::uint64_t>(std::int64_t{least});
+    span = static_cast<std::uint64_t>(most - least) + bytes;
+  }
+  all.span = span;
+  Cta& cta = *warp.cta;
+  if (together % bytes != 0 || all.low + span < all.low) return {};
+  if (access.space == Space::shared) {
+    const auto at = cta.shared_offset(all.low, span);
+    if (!at) return {};
+    all.memory = cta.shared() + *at;
+    all.offset = *at;
+    all.shared = true;
+  } else if (access.space == Space::param) {
+    auto& bank = cta.launch.parameters;
+    if (all.low + span <= bank.size()) all.memory = bank.data() + all.low;
+  } else if (access.space == Space::global || all.low < constant_window) {
+    all.memory = cta.global(all.low, span);
+    if (all.memory != nullptr && cta.races) cta.races->prefetch(all.low);
+    all.global = true;
+  }
+  return all;
+}
+
+/// Calls visit(lane, its memory) for all lanes of a stretch.
+template <std::uint32_t bytes, typename Visit>
+void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
+  if (all.linear) {
+    // Eight at a time: the loop would cost as much as the moves.
+    for (std::uint32_t first = 0; first < lanes; first += 8) {
+      std::byte* const memory = all.memory + first * bytes;
+      for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + i * bytes);
+    }
+  } else {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) visit(lane, all.memory + (addresses[lane] - all.low));
+  }
+}
+
+/// Whether memory holds already what all lanes of `mask` are about to store, lane i at memory(i). Mostly the
+/// first of them says that it does not.
+template <typename T, std::uint32_t count, typename Memory>
+bool stands_there(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
+  for (; mask != 0; mask &= mask - 1) {
+    const std::uint32_t lane = first_lane(mask);
+    const std::byte* const at = memory(lane);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (load_relaxed<T>(at + i * sizeof(T)) != get<T>(slots[i], lane)) return false;
+    }
+  }
+  return true;
+}
+
+/// A load, or a store.
+template <typename T, std::uint32_t count, bool writes>
+void move(Warp& warp, const MicroOp& op, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[op.aux];
+  constexpr std::uint32_t bytes = count * sizeof(T);
+  std::array<std::byte*, count> slots;
+  for (std::uint32_t i = 0; i < count; ++i) slots[i] = warp.registers + access.values[i];
+  if (writes) ++warp.cta->changes;
+  Trace trace(warp, bytes, writes, access.ordering);
+  if (mask == all_lanes && !(writes && access.space == Space::param) && !trace.ordered()) {
+    std::array<std::uint64_t, lanes> addresses;
+    const Stretch all = resolve_all<bytes>(warp, access, addresses);
+    const auto legal = [&] {
+      return writes ? mark_shared_written<bytes>(warp, all, addresses)
+                    : shared_readable<bytes>(*warp.cta, all, addresses);
+    };
+    if (all.memory != nullptr && (!all.shared || legal())) {
+      if constexpr (writes) {
+        const auto place = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
+        if (all.shared && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+        for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
+          for (std::uint32_t i = 0; i < count; ++i)
+            store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
+        });
+      } else {
+        for (std::uint32_t i = 0; i < count; ++i) {
+          std::byte* const slot = slots[i];
+          for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, const std::byte* from) {
+            put<T>(slot, lane, load_relaxed<T>(from + i * sizeof(T)));
+          });
+        }
+      }
+      trace.all(all, addresses);
+      return;
+    }
+  }
+  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
+  std::array<std::byte*, lanes> memory;
+  bool shared = false;
+  bool own = true;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint64_t address = address_of(warp, access, lane);
+    const Target target =
+        resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
+    bool unsure = false;
+    trace.reach(lane, target, address,
+                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &unsure));
+    if (unsure) follow_load(warp, lane, target, sizeof(T), count);
+    memory[lane] = target.memory;
+    shared = shared || target.shared;
+    own = own && (!target.shared || target.owner == warp.cta);
+  });
+  trace.begin();
+  if constexpr (writes) {
+    const auto place = [&](std::uint32_t lane) { return memory[lane]; };
+    if (shared && own && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+  }
+  for_lanes(mask, [&](std::uint32_t lane) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      std::byte* const element = memory[lane] + i * sizeof(T);
+      if constexpr (writes) {
+        store_relaxed<T>(element, get<T>(slots[i], lane));
+      } else {
+        put<T>(slots[i], lane, load_relaxed<T>(element));
+      }
+    }
+  });
+  trace.finish();
+}
+
+template <typename T>
+Handler counting_access(bool writes, std::size_t count) {
+  switch (count) {
+    case 1: return writes ? &move<T, 1, true> : &move<T, 1, false>;
+    case 2: return writes ? &move<T, 2, true> : &move<T, 2, false>;
+    case 4:
+      if constexpr (sizeof(T) <= 4) return writes ? &move<T, 4, true> : &move<T, 4, false>;
+      return nullptr;
+    default: return nullptr;
+  }
+}
+
+/// What is loaded is extended by its type; what is stored has only a size.
+Handler sized(ScalarType t, bool writes, std::size_t count) {
+  if (!writes && t == ScalarType::s8) return counting_access<std::int8_t>(false, count);
+  if (!writes && t == ScalarType::s16) return counting_access<std::int16_t>(false, count);
+  if (ptx::bits_of(t) == 8) return counting_access<std::uint8_t>(writes, count);
+  return with_word(t, [&]<typename T>(T) { return counting_access<T>(writes, count); });
+}
+
+void select_ld_st(Decoder& d) {
+  const bool loads = d.in().opcode != Opcode::st;
+  // A value of 128 bits is its two halves.
+  const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
+  MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
+  access.ordering = ordering_of(d, false);
+  const Arg& values = d.arg(loads ? 0 : 1);
+  const auto is_group = [](const Arg& value) { return value.kind == Arg::Kind::group; };
+  if (d.type() == ScalarType::b128 && !is_group(values)) d.unsupported();
+  if (std::ranges::any_of(elements(values), is_group)) d.unsupported();
+  access.values = d.slots(values, t, loads);
+  const Handler handler = sized(t, !loads, access.values.size());
+  d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
+}
+
+/// Instructions of which a kernel can see nothing but the time they take.
+void select_nothing(Decoder& d) {
+  d.emit([](Warp&, const MicroOp&, Mask) {});
+}
+
+constexpr Selector memory_table[] = {
+    {Opcode::ld, &select_ld_st},
+    {Opcode::ldu, &select_ld_st},
+    {Opcode::st, &select_ld_st},
+    // Caches hold no state that a kernel can see.
+    {Opcode::prefetch, &select_nothing},
+    {Opcode::prefetchu, &select_nothing},
+    {Opcode::applypriority, &select_nothing},
+    {Opcode::discard, &select_nothing},
+    {Opcode::pmevent, &select_nothing},
+};
+
+}  // namespace
+
+Ordering ordering_of(Decoder& d, bool atomic) {
+  Ordering ordering;
+  ordering.acquires = d.has("acquire") || d.has("acq_rel");
+  ordering.releases = d.has("release") || d.has("acq_rel");
+  ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
+  ordering.narrow = d.has("cta");
+  if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
+  return ordering;
+}
+
+constinit const Selectors memory_selectors = memory_table;
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,175 @@
+#pragma once
+
+/// How an instruction becomes micro-operations: one function for each opcode. Each file of selectors has a
+/// table of those that it runs.
+#include "sim/arithmetic/numeric.hpp"
+#include "sim/decode/selector.hpp"
+#include "sim/warp/warp.hpp"
+
+#include <cfenv>
+#include <span>
+
+TMAJIT_BEGIN
+namespace sim {
+
+extern const Selectors arithmetic_selectors;  ///< instructions/integer.cpp
+extern const Selectors float_selectors;
+extern const Selectors logic_selectors;
+extern const Selectors move_selectors;
+extern const Selectors convert_selectors;
+extern const Selectors memory_selectors;
+extern const Selectors atomic_selectors;
+extern const Selectors address_selectors;
+extern const Selectors control_selectors;
+extern const Selectors stack_selectors;
+extern const Selectors video_selectors;
+extern const Selectors barrier_selectors;
+extern const Selectors mbarrier_selectors;
+extern const Selectors warp_selectors;
+extern const Selectors async_selectors;
+extern const Selectors bulk_selectors;
+extern const Selectors matrix_selectors;
+extern const Selectors wmma_selectors;
+extern const Selectors tensormap_selectors;
+extern const Selectors warpgroup_selectors;
+
+/// fence.proxy.tensormap::generic
+void select_map_fence(Decoder& d);
+
+/// Returns the ordering of a memory instruction: .volatile is relaxed at system scope; atomics are strong
+/// with any qualifier.
+[[nodiscard]] Ordering ordering_of(Decoder& d, bool atomic);
+
+// Arithmetic that floats and integers have in common.
+void select_half(Decoder& d);
+void select_float(Decoder& d);
+
+/// For operands of one type: emits the handler that `pick` gives for the instruction and its type.
+template <Handler (*pick)(const Decoder&, ScalarType)>
+void by_type(Decoder& d) {
+  d.emit_uniform(pick(d, d.type()), d.type());
+}
+
+// From the types, roundings and flags that an instruction names to the C++ types and values that its handler
+// is made of.
+
+/// Returns visit(T{}) for the C++ type of an integer of 32 or 64 bits, unsigned for .b32 and .b64; null for
+/// other types.
+template <typename Visit>
+[[nodiscard]] Handler with_int32_or_64(ScalarType type, const Visit& visit) {
+  switch (type) {
+    case ScalarType::b32:
+    case ScalarType::u32: return visit(std::uint32_t{});
+    case ScalarType::s32: return visit(std::int32_t{});
+    case ScalarType::b64:
+    case ScalarType::u64: return visit(std::uint64_t{});
+    case ScalarType::s64: return visit(std::int64_t{});
+    default: return nullptr;
+  }
+}
+
+/// The same for an integer of 16 to 64 bits.
+template <typename Visit>
+[[nodiscard]] Handler with_integer(ScalarType type, const Visit& visit) {
+  switch (type) {
+    case ScalarType::b16:
+    case ScalarType::u16: return visit(std::uint16_t{});
+    case ScalarType::s16: return visit(std::int16_t{});
+    default: return with_int32_or_64(type, visit);
+  }
+}
+
+/// The same for an integer of 8 to 64 bits, f32 or f64.
+template <typename Visit>
+[[nodiscard]] Handler with_number(ScalarType type, const Visit& visit) {
+  switch (type) {
+    case ScalarType::u8: return visit(std::uint8_t{});
+    case ScalarType::s8: return visit(std::int8_t{});
+    case ScalarType::f32: return visit(float{});
+    case ScalarType::f64: return visit(double{});
+    default: return with_integer(type, visit);
+  }
+}
+
+/// The same for the unsigned integer that is as wide as a type of 16, 32 or 64 bits.
+template <typename Visit>
+[[nodiscard]] Handler with_word(ScalarType type, const Visit& visit) {
+  switch (ptx::bits_of(type)) {
+    case 16: return visit(std::uint16_t{});
+    case 32: return visit(std::uint32_t{});
+    case 64: return visit(std::uint64_t{});
+    default: return nullptr;
+  }
+}
+
+/// Returns visit(std::bool_constant…) for flags that are known when an instruction is decoded.
+template <typename Visit, typename... More>
+[[nodiscard]] Handler with_flags(const Visit& visit, bool first, More... more) {
+  const auto go = [&](auto flag) -> Handler {
+    if constexpr (sizeof...(More) == 0)
+      return visit(flag);
+    else
+      return with_flags([&](auto... others) { return visit(flag, others...); }, more...);
+  };
+  return first ? go(std::true_type{}) : go(std::false_type{});
+}
+
+[[nodiscard]] constexpr bool is_bfloat(ScalarType t) noexcept {
+  return t == ScalarType::bf16 || t == ScalarType::bf16x2;
+}
+[[nodiscard]] constexpr bool is_half_pair(ScalarType t) noexcept {
+  return t == ScalarType::f16x2 || t == ScalarType::bf16x2;
+}
+[[nodiscard]] constexpr bool is_half(ScalarType t) noexcept {
+  return t == ScalarType::f16 || t == ScalarType::bf16 || is_half_pair(t);
+}
+
+/// Half `i` of a register; with `flushes` a subnormal value counts as zero.
+template <SmallFormat format>
+[[nodiscard]] double read_half(std::uint32_t word, std::uint32_t i, bool flushes) {
+  const double value = static_cast<double>(decode_small<format>(word >> 16 * i & 0xffff));
+  if (!flushes) return value;
+  const double least = std::ldexp(1.0, 2 - (1 << (format.exponent_bits - 1)));
+  return std::fabs(value) < least ? std::copysign(0.0, value) : value;
+}
+
+// Arithmetic under the host's other rounding modes, for .rz, .rm and .rp.
+
+// The handler is called through a pointer between two calls that change the mode, so no compiler moves
+/// arithmetic across them.
+template <Handler handler, int mode>
+void in_mode(Warp& warp, const MicroOp& op, Mask mask) {
+  std::fesetround(mode);
+  handler(warp, op, mask);
+  std::fesetround(FE_TONEAREST);
+}
+
+/// The host's mode for the rounding that the instruction names.
+[[nodiscard]] inline int rounding_mode(const Decoder& d) {
+  if (d.has("rz")) return FE_TOWARDZERO;
+  if (d.has("rm")) return FE_DOWNWARD;
+  return d.has("rp") ? FE_UPWARD : FE_TONEAREST;
+}
+
+/// `handler` under the rounding that the instruction names.
+template <Handler handler>
+[[nodiscard]] Handler rounded(const Decoder& d) {
+  switch (rounding_mode(d)) {
+    case FE_TOWARDZERO: return &in_mode<handler, FE_TOWARDZERO>;
+    case FE_DOWNWARD: return &in_mode<handler, FE_DOWNWARD>;
+    case FE_UPWARD: return &in_mode<handler, FE_UPWARD>;
+    default: return handler;
+  }
+}
+
+// Calls.
+
+/// Emits the call of a function that the CUDA device runtime has and PTX only declares
+/// (instructions/runtime.cpp).
+void select_runtime_call(Decoder& d, const ptx::Function& function, const std::vector<Arg>& results,
+                         const std::vector<Arg>& arguments);
+/// Reports that the stack of a lane has no room.
+[[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found);
+
+}  // namespace sim
+TMAJIT_END

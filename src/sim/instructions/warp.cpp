@@ -1,0 +1,303 @@
+/// Exchange between the lanes of a warp (PTX ISA 9.7.9, "shfl"; 9.7.13, "vote", "elect", "bar.warp.sync").
+#include "sim/cta/cta.hpp"
+#include "sim/instructions/select.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// The mask of members has the lanes that execute the instruction.
+void require_members(Warp& warp, Mask members, Mask here) {
+  const Mask missing = here & ~members;
+  if (missing == 0) return;
+  warp.report(first_lane(missing), "warp.member-mask",
+              fmt::format("lanes {:#x} execute it, but its mask of members, {:#x}, lacks lanes {:#x}", here,
+                          members, missing));
+}
+
+/// The lanes that meet: they come with one mask of members and the same qualifiers, at one instruction or at
+/// several.
+class Meeting {
+ public:
+  Meeting(Warp& warp, Mask here) : warp_(warp), met_(here) { parties_[0] = {warp.here(), here}; }
+
+  [[nodiscard]] Mask lanes() const noexcept { return met_; }
+  void add(const Group& group) {
+    parties_[count_++] = {group.pc, group.mask};
+    met_ |= group.mask;
+  }
+  [[nodiscard]] std::span<const Party> parties() const noexcept { return {parties_.data(), count_}; }
+  /// Calls visit(op, lanes) for the instructions at which they are.
+  template <class Visit>
+  void each(const Visit& visit) const {
+    for (const Party& party : parties()) visit(warp_.program->code[party.pc], party.lanes);
+  }
+  /// Each lane's value at the slot that `slot` gives of its instruction.
+  template <typename T, class SlotOf>
+  [[nodiscard]] std::array<T, sim::lanes> values(const SlotOf& slot) const {
+    std::array<T, sim::lanes> all;  // NOLINT: the first instruction fills it
+    const std::byte* const first = warp_.registers + slot(warp_.program->code[parties_[0].pc]);
+    for (std::uint32_t lane = 0; lane < sim::lanes; ++lane) all[lane] = get<T>(first, lane);
+    for (const Party& party : parties().subspan(1)) {
+      const std::byte* const from = warp_.registers + slot(warp_.program->code[party.pc]);
+      for_lanes(party.lanes, [&](std::uint32_t lane) { all[lane] = get<T>(from, lane); });
+    }
+    return all;
+  }
+  /// Gives each lane its result.
+  template <class ResultOf>
+  void give(const ResultOf& result) const {
+    each([&](const MicroOp& op, Mask lanes) {
+      for_lanes(lanes, [&](std::uint32_t lane) { put(warp_.registers + op.d, lane, result(lane)); });
+    });
+  }
+
+ private:
+  Warp& warp_;
+  Mask met_;
+  std::uint32_t count_ = 1;
+  std::array<Party, sim::lanes> parties_;
+};
+
+constexpr auto a_of = [](const MicroOp& op) { return op.a; };
+
+/// Lanes with different masks of members are of different meetings, as tiles of a warp are. Calls
+/// visit(meeting) for each meeting whose members are all there; the lanes of others wait for theirs.
+/// `with_c`: the slot c is a qualifier.
+template <class Visit>
+void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, const Visit& visit,
+                      bool with_c = false) {
+  const auto named = [&](std::uint32_t lane) { return get<std::uint32_t>(warp.registers + members, lane); };
+  for_alike(mask, named, [&](std::uint32_t all, Mask lanes_here) {
+    require_members(warp, all, lanes_here);
+    Meeting meeting(warp, lanes_here);
+    const auto belongs = [&](const Group& group) {
+      const MicroOp& there = warp.program->code[group.pc];
+      return group.wait.kind == Wait::Kind::warp && group.wait.detail == all && there.handler == op.handler &&
+             (!with_c || there.c == op.c);
+    };
+    for (const Group& group : warp.groups) {
+      if (belongs(group)) meeting.add(group);
+    }
+    if (const Mask missing = all & warp.live & ~meeting.lanes(); missing != 0) {
+      warp.require_way_on(lanes_here, all, missing);
+      return warp.park(lanes_here, warp.here(), {Wait::Kind::warp, missing, all});
+    }
+    if (warp.cta->races) warp.cta->races->meet(warp, meeting.lanes());
+    visit(meeting);
+    if (meeting.parties().size() == 1) return;
+    for (Group& group : warp.groups) {
+      if (!belongs(group)) continue;
+      if (warp.undefined && warp.undefined->any()) warp.undefined->after(warp, group.pc, group.mask);
+      ++group.pc;
+      group.wait = {};
+    }
+    warp.update_join();
+  });
+}
+
+void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
+  for_each_meeting(warp, op, op.a, mask, [](const Meeting&) {});
+}
+
+enum class Shuffle : std::uint8_t { up, down, bfly, idx };
+
+/// a: value, b: lane or distance, c: clamp and segment; accesses[aux].values: members, then the predicate.
+template <Shuffle mode>
+void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto extra = [&](const MicroOp& each) -> const auto& {
+    return warp.program->accesses[each.aux].values;
+  };
+  for_each_meeting(warp, op, extra(op)[0], mask, [&](const Meeting& meeting) {
+    const auto values = meeting.values<std::uint32_t>(a_of);
+    Mask inside = 0;
+    std::array<std::uint8_t, lanes> sources;  // NOLINT: of lanes that have met
+    meeting.each([&](const MicroOp& each, Mask some) {
+      for_lanes(some, [&](std::uint32_t lane) {
+        const std::uint32_t b = get<std::uint32_t>(warp.registers + each.b, lane) & 31;
+        const auto control = get<std::uint32_t>(warp.registers + each.c, lane);
+        const std::uint32_t segment = control >> 8 & 31;
+        const std::uint32_t clamp = control & 31;
+        const std::uint32_t least = lane & segment;
+        const std::uint32_t bound = least | (clamp & ~segment);
+        std::uint32_t from = least | (b & ~segment);
+        if constexpr (mode == Shuffle::up) from = lane - b;
+        if constexpr (mode == Shuffle::down) from = lane + b;
+        if constexpr (mode == Shuffle::bfly) from = lane ^ b;
+        const bool in = mode == Shuffle::up ? lane >= b && from >= bound : from <= bound;
+        if (!in) from = lane;
+        inside |= static_cast<Mask>(in) << lane;
+        sources[lane] = static_cast<std::uint8_t>(from);
+      });
+    });
+    if (warp.undefined && warp.undefined->any()) {
+      warp.undefined->shuffle(warp, meeting.parties(), sources);
+    }
+    meeting.give([&](std::uint32_t lane) { return values[sources[lane]]; });
+    meeting.each([&](const MicroOp& each, Mask some) { write_mask(warp, extra(each)[1], some, inside); });
+  });
+}
+
+enum class Vote : std::uint8_t { all, any, uni, ballot };
+
+/// a: predicate, b: members.
+template <Vote mode>
+void vote(Warp& warp, const MicroOp& op, Mask mask) {
+  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+    Mask said = 0;
+    meeting.each([&](const MicroOp& each, Mask some) { said |= read_mask(warp, each.a) & some; });
+    if constexpr (mode == Vote::ballot) {
+      meeting.give([&](std::uint32_t) { return said; });
+    } else {
+      const bool unanimous = said == meeting.lanes();
+      const bool result = mode == Vote::all   ? unanimous
+                          : mode == Vote::any ? said != 0
+                                              : unanimous || said == 0;
+      meeting.each(
+          [&](const MicroOp& each, Mask some) { write_mask(warp, each.d, some, result ? all_lanes : 0U); });
+    }
+  });
+}
+
+/// The lane that is elected of those of `members` that are here. The ISA says only that it is the same for
+/// the same members each time: in mode random the seed draws it, else it is the lowest.
+std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
+  const SimOptions& options = warp.cta->launch.options;
+  if (options.mode != SimOptions::Mode::random) return first_lane(met);
+  const std::uint64_t drawn = (options.seed * 0x9e3779b97f4a7c15ULL ^ members) * 0xbf58476d1ce4e5b9ULL;
+  const Mask from_there = met & all_lanes << (drawn >> 59);
+  return first_lane(from_there != 0 ? from_there : met);
+}
+
+/// aux: the predicate
+void elect(Warp& warp, const MicroOp& op, Mask mask) {
+  for_each_meeting(warp, op, op.a, mask, [&](const Meeting& meeting) {
+    const auto members = get<std::uint32_t>(warp.registers + op.a, first_lane(mask));
+    const auto leader = leader_of(warp, members, meeting.lanes());
+    meeting.give([&](std::uint32_t) { return leader; });
+    meeting.each([&](const MicroOp& each, Mask some) { write_mask(warp, each.aux, some, 1U << leader); });
+  });
+}
+
+void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
+  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, mask); });
+}
+
+/// match.any: lanes with the same value.
+template <typename T>
+void match_any(Warp& warp, const MicroOp& op, Mask mask) {
+  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+    const auto values = meeting.values<T>(a_of);
+    std::array<Mask, lanes> alike;  // NOLINT: of lanes that have met
+    for_alike(
+        meeting.lanes(), [&](std::uint32_t lane) { return values[lane]; },
+        [&](T, Mask same) { for_lanes(same, [&](std::uint32_t lane) { alike[lane] = same; }); });
+    meeting.give([&](std::uint32_t lane) { return alike[lane]; });
+  });
+}
+
+/// match.all: all lanes, if they have the same value, or none; aux is the predicate that says so, or 0.
+template <typename T>
+void match_all(Warp& warp, const MicroOp& op, Mask mask) {
+  for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
+    const auto values = meeting.values<T>(a_of);
+    const T first = values[first_lane(meeting.lanes())];
+    bool same = true;
+    for_lanes(meeting.lanes(), [&](std::uint32_t lane) { same = same && values[lane] == first; });
+    meeting.give([&](std::uint32_t) { return same ? meeting.lanes() : 0U; });
+    meeting.each([&](const MicroOp& each, Mask some) {
+      if (each.aux != 0) write_mask(warp, each.aux, some, same ? all_lanes : 0U);
+    });
+  });
+}
+
+/// a: value, b: members, c: the operation.
+template <typename T>
+void reduce(Warp& warp, const MicroOp& op, Mask mask) {
+  const auto visit = [&](const Meeting& meeting) {
+    const auto values = meeting.values<T>(a_of);
+    std::optional<T> total;
+    for_lanes(meeting.lanes(), [&](std::uint32_t lane) {
+      total = total ? combine(static_cast<Atomic>(op.c), *total, values[lane], T{}) : values[lane];
+    });
+    meeting.give([&](std::uint32_t) { return *total; });
+  };
+  for_each_meeting(warp, op, op.b, mask, visit, true);
+}
+
+void select_shfl(Decoder& d) {
+  const auto b32 = ScalarType::b32;
+  const auto to = elements(d.arg(0));
+  MemoryAccess extra;
+  extra.values = {d.read(4, b32), to.size() > 1 ? d.write(to[1], ScalarType::pred) : d.temporary(false)};
+  const Handler handler = d.has("up")     ? &shuffle<Shuffle::up>
+                          : d.has("down") ? &shuffle<Shuffle::down>
+                          : d.has("bfly") ? &shuffle<Shuffle::bfly>
+                                          : &shuffle<Shuffle::idx>;
+  const Slot a = d.read(1, b32);
+  const Slot b = d.read(2, b32);
+  const Slot c = d.read(3, b32);
+  d.emit(handler, d.write(to[0], b32), a, b, c, d.add(std::move(extra)));
+}
+
+void select_vote(Decoder& d) {
+  using enum ScalarType;
+  if (d.has("ballot")) return d.emit_as(&vote<Vote::ballot>, {b32, pred, b32});
+  const Handler handler = d.has("all")   ? &vote<Vote::all>
+                          : d.has("any") ? &vote<Vote::any>
+                                         : &vote<Vote::uni>;
+  d.emit_as(handler, {pred, pred, b32});
+}
+
+void select_elect(Decoder& d) {
+  const Arg& target = d.arg(0);
+  if (target.kind != Arg::Kind::group) d.unsupported();
+  const Slot members = d.read(1, ScalarType::b32);
+  d.emit(&elect, d.write(target.elements[0], ScalarType::b32), members, 0, 0,
+         d.write(target.elements[1], ScalarType::pred));
+}
+
+void select_match(Decoder& d) {
+  const bool wide = is_wide(d.type());
+  const Slot a = d.read(1, d.type());
+  const Slot members = d.read(2, ScalarType::b32);
+  const auto to = elements(d.arg(0));
+  const Slot target = d.write(to[0], ScalarType::b32);
+  const Slot p = to.size() > 1 ? d.write(to[1], ScalarType::pred) : 0;
+  const Handler all = wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>;
+  const Handler any = wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>;
+  d.emit(d.has("all") ? all : any, target, a, members, 0, p);
+}
+
+void select_redux(Decoder& d) {
+  const ScalarType t = d.type();
+  const std::optional<Atomic> what = atomic_of(d.in());
+  if (t == ScalarType::f32 || !what) d.unsupported();
+  const Slot a = d.read(1, t);
+  const Slot members = d.read(2, ScalarType::b32);
+  d.emit(t == ScalarType::s32 ? &reduce<std::int32_t> : &reduce<std::uint32_t>, d.write(0, t), a, members,
+         static_cast<Slot>(*what));
+}
+
+constexpr Selector warp_table[] = {
+    {Opcode::shfl, &select_shfl},
+    {Opcode::bar_warp_sync, [](Decoder& d) { d.emit(&warp_sync, 0, d.read(0, ScalarType::b32)); }},
+    {Opcode::vote, &select_vote},
+    {Opcode::match, &select_match},
+    {Opcode::activemask, [](Decoder& d) { d.emit(&active_mask, d.write(0, ScalarType::b32)); }},
+    {Opcode::redux, &select_redux},
+    {Opcode::elect, &select_elect},
+};
+
+}  // namespace
+
+constinit const Selectors warp_selectors = warp_table;
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,90 @@
+#pragma once
+
+/// The state that the CTAs of one launch share.
+#include "sim/launch/reports.hpp"
+#include "sim/memory/heap.hpp"
+#include "sim/memory/map_changes.hpp"
+#include "sim/memory/region.hpp"
+#include "sim/memory/tensor_maps.hpp"
+#include "sim/program/grid.hpp"
+#include "sim/program/program.hpp"
+
+#include <tmajit/sim.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+TMAJIT_BEGIN
+namespace sim {
+
+struct LaunchOrder;
+struct Flight;
+/// Launches that may still run when another begins, the latest first (flights.hpp).
+using Flights = std::vector<std::shared_ptr<const Flight>>;
+
+struct Launch {
+  const Program& program;
+  const LaunchShape& shape;
+  const SimOptions& options;
+  TensorMaps& tensor_maps;
+  std::vector<std::byte> parameters;
+  std::vector<Region> regions;  ///< of global memory, by address
+  Reports reports;
+  std::atomic<std::uint64_t> thread_instructions = 0;
+  std::atomic<bool> stopped = false;  ///< a fault ended the launch
+  std::atomic<std::uint64_t> next_cluster = 0;
+  Triple cluster{1, 1, 1};                       ///< CTAs a cluster; divides the grid
+  bool explicit_cluster = false;                 ///< the launch or the kernel asked for clusters
+  std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: races are not looked for
+  std::atomic<std::uint64_t> ctas_done = 0;
+  std::mutex print_mutex{};
+  std::uint64_t number = 0;  ///< that the tensor maps it changes have
+  MapChanges map_changes{};
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  std::atomic<bool> late = false;    ///< it has been reported that the deadline is over
+  std::uint64_t ctas_at_once = 1;    ///< that the chip holds
+  std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
+  Flights overlapped{};
+  std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait
+  std::atomic<bool> triggered = false;      ///< a thread executed griddepcontrol.launch_dependents
+  std::atomic<std::uint64_t> reported = 0;  ///< reports of rules that are not allowed
+  DeviceHeap* heap = nullptr;               ///< null: no kernel takes memory from it
+
+  /// The region that holds an address of the heap, and all others.
+  [[nodiscard]] std::vector<Region> all_regions() const {
+    std::vector<Region> all = regions;
+    if (heap != nullptr) all.push_back(heap->region());  // the last by address
+    return all;
+  }
+
+  /// The place in the grid of the CTA with rank `rank` in the cluster of that number.
+  [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
+    return sim::ctaid(shape.grid, cluster, cluster_number, rank);
+  }
+  [[nodiscard]] bool allows(std::string_view rule) const {
+    return std::ranges::find(options.allowed, rule) != options.allowed.end();
+  }
+  /// Whether the launch goes on after a report of the rule, if it can.
+  [[nodiscard]] bool goes_on(std::string_view rule) const {
+    return (options.keep_going && reported < Reports::most_kept_going) || allows(rule);
+  }
+  /// Passes the output of a thread to SimOptions::print.
+  void print(const std::string& text);
+};
+
+/// Says in a report where in the program it was.
+void locate(Report& report, const Program& program, std::uint32_t place);
+/// Reports the blocks that the launch has taken from the heap and lost.
+void report_lost(Launch& launch);
+
+/// Runs every cluster on `threads` host threads (workers.cpp).
+void run(Launch& launch, std::uint32_t threads);
+
+}  // namespace sim
+TMAJIT_END

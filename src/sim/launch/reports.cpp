@@ -1,0 +1,168 @@
+/// One report for one cause, and the cause before what comes of it.
+#include "sim/launch/reports.hpp"
+
+#include "check/also_lines.hpp"
+
+TMAJIT_BEGIN
+namespace sim {
+void Reports::add(Report report, Cause cause) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::pair<std::string, std::uint32_t>> shown{{report.rule, report.ptx_line}};
+  if (!cause.symptom.empty()) shown.emplace_back(cause.symptom, cause.symptom_line);
+  const auto known = std::ranges::find_if(entries_, [&](const Entry& each) {
+    const bool of_all = !cause.name.empty() && cause.name == each.cause.name && cause.name.front() == '*';
+    if (of_all) return true;
+    if (each.report.rule != report.rule) return false;
+    return each.report.ptx_line == report.ptx_line || each.is(report.rule, report.ptx_line) ||
+           (cause.statement != 0 && cause.statement == each.cause.statement) ||
+           (!cause.name.empty() && cause.name == each.cause.name);
+  });
+  if (known != entries_.end()) {
+    known->report.count += report.count;
+    for (auto& each : shown) {
+      if (!known->is(each.first, each.second)) known->shown.push_back(std::move(each));
+    }
+    return;
+  }
+  if (entries_.size() >= most && report.rule != "report-limit") {
+    entries_.back().report.count += report.count;
+    return;
+  }
+  auto where = entries_.end();
+  if (cause.leads) {
+    // A wrong parity makes threads arrive too often.
+    const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
+                                   [](const Entry& each) { return each.report.rule == "mbarrier.parity"; });
+    where = last.base();
+  }
+  const std::uint32_t other_line = cause.other_line;
+  entries_.insert(where, {std::move(report), other_line, std::move(cause), std::move(shown)});
+}
+
+/// A read that found memory unwritten, and a write of it that nothing orders before the read: a barrier is
+/// missing between the two.
+void Reports::lead_with_barriers() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    if (!entries_[i].cause.swapped) continue;
+    const std::uint32_t read = entries_[i].cause.swapped->ptx_line;
+    const auto unwritten = std::ranges::find_if(entries_, [&](const Entry& each) {
+      return each.is("store.uninitialised", read) || each.is("shared.uninitialised", read);
+    });
+    if (unwritten == entries_.end()) continue;
+    const auto at = static_cast<std::size_t>(unwritten - entries_.begin());
+    Entry lead = std::move(entries_[i]);
+    lead.cause.swapped->count = lead.report.count + unwritten->report.count;
+    lead.report = std::move(*lead.cause.swapped);
+    lead.cause.swapped.reset();
+    lead.other_line = 0;
+    lead.shown = {{lead.report.rule, lead.report.ptx_line}};
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::max(i, at)));
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::min(i, at)));
+    // The other reports of the same read and its writers.
+    std::erase_if(entries_, [&](const Entry& each) {
+      const bool same = each.cause.swapped && each.cause.swapped->ptx_line == read;
+      if (same) lead.report.count += each.report.count;
+      return same;
+    });
+    const std::size_t first = std::min({i, at, entries_.size()});
+    entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(first), std::move(lead));
+    i = static_cast<std::size_t>(-1);
+  }
+  // Reports that a race says better, or says again.
+  const auto fold = [&](std::size_t into, std::size_t from) {
+    entries_[into].report.count += entries_[from].report.count;
+    if (from < into) std::swap(entries_[into], entries_[from]);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::max(into, from)));
+  };
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& race = entries_[i];
+    if (!race.is_race()) continue;
+    const auto same = std::ranges::find_if(entries_, [&](const Entry& each) {
+      // The read that no write comes before, and the write that nothing orders before it.
+      const bool read =
+          race.report.rule == "race.shared-write-read" &&
+          (each.report.rule == "shared.uninitialised" || each.report.rule == "store.uninitialised");
+      return read && each.is(each.report.rule, race.report.ptx_line);
+    });
+    if (same != entries_.end()) {
+      fold(i, static_cast<std::size_t>(same - entries_.begin()));
+      i = static_cast<std::size_t>(-1);
+      continue;
+    }
+    const auto overwritten = std::ranges::find_if(entries_, [&](const Entry& each) {
+      return each.report.rule == "shared.overwritten-before-store-read" && each.of_the_two_of(race);
+    });
+    if (overwritten == entries_.end()) continue;
+    const auto first = static_cast<std::size_t>(overwritten - entries_.begin());
+    fold(std::min(first, i), std::max(first, i));
+    i = static_cast<std::size_t>(-1);
+  }
+}
+
+Report Reports::finished(Entry entry) {
+  std::vector<std::uint32_t> lines;
+  for (const auto& [rule, line] : entry.shown) {
+    if (line != entry.report.ptx_line && line != entry.other_line && line != 0) lines.push_back(line);
+  }
+  check::add_lines(entry.report, std::move(lines));
+  return std::move(entry.report);
+}
+
+bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {
+  const auto known =
+      std::ranges::find_if(entries_, [&](const Entry& each) { return each.is(rule, ptx_line); });
+  if (known == entries_.end()) return false;
+  ++known->report.count;
+  return true;
+}
+
+bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
+  const std::lock_guard lock(mutex_);
+  return count(rule, ptx_line);
+}
+
+void Reports::keep_allowed(std::string_view rule) {
+  const std::lock_guard lock(mutex_);
+  const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
+                                 [&](const Entry& each) { return each.report.rule == rule; });
+  if (last == entries_.rend() || std::exchange(last->says_why, true)) return;
+  last->report.found += "; the rule is allowed, but the launch cannot go on after this";
+}
+
+void Reports::drop_allowed(const std::vector<std::string>& allowed, bool stopped) {
+  const std::lock_guard lock(mutex_);
+  const auto is_allowed = [&](const Entry& each) {
+    return std::ranges::find(allowed, each.report.rule) != allowed.end();
+  };
+  const bool needs_reason = stopped && std::ranges::all_of(entries_, is_allowed);
+  const bool has_reason = std::ranges::any_of(entries_, &Entry::says_why);
+  std::erase_if(entries_, [&](const Entry& each) {
+    return is_allowed(each) && !(needs_reason && (each.says_why || !has_reason));
+  });
+}
+
+std::vector<Report> Reports::take() {
+  const std::lock_guard lock(mutex_);
+  lead_with_barriers();
+  for (auto race = entries_.end(); race != entries_.begin();) {
+    --race;
+    if (!race->is_race()) continue;
+    // A wait that ends too early shows as a read of what is in flight, too.
+    const auto shows_in_flight = [&](const Entry& each) {
+      const std::uint32_t line = each.cause.symptom_line;
+      return each.cause.symptom.find(".in-flight-") != std::string::npos &&
+             (line == race->report.ptx_line || line == race->other_line);
+    };
+    const auto more = std::find_if(race, entries_.end(), [&](const Entry& each) {
+      return shows_in_flight(each) || (each.is_in_flight() && each.of_the_two_of(*race));
+    });
+    if (more != entries_.end()) std::rotate(race, race + 1, more + 1);
+  }
+  std::vector<Report> reports;
+  for (Entry& entry : entries_) reports.push_back(finished(std::move(entry)));
+  entries_.clear();
+  return reports;
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,124 @@
+/// Host threads that run a launch's clusters.
+#include "sim/cta/cta.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <random>
+#include <thread>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// Rounds of turns in which no cluster of a host thread ends, until more of them begin.
+constexpr std::uint64_t rounds_alone = 64;
+
+/// Clusters of a host thread that run at a time in mode random, if the chip holds them.
+constexpr std::uint64_t at_random = 4;
+
+/// Tells `tell` now and then how far the launch is, until it goes out of scope.
+std::jthread watch(const Launch& launch, std::uint64_t ctas) {
+  const auto& tell = launch.options.progress;
+  if (!tell) return {};
+  return std::jthread([&launch, &tell, ctas](const std::stop_token& stop) {
+    std::mutex mutex;
+    std::condition_variable_any wake;
+    std::unique_lock lock(mutex);
+    while (!wake.wait_for(lock, stop, std::chrono::milliseconds(200), [] { return false; })) {
+      if (stop.stop_requested()) return;
+      tell({launch.thread_instructions, launch.ctas_done, ctas});
+    }
+  });
+}
+
+/// The clusters that one host thread runs, a round each in turn. It runs one at a time as long as each comes
+/// to its end soon; in mode random some, whose turns are drawn. Those that do not may spin for what later
+/// ones write, as at a barrier of the grid; so these begin as well, as many again each time, up to what the
+/// chip holds at once.
+class Worker {
+ public:
+  Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
+      : launch_(launch),
+        clusters_(clusters),
+        most_(std::max<std::uint64_t>(most, 1)),
+        draws_(launch.options.mode == SimOptions::Mode::random),
+        least_(draws_ ? std::min(most_, at_random) : 1),
+        wanted_(launch.shape.cooperative ? most_ : least_),
+        random_(static_cast<std::uint32_t>(launch.options.seed)) {}
+
+  void run() {
+    while (!launch_.stopped) {
+      while (running_.size() < wanted_ && begin()) {
+      }
+      if (running_.empty()) return;
+      const auto takes_turn = [&] { return !draws_ || random_() % 2 == 0; };
+      if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && ends(cluster); }) != 0) {
+        rounds_ = 0;
+        if (!launch_.shape.cooperative) wanted_ = std::max<std::uint64_t>(running_.size(), least_);
+      } else if (++rounds_ % rounds_alone == 0) {
+        wanted_ = std::min(most_, 2 * wanted_);
+      }
+    }
+    // The others hear of it.
+    for (auto& cluster : running_) (void)cluster->step();
+  }
+
+ private:
+  bool begin() {
+    const std::uint64_t n = launch_.next_cluster++;
+    if (n >= clusters_) return false;
+    if (idle_.empty()) idle_.push_back(std::make_unique<Cluster>(launch_));
+    running_.push_back(std::move(idle_.back()));
+    idle_.pop_back();
+    running_.back()->begin(n);
+    return true;
+  }
+  bool ends(std::unique_ptr<Cluster>& cluster) {
+    if (cluster->step()) return false;
+    launch_.ctas_done += cluster->size();
+    idle_.push_back(std::move(cluster));
+    return true;
+  }
+
+  Launch& launch_;
+  const std::uint64_t clusters_;
+  const std::uint64_t most_;   ///< running at a time
+  const bool draws_;           ///< which of them takes a turn
+  const std::uint64_t least_;  ///< wanted at a time
+  std::uint64_t wanted_;
+  std::uint64_t rounds_ = 0;
+  std::vector<std::unique_ptr<Cluster>> running_;
+  std::vector<std::unique_ptr<Cluster>> idle_;
+  std::minstd_rand random_;
+};
+
+}  // namespace
+
+void run(Launch& launch, std::uint32_t threads) {
+  const std::uint64_t clusters = volume(launch.shape.grid) / volume(launch.cluster);
+  const std::uint64_t at_once = std::max<std::uint64_t>(launch.ctas_at_once / volume(launch.cluster), 1);
+  const std::uint64_t count = std::clamp<std::uint64_t>(threads, 1, std::max<std::uint64_t>(clusters, 1));
+  if (launch.options.races) launch.order = std::make_shared<LaunchOrder>(launch.all_regions());
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      Worker(launch, clusters, (std::min(at_once, clusters) + count - 1) / count).run();
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+      launch.stopped = true;
+    }
+  };
+  const std::jthread watcher = watch(launch, clusters * volume(launch.cluster));
+  std::vector<std::jthread> workers;
+  for (std::uint64_t i = 1; i < count; ++i) workers.emplace_back(work);
+  work();
+  workers.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,201 @@
+#pragma once
+
+/// The allocations of a simulated device, and the addresses that it gives them.
+#include "sim/memory/heap.hpp"
+#include "sim/memory/region.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+#include <unistd.h>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// Allocations begin at multiples of it, bytes: cuMemAlloc guarantees 256.
+inline constexpr std::uint64_t allocation_alignment = 512;
+/// Bytes after each allocation that belong to none.
+inline constexpr std::uint64_t guard_bytes = 64 * 1024;
+
+/// A device's own range of addresses and stream handles. Devices that exist at the same time have different
+/// ranges, so that an address of one device is unknown to another. A device takes the lowest free range, so
+/// that runs are reproducible.
+class DeviceRange {
+ public:
+  DeviceRange() {
+    Taken& taken = all();
+    const std::lock_guard lock(taken.mutex);
+    while (number_ < taken.numbers.size() && taken.numbers[number_]) ++number_;
+    if (number_ == taken.numbers.size()) taken.numbers.push_back(true);
+    taken.numbers[number_] = true;
+  }
+  ~DeviceRange() {
+    Taken& taken = all();
+    const std::lock_guard lock(taken.mutex);
+    taken.numbers[number_] = false;
+  }
+  DeviceRange(const DeviceRange&) = delete;
+  DeviceRange& operator=(const DeviceRange&) = delete;
+
+  [[nodiscard]] std::uint64_t first_address() const noexcept {
+    return global_begin + number_ % addresses * range_bytes;
+  }
+  /// The handle of the device's stream number `n`, counted from 1.
+  [[nodiscard]] Stream stream(std::uint64_t n) const noexcept {
+    return reinterpret_cast<Stream>((number_ << 32U) + n * 16);
+  }
+
+ private:
+  // All ranges end below the kernels' heap. Further devices share addresses with the first ones.
+  static constexpr std::uint64_t range_bytes = std::uint64_t{1} << 40U;
+  static constexpr std::uint64_t addresses = 90;
+  static_assert(global_begin + addresses * range_bytes <= heap_begin);
+
+  struct Taken {
+    std::mutex mutex;
+    std::vector<bool> numbers;
+  };
+  /// The address space is the process's, so this state is, too. It is never destroyed, because devices may
+  /// outlive static objects.
+  static Taken& all() {
+    static auto* const taken = new Taken;
+    return *taken;
+  }
+  std::size_t number_ = 0;
+};
+
+/// The allocations of a device. Addresses are never given out twice and lie far apart, so that an access past
+/// an end or after a free meets nothing. Thread-safe.
+class GlobalMemory {
+ public:
+  GlobalMemory(std::uint64_t capacity, std::uint64_t first) : capacity_(capacity), next_(first) {}
+
+  /// At an address that is `past` bytes more than a multiple of `allocation_alignment`. Throws
+  /// Error{out_of_memory}.
+  [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::uint64_t past = 0) {
+    const std::lock_guard lock(mutex_);
+    const auto full = [&] {
+      return Error(ErrorCode::out_of_memory,
+                   fmt::format("the simulated device has no room for {} bytes: {} of {} are free", bytes,
+                               capacity_ - used_, capacity_));
+    };
+    if (bytes > capacity_ - used_) throw full();
+    const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
+    Region region{next_ + past, size, {}};
+    try {
+      // Not cleared: the host hands out pages when they are touched. As aligned here as it is there.
+      const std::shared_ptr<std::byte[]> memory(new std::byte[past + size]);
+      region.memory = {memory, memory.get() + past};
+    } catch (const std::bad_alloc&) {
+      throw full();
+    }
+    next_ +=
+        (past + size + guard_bytes + allocation_alignment - 1) / allocation_alignment * allocation_alignment;
+    used_ += bytes;
+    return regions_.emplace(region.begin, std::move(region)).first->first;
+  }
+  /// Makes memory of the host an allocation at the host's own address. Throws Error{invalid_argument} where
+  /// another allocation or a window of generic addresses lies.
+  void map(std::byte* host, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
+    const auto next = regions_.lower_bound(begin);
+    const bool taken =
+        (next != regions_.end() && next->first - begin < bytes) ||
+        (next != regions_.begin() && begin - std::prev(next)->first < std::prev(next)->second.bytes);
+    if (bytes == 0 || taken || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
+          return each.second - begin < bytes || begin - each.second < window_bytes;
+        })) {
+      throw Error(
+          ErrorCode::invalid_argument,
+          fmt::format("{} bytes of the host at {:#x} cannot be mapped: other memory of the device lies there",
+                      bytes, begin));
+    }
+    regions_.emplace(begin, Region{begin, bytes, {std::shared_ptr<std::byte[]>(), host}});
+    mapped_.insert(begin);
+  }
+  /// Returns false if no allocation begins at that address. Does nothing in a forked child: another thread of
+  /// the parent may have held the lock at the fork, and the child's memory is a copy.
+  bool free(std::uint64_t address) noexcept {
+    if (::getpid() != owner_) return true;
+    const std::lock_guard lock(mutex_);
+    const auto found = regions_.find(address);
+    if (found == regions_.end()) return false;
+    if (mapped_.erase(address) == 0) used_ -= std::min(used_, found->second.bytes);
+    regions_.erase(found);
+    return true;
+  }
+  /// The bytes at `address`; throws Error{invalid_argument} unless all lie in one allocation. The allocation
+  /// stays alive as long as the pointer.
+  [[nodiscard]] std::shared_ptr<std::byte> at(std::uint64_t address, std::uint64_t bytes) const {
+    const std::lock_guard lock(mutex_);
+    auto found = regions_.upper_bound(address);
+    if (found != regions_.begin()) {
+      const Region& region = std::prev(found)->second;
+      const std::uint64_t offset = address - region.begin;
+      if (offset <= region.bytes && bytes <= region.bytes - offset) {
+        return {region.memory, region.memory.get() + offset};
+      }
+    }
+    throw Error(ErrorCode::invalid_argument,
+                fmt::format("{} bytes at {:#x} do not lie in one allocation of the simulated device", bytes,
+                            address));
+  }
+  /// Every allocation in the order of addresses.
+  [[nodiscard]] std::vector<Region> regions() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Region> all;
+    all.reserve(regions_.size());
+    for (const auto& [begin, region] : regions_) all.push_back(region);
+    return all;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  const ::pid_t owner_ = ::getpid();
+  std::uint64_t capacity_;
+  std::uint64_t used_ = 0;
+  std::uint64_t next_;
+  std::map<std::uint64_t, Region> regions_;
+  std::set<std::uint64_t> mapped_;  ///< regions that are the host's memory
+};
+
+/// A launch's own memory, where nothing else is.
+class OwnMemory {
+ public:
+  /// The first `zeros` bytes of it are zeros.
+  OwnMemory(GlobalMemory& memory, std::uint64_t bytes, std::uint64_t zeros)
+      : memory_(memory), bytes_(bytes), zeros_(std::min(bytes, zeros)), address_(memory.allocate(bytes)) {
+    std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);
+  }
+  ~OwnMemory() { memory_.free(address_); }
+  OwnMemory(const OwnMemory&) = delete;
+  OwnMemory& operator=(const OwnMemory&) = delete;
+
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] bool leaves_zeros() const {
+    const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
+    return std::all_of(first.get(), first.get() + zeros_,
+                       [](std::byte byte) { return byte == std::byte{0}; });
+  }
+
+ private:
+  GlobalMemory& memory_;
+  std::uint64_t bytes_;
+  std::uint64_t zeros_;
+  std::uint64_t address_;
+};
+
+}  // namespace sim
+TMAJIT_END

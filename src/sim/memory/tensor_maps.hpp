@@ -1,0 +1,43 @@
+#pragma once
+
+#include <tmajit/device_maps.hpp>
+#include <tmajit/tensor_map_spec.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+struct TensorMap {
+  TensorMapSpec spec;
+  std::uint64_t address = 0;
+  std::uint64_t changed_in = 0;  ///< the launch that has changed it; 0: it is as the host encoded it
+};
+
+/// The tensor maps that a device has encoded: a handle and a checksum in 128 bytes that only the simulator
+/// reads. Thread-safe.
+class TensorMaps {
+ public:
+  [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, std::uint64_t address,
+                                        std::uint64_t changed_in = 0);
+  /// Nothing if these bytes are none that encode() gave.
+  [[nodiscard]] std::optional<TensorMap> decode(const std::byte* bytes) const;
+  /// A number for TensorMap::changed_in.
+  [[nodiscard]] std::uint64_t begin_launch() noexcept { return ++launches_; }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<TensorMap> maps_;
+  std::map<std::string, std::uint64_t> known_;
+  std::atomic<std::uint64_t> launches_ = 0;
+};
+
+}  // namespace sim
+TMAJIT_END

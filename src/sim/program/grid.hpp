@@ -1,0 +1,42 @@
+#pragma once
+
+/// Places in a grid: of CTAs, clusters and threads.
+#include <tmajit/version.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// Extents of a grid, a cluster or a block, or a place in one: x, y, z.
+using Triple = std::array<std::uint32_t, 3>;
+[[nodiscard]] constexpr std::uint64_t volume(const Triple& extent) noexcept {
+  return std::uint64_t{extent[0]} * extent[1] * extent[2];
+}
+/// The place with number `n`, counted x first.
+[[nodiscard]] constexpr Triple place_in(const Triple& extent, std::uint64_t n) noexcept {
+  return {static_cast<std::uint32_t>(n % extent[0]), static_cast<std::uint32_t>(n / extent[0] % extent[1]),
+          static_cast<std::uint32_t>(n / extent[0] / extent[1])};
+}
+/// The place in a grid of the CTA with rank `rank` in cluster `number`.
+[[nodiscard]] constexpr Triple ctaid(const Triple& grid, const Triple& cluster, std::uint64_t number,
+                                     std::uint32_t rank) noexcept {
+  Triple clusters = grid;
+  for (std::size_t d = 0; d < 3; ++d) clusters[d] /= cluster[d];
+  const Triple first = place_in(clusters, number);
+  Triple place = place_in(cluster, rank);
+  for (std::size_t d = 0; d < 3; ++d) place[d] += first[d] * cluster[d];
+  return place;
+}
+/// "(x, y, z)"
+[[nodiscard]] inline std::string text_of(const Triple& place) {
+  return fmt::format("({}, {}, {})", place[0], place[1], place[2]);
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,278 @@
+#pragma once
+
+/// A kernel decoded: what all CTAs share, read-only, while it runs.
+#include "sim/arithmetic/video.hpp"
+#include "sim/program/flow.hpp"
+
+#include <tmajit/tensor_map_spec.hpp>
+#include <tmajit/version.hpp>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+class Cta;
+struct Warp;
+struct MicroOp;
+
+inline constexpr std::uint32_t lanes = 32;
+/// One bit a lane.
+using Mask = std::uint32_t;
+inline constexpr Mask all_lanes = ~Mask{0};
+/// The first lane of a mask that is not empty.
+[[nodiscard]] constexpr std::uint32_t first_lane(Mask mask) noexcept {
+  return static_cast<std::uint32_t>(std::countr_zero(mask));
+}
+[[nodiscard]] constexpr std::uint32_t count_of(Mask mask) noexcept {
+  return static_cast<std::uint32_t>(std::popcount(mask));
+}
+
+/// A register's place: bytes from the start of a warp's register file. Values of up to 32 bits take 4 bytes a
+/// lane, 64-bit values 8, a predicate one mask. Literals and special registers are slots like any other.
+using Slot = std::uint32_t;
+/// The predicate that is always true; the guard of an instruction without one.
+inline constexpr Slot true_slot = 0;
+/// The carry of extended-precision arithmetic, a bit a lane.
+inline constexpr Slot carry_slot = 8;
+
+/// Runs one micro-operation for the lanes of `mask`, which are active and passed the guard.
+using Handler = void (*)(Warp& warp, const MicroOp& op, Mask mask);
+
+struct MicroOp {
+  Handler handler = nullptr;
+  Slot d = 0;
+  Slot a = 0;
+  Slot b = 0;
+  Slot c = 0;
+  std::uint32_t guard = true_slot;  ///< slot of a predicate, plus 1 if it must be false
+  std::uint32_t aux = 0;            ///< the handler's own: a target, or an index into Program's tables
+};
+
+enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
+
+/// The role of a memory instruction in the memory model.
+struct Ordering {
+  bool strong = false;  ///< relaxed, volatile, atomic or better
+  bool acquires = false;
+  bool releases = false;
+  bool narrow = false;  ///< .cta
+};
+
+/// How a memory instruction forms addresses: register (4 or 8 bytes a lane, or none) plus offset.
+struct MemoryAccess {
+  Space space = Space::generic;
+  std::uint8_t address_width = 0;  ///< bytes a lane; 0 if there is no register
+  Slot address = 0;
+  bool peers = false;  ///< shared and generic: may lie in the shared memory of another CTA of the cluster
+  std::int64_t offset = 0;
+  std::vector<Slot> values{};  ///< of the elements moved
+  Ordering ordering{};
+};
+
+enum class Atomic : std::uint8_t;
+/// A bulk reduction: combines `bytes` of elements at `to` with those at `from`, each atomically; see
+/// reduction.hpp. Without a function the copy is no reduction, or its tensor map gives the type.
+struct Reduction {
+  Atomic what{};
+  void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) = nullptr;
+};
+
+/// Operands of an asynchronous copy.
+struct BulkOperands {
+  MemoryAccess destination;
+  MemoryAccess source;  ///< the tensor map's address for loads and prefetches
+  MemoryAccess barrier;
+  Slot bytes = 0;
+  MapMode mode{};                  ///< of the map that the instruction takes
+  std::vector<Slot> coordinates;   ///< innermost first
+  std::vector<Slot> offsets;       ///< im2col loads and prefetches: of the image, innermost first
+  bool reduces = false;            ///< cp.reduce …
+  Reduction reduction{};           ///< … and what it does; of a tensor only the operation
+  std::optional<Slot> cta_mask{};  ///< of .multicast::cluster: a bit a CTA
+};
+
+/// Operands of a wgmma.mma_async: D += A · B, 64 rows by the four warps of a warpgroup.
+struct PendingProduct;
+struct WarpgroupProduct {
+  std::uint32_t n = 0;
+  std::uint32_t per_chunk = 0;  ///< elements of A, and of B, in 16 bytes
+  std::vector<Slot> d;
+  std::vector<Slot> a;  ///< registers of A; empty: a descriptor in `a_matrix`
+  Slot a_matrix = 0;
+  Slot b_matrix = 0;
+  Slot keeps_d = 0;  ///< a predicate; false: D = A · B
+  bool negates_a = false;
+  bool negates_b = false;
+  bool a_by_columns = false;  ///< stored transposed
+  bool b_by_rows = false;
+  bool saturates = false;
+  std::uint32_t kind = 0;  ///< which result and shape it has: accumulators of one kind need no fence
+  std::vector<std::uint32_t> registers;  ///< D and A among Program::watched
+  std::size_t results = 0;               ///< of those, D's
+  void (*multiply)(Warp& warp, const WarpgroupProduct& product, const PendingProduct& pending) = nullptr;
+};
+
+/// The lane that asks for the value of a special register.
+struct LaneId {
+  const Cta& cta;
+  const Warp& warp;
+  std::uint32_t lane;
+};
+
+/// A special register that the warp fills in when it starts.
+struct SpecialSlot {
+  std::uint32_t (*value)(const LaneId& at, std::size_t dimension) = nullptr;
+  std::size_t dimension = 0;  ///< of vectors: x, y, z
+  bool is_predicate = false;
+  Slot slot = 0;
+};
+
+struct ConstantSlot {
+  std::uint64_t bits = 0;
+  Slot slot = 0;
+  bool wide = false;
+};
+
+/// The registers that a call of a recursive function saves, and the frame of the call.
+struct Frame {
+  std::vector<Slot> narrow;      ///< registers of 4 bytes a lane
+  std::vector<Slot> wide;        ///< of 8
+  std::vector<Slot> predicates;  ///< of a bit
+  /// The function's registers, and those of them that it can read before it writes them.
+  std::vector<RegisterNumber> numbers;
+  std::vector<RegisterNumber> unwritten;
+  Slot base = 0;  ///< where the frame's address in local memory is kept, 8 bytes a lane
+  std::uint32_t bytes = 0;
+};
+
+/// A copy between variables in a lane's local memory: arguments and results of calls.
+struct LocalCopy {
+  MemoryAccess to;
+  MemoryAccess from;
+  std::uint32_t bytes = 0;
+};
+
+/// Where a micro-operation comes from.
+struct Place {
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  std::string source_file;
+  std::string source_path;
+  std::uint64_t source_line = 0;
+  std::string text;
+  std::uint32_t statement = 0;  ///< of the source, with its callers; 0: unknown
+  std::uint32_t segment = 0;    ///< between two instructions that wait, in the order of the text
+};
+
+struct Parameter {
+  std::uint32_t offset = 0;
+  std::uint32_t bytes = 0;
+};
+
+/// A variable that a module declares outside its functions.
+struct ModuleVariable {
+  std::string name;
+  bool constant = false;  ///< in constant memory, else in global memory
+  std::uint64_t at = 0;   ///< in constant_bank or global_image
+  std::uint64_t bytes = 0;
+};
+
+struct Program {
+  std::string entry;
+  std::vector<MicroOp> code;          ///< functions first, then the kernel, which ends with an exit
+  std::uint32_t first = 0;            ///< index of the kernel's first
+  std::vector<std::uint32_t> places;  ///< of each micro-operation: index into `place`
+  std::vector<Place> place;
+  std::vector<MemoryAccess> accesses;
+  std::vector<BulkOperands> bulks;
+  std::vector<WarpgroupProduct> products;
+  std::vector<Video> videos;
+  // For a kernel with such products: the registers that they use, and the other micro-operations that use
+  // them.
+  std::uint32_t watched = 0;
+  std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end
+  std::vector<std::uint32_t> watches;      ///< twice the register's number, plus 1 for a mov
+  std::vector<Flow> flows;                 ///< of each place
+  std::vector<RegisterNumber> flow_registers;
+  RegisterNumber register_count = carry_number;
+  std::vector<UnwrittenRegister> unwritten;
+  std::vector<std::vector<std::uint32_t>> branch_tables;
+  std::vector<Frame> frames;
+  std::vector<LocalCopy> copies;
+  std::vector<std::vector<std::uint64_t>> call_targets;  ///< of indirect calls: addresses of functions
+  std::vector<std::string> refusals;  ///< of instructions that the simulator does not run: what is said then
+  std::vector<SpecialSlot> specials;
+  std::vector<ConstantSlot> constants;
+  std::uint32_t register_bytes = 0;  ///< of a warp's register file
+
+  std::vector<Parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+  std::uint32_t static_shared_bytes = 0;  ///< dynamic shared memory begins after them
+  std::uint32_t local_bytes = 0;          ///< a lane
+  std::uint32_t stack_begin = 0;          ///< in local memory: frames of recursive functions
+  std::vector<std::byte> constant_bank;
+  std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
+  std::uint64_t global_base = 0;        ///< where load() put them
+  bool uses_globals = false;
+  std::vector<ModuleVariable> variables;  ///< they come first in both, so that every kernel agrees on them
+  bool uses_heap = false;                 ///< calls malloc or free
+  bool orders_memory = false;             ///< has fences, releases or acquires
+  bool uses_device_headers = false;       ///< of ours
+  std::uint32_t max_threads = 1024;
+  bool bounds_threads = false;                          ///< by .maxntid or .reqntid
+  std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none
+  std::uint32_t min_ctas = 0;                           ///< .minnctapersm; 0: none
+  std::uint32_t most_increase = 0;                      ///< the most that a setmaxnreg.inc asks for
+  std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
+  bool explicit_cluster = false;                        ///< .explicitcluster: the launch must say
+};
+
+/// Addresses. Global memory begins at `global_begin`; the other spaces have windows of generic addresses.
+inline constexpr std::uint64_t global_begin = 0x10'0000'0000;
+inline constexpr std::uint64_t window_bytes = 1ULL << 32;
+inline constexpr std::uint64_t shared_window = 0x7e00'0000'0000;
+inline constexpr std::uint64_t local_window = 0x7d00'0000'0000;
+inline constexpr std::uint64_t param_window = 0x7c00'0000'0000;
+inline constexpr std::uint64_t constant_window = 0x7b00'0000'0000;
+inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, shared_window},
+                                                              {Space::local, local_window},
+                                                              {Space::param, param_window},
+                                                              {Space::constant, constant_window}};
+/// The space that a generic address lies in; the address becomes one of that space.
+[[nodiscard]] constexpr Space take_space(std::uint64_t& address) noexcept {
+  for (const auto& [space, window] : windows) {
+    if (address - window >= window_bytes) continue;
+    address -= window;
+    return space;
+  }
+  return Space::global;
+}
+/// Returns the offset that turns an address of the space into a generic one.
+[[nodiscard]] constexpr std::uint64_t window_of(Space space) noexcept {
+  for (const auto& [each, window] : windows) {
+    if (each == space) return window;
+  }
+  return 0;
+}
+/// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
+inline constexpr std::uint32_t shared_base = 1024;
+inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
+/// The most bytes that a kernel can use of other memories (CUDA C++ Programming Guide, "Technical
+/// Specifications"; PTX ISA, "Kernel Function Parameters").
+inline constexpr std::uint32_t max_local_bytes = 512 * 1024;
+inline constexpr std::uint32_t max_constant_bytes = 64 * 1024;
+inline constexpr std::uint32_t max_parameter_bytes = 32'764;
+inline constexpr std::uint64_t max_global_bytes = 1ULL << 32;
+/// CTAs of a cluster that every device of compute capability 9.0 takes.
+inline constexpr std::uint32_t max_cluster = 8;
+
+}  // namespace sim
+TMAJIT_END

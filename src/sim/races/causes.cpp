@@ -1,0 +1,227 @@
+/// The mistake behind two accesses that nothing orders: the wait or the barrier that is missing, named
+/// where it belongs.
+#include "sim/causes/causes.hpp"
+
+#include "sim/cta/warpgroup.hpp"
+#include "sim/races/races.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+
+const std::vector<std::uint32_t>* Races::issued_by(const Access& access) const {
+  for (const auto& [warp, own] : products_) {
+    if (own.agent == access.agent) return &own.issued;
+  }
+  for (const auto& [thread, own] : stores_) {
+    if (own.reads == access.agent || own.writes == access.agent) return &own.issued;
+  }
+  return nullptr;
+}
+
+bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
+  const std::vector<std::uint32_t>* const issued = issued_by(earlier);
+  if (issued == nullptr || earlier.time == 0) return false;
+  if (earlier.time > issued->size()) return true;  // in no group: no wait covers it, wherever threads meet
+  const std::uint32_t thread = earlier.thread(0, warps_each_);
+  const auto warp = static_cast<Agent>(earlier.rank() * warps_each_ + thread / lanes);
+  const std::uint32_t since = (*issued)[earlier.time - 1] + 1;
+  if ((earlier.spread & a_product) == 0) return known.knows(warp, thread % lanes, since);
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+    if (known.knows(warp, lane, since)) return true;
+  }
+  return false;
+}
+
+std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
+  const Access& earlier = conflict.earlier;
+  const auto segment = [&](const Access& access) {
+    return cluster_.cta(access.rank()).program.place[access.place & Access::place_mask].segment;
+  };
+  if ((earlier.place & Access::object) != 0 && conflict.earlier_write)
+    return fmt::format("made in segment {}", segment(earlier));
+  if (earlier.is_copy() != by.access.is_copy())
+    return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : by.access));
+  // Each word of global memory may have a handover of its own.
+  if (by.memory != Memory::shared) return {};
+  return fmt::format("segments {} and {}", segment(earlier), segment(by.access));
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Access& access) const {
+  const auto is_its = [&](const auto& each) { return each.second.agent == access.agent; };
+  const auto load = std::ranges::find_if(phases_, is_its);
+  if (load == phases_.end()) return std::nullopt;
+  return std::pair(static_cast<std::uint32_t>(load->first / pitch_),
+                   static_cast<std::uint32_t>(load->first % pitch_));
+}
+
+bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule,
+                         const std::string& where) {
+  const Access& earlier = conflict.earlier;
+  if (by.memory != Memory::shared || ((earlier.place | by.access.place) & Access::object) != 0) return false;
+  if (earlier.cluster != by.access.cluster) return false;
+  Cta& cta = cluster_.cta(by.access.rank());
+  Cta& other = cluster_.cta(earlier.rank());
+  const std::uint32_t thread = by.access.thread(conflict.lane, warps_each_);
+  const std::uint32_t other_thread = earlier.thread(conflict.earlier_lane, warps_each_);
+  const std::uint32_t place = by.access.place & Access::place_mask;
+  const std::uint32_t other_place = earlier.place & Access::place_mask;
+  const std::uint32_t line = cta.program.place[place].line;
+  const bool product = earlier.is_copy() && (earlier.spread & a_product) != 0;
+  const bool bulk = earlier.is_copy() && !product;
+  const auto described = [&] {
+    return fmt::format("nothing orders {} after {}",
+                       describe(by.access, conflict.lane, by.write, by.memory, cta.rank),
+                       describe(earlier, conflict.earlier_lane, conflict.earlier_write, by.memory, cta.rank));
+  };
+  // A load into a stage that is in use: the wait before it says why.
+  if (by.access.is_copy() && by.write && (!conflict.earlier_write || bulk) &&
+      !(bulk && !conflict.earlier_write)) {
+    std::optional<Reader> reader;
+    if (!conflict.earlier_write) {
+      reader = Reader{&other, other_thread, other_place, product};
+      const auto load = load_of(by.access);
+      if (load && load->first == cta.rank) reader->full = load->second;
+    }
+    if (const auto cause = why_went_on(cta, thread, rule, reader)) {
+      sim::report(*cause, fmt::format("at {} {}", where, described()), rule, line);
+      return true;
+    }
+  }
+  if (product && by.write &&
+      met_since_issue(earlier, by.knowledge != nullptr ? by.knowledge->of(conflict.lane) : *by.clock)) {
+    About about(place, product_cause(other.program, other_place));
+    about.symptom = rule->id;
+    about.symptom_line = line;
+    other.report(
+        other_thread, other_place, rule,
+        fmt::format("no wgmma.wait_group covers the product at PTX line {} before its operands are "
+                    "overwritten at {}: {}",
+                    other.program.place[other_place].line, where, described()),
+        "wgmma.commit_group, and a wgmma.wait_group that covers the product before its stage is handed back",
+        "wait for the product's group before the arrival or the barrier that frees its operands",
+        std::move(about));
+    return true;
+  }
+  // A read of what a load has not delivered: the reader's own wait says why.
+  if (bulk && conflict.earlier_write && !by.write) {
+    const auto load = load_of(earlier);
+    if (!load) return false;
+    Cta& owner = cluster_.cta(load->first);
+    if (const auto cause = why_read_early(cta, thread, owner, load->second)) {
+      sim::report(*cause, fmt::format("at {} {}", where, described()), rule, line);
+      return true;
+    }
+  }
+  return false;
+}
+
+std::optional<Report> Races::swapped(const Conflict& conflict, const Touch& by) {
+  const Access& earlier = conflict.earlier;
+  if (by.memory != Memory::shared || conflict.earlier_write || !by.write) return std::nullopt;
+  if (((earlier.place | by.access.place) & Access::object) != 0) return std::nullopt;
+  Cta& cta = cluster_.cta(earlier.rank());
+  const bool product = (earlier.spread & a_product) != 0;
+  const bool stores = earlier.is_copy() && !product;
+  const bool loaded = by.access.is_copy();
+  const bool one_warp = !earlier.is_copy() && !loaded && earlier.agent == by.access.agent;
+  const char* expected = "a barrier between the threads that write and those that read";
+  const char* remedy = "call __syncthreads() between the write and the read";
+  if (stores) {
+    expected = "";
+    remedy = "";
+  } else if (loaded) {
+    expected = "a wait on the load's mbarrier, for the phase that it completes, before the read";
+    remedy = "let every thread that reads the stage wait for it, or meet at a barrier after the wait";
+  } else if (one_warp) {
+    expected = "__syncwarp() between accesses of different lanes of a warp";
+    remedy = "lanes run independently: call __syncwarp() between the write and the read";
+  }
+  return cta.make_report(
+      earlier.thread(conflict.earlier_lane, warps_each_), earlier.place & Access::place_mask,
+      stores ? check::RuleId("store.missing-barrier") : check::RuleId("race.shared-write-read"),
+      fmt::format(
+          "nothing orders {} after {}: here the read came first, and found memory that no thread had written",
+          describe(earlier, conflict.earlier_lane, false, by.memory, cta.rank),
+          describe(by.access, conflict.lane, true, by.memory, cta.rank)),
+      expected, remedy);
+}
+
+bool Races::lacks_barrier(const Access& read, const Clock& writer) const {
+  if (!met_since_issue(read, writer)) return true;
+  const std::uint32_t thread = read.thread(0, warps_each_);
+  const Cta& cta = cluster_.cta(read.rank());
+  const bool waited = of(*cta.warps[thread / lanes]).of(thread % lanes).knows(read.agent, 0, read.time);
+  return waited || is_about_to_wait(cta, thread);
+}
+
+std::optional<std::pair<Conflict, Touch>> Races::next_turn(const Conflict& conflict, const Touch& by,
+                                                           std::uint64_t line) {
+  const Access& write = conflict.earlier;
+  if (by.memory != Memory::shared || by.write || !conflict.earlier_write || write.is_copy())
+    return std::nullopt;
+  if (((write.place | by.access.place) & Access::object) != 0 || issued_by(by.access) == nullptr ||
+      (by.access.spread & a_product) != 0)
+    return std::nullopt;
+  const std::uint64_t at = line + conflict.byte;
+  Cta& owner = cluster_.cta(static_cast<std::uint32_t>(at / pitch_));
+  const std::uint32_t tag = owner.writers()[at % pitch_ / 4];
+  if (!owner.is_turn_ahead(tag, by.access.thread(0, warps_each_))) return std::nullopt;
+  std::pair<Conflict, Touch> next{conflict, by};
+  next.first.earlier = by.access;
+  next.first.earlier_write = false;
+  next.first.lane = conflict.earlier_lane;
+  next.second.access = write;
+  next.second.write = true;
+  return next;
+}
+
+std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp, std::uint32_t lane,
+                                                               const Copy& store, std::uint64_t group) {
+  const auto agents = stores_.find(store.issuer->rank * warps_each_ * lanes + store.thread);
+  if (agents == stores_.end()) return std::nullopt;
+  const Touch read = copy_touch(store, Memory::shared, agents->second.reads,
+                                static_cast<std::uint32_t>(group + 1), false, true);
+  Conflict conflict;
+  conflict.earlier = read.access;
+  conflict.lane = lane;
+  return std::pair(conflict, touch(warp, 1U << lane, {Memory::shared, 4, true, {}}));
+}
+
+bool Races::report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
+                         std::uint64_t group) {
+  const auto both = store_against(warp, lane, store, group);
+  if (!both || !lacks_barrier(both->first.earlier, both->second.knowledge->of(lane))) return false;
+  report_unmet(both->first, both->second, fmt::format("shared memory at {:#x}", address));
+  return true;
+}
+
+void Races::report_unmet(const Conflict& conflict, const Touch& by, const std::string& where) {
+  const check::RuleId rule("race.shared-read-write");
+  Cta& cta = cluster_.cta(by.access.rank());
+  const std::uint32_t place = by.access.place & Access::place_mask;
+  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
+  about.swapped = swapped(conflict, by);
+  cta.report(
+      by.access.thread(conflict.lane, warps_each_), place, rule,
+      fmt::format("{}: no barrier stands between the wait for a bulk store and this write: nothing orders {} "
+                  "after {}",
+                  where, describe(by.access, conflict.lane, true, Memory::shared, cta.rank),
+                  describe(conflict.earlier, 0, false, Memory::shared, cta.rank)),
+      "cp.async.bulk.wait_group.read by the thread that issued the store, then a barrier of it and all "
+      "writers",
+      "synchronise the threads that write with the one that has waited for the store", std::move(about));
+}
+
+std::optional<Report> Races::missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
+                                             std::uint64_t group) {
+  const auto both = store_against(warp, lane, store, group);
+  return both ? swapped(both->first, both->second) : std::nullopt;
+}
+
+}  // namespace sim
+TMAJIT_END

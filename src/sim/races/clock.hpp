@@ -1,0 +1,98 @@
+#pragma once
+
+/// Vector clocks: how much of what every other agent has done happens before a point of a program.
+#include "sim/races/piece.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// For each agent the last time that is known; of a warp one time for all lanes, or one a lane where they
+/// differ. Time 0 is before everything.
+class Clock {
+ public:
+  /// The time that is known of the agent, of a warp: of all its lanes.
+  [[nodiscard]] std::uint32_t all(Agent agent) const noexcept {
+    return agent < all_.size() ? all_[agent] : 0;
+  }
+  /// Whether what the agent, if a warp the lane, did at `time` is known.
+  [[nodiscard]] bool knows(Agent agent, std::uint32_t lane, std::uint32_t time) const noexcept {
+    if (time <= all(agent)) return true;
+    if (lanes_.empty()) return false;
+    const Lanes* const apart = find(agent);
+    return apart != nullptr && time <= apart->times[lane];
+  }
+
+  void learn(Agent agent, std::uint32_t time);
+  /// Lanes `of` of a warp in which only the lanes `existing` are threads.
+  void learn(Agent warp, Mask of, Mask existing, std::uint32_t time);
+  void join(const Clock& other);
+  /// Whether nothing is known.
+  [[nodiscard]] bool empty() const noexcept { return all_.empty() && lanes_.empty(); }
+  void clear() noexcept {
+    all_.clear();
+    lanes_.clear();
+  }
+
+ private:
+  static constexpr std::uint32_t forever = ~0U;
+  struct Lanes {
+    Agent warp = 0;
+    std::array<std::uint32_t, lanes> times{};  ///< of lanes that are no threads: forever
+  };
+
+  [[nodiscard]] const Lanes* find(Agent warp) const noexcept {
+    for (const Lanes& apart : lanes_) {
+      if (apart.warp == warp) return &apart;
+    }
+    return nullptr;
+  }
+  void settle();
+
+  std::vector<std::uint32_t> all_;
+  std::vector<Lanes> lanes_;  ///< warps of which some lanes are known better than all
+};
+
+/// The clocks of a warp's lanes: mostly one clock for all of them.
+class Knowledge {
+ public:
+  void start(Agent warp, Mask existing);
+
+  /// The time of what the warp does now; ends with every release.
+  [[nodiscard]] std::uint32_t time() const noexcept { return time_; }
+  [[nodiscard]] Mask existing() const noexcept { return existing_; }
+  void tick() noexcept { ++time_; }
+  [[nodiscard]] const Clock& common() const noexcept { return common_; }
+  [[nodiscard]] const Clock& of(std::uint32_t lane) const noexcept {
+    return (apart_ >> lane & 1) != 0 ? *own_[lane] : common_;
+  }
+  /// Returns a clock that all lanes of `mask` know at least.
+  [[nodiscard]] const Clock& of_all(Mask mask) const noexcept {
+    return (mask & (mask - 1)) == 0 ? of(first_lane(mask)) : common_;
+  }
+
+  /// Puts what the lanes know and have done into `target`. The caller then ticks.
+  void release(Mask mask, Clock& target) const;
+  /// The lanes, of the `live` ones, now know what `source` knows.
+  void acquire(Mask mask, Mask live, const Clock& source);
+  void learn(Mask mask, Mask live, Agent agent, std::uint32_t time);
+  /// The lanes have met: each knows what all did and knew. Ticks.
+  void meet(Mask mask, Mask live);
+
+ private:
+  [[nodiscard]] Clock& apart(std::uint32_t lane);
+
+  Clock common_;
+  std::array<std::unique_ptr<Clock>, lanes> own_;  ///< of lanes in apart_: the whole of what they know
+  Mask apart_ = 0;
+  Mask existing_ = 0;
+  Agent warp_ = 0;
+  std::uint32_t time_ = 1;
+};
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,76 @@
+/// Accesses before griddepcontrol.wait, against what launches did that may still run.
+#include "sim/launch/flights.hpp"
+
+#include "sim/cta/cta.hpp"
+#include "sim/races/races.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+/// "the write by thread (0, 0, 0) of CTA (1, 0, 0) of kernel "fill" (PTX line 7 "st.global.u32 …")"
+std::string describe(const Flight& flight, const Conflict& conflict) {
+  const Access& access = conflict.earlier;
+  const std::uint64_t warps = (volume(flight.shape.block) + lanes - 1) / lanes;
+  const std::uint32_t thread = access.thread(conflict.earlier_lane, warps);
+  const Place& place = flight.program->place[access.place & Access::place_mask];
+  return fmt::format("the {}{} thread {} of CTA {} of kernel \"{}\" (PTX line {} \"{}\")",
+                     conflict.earlier_write ? "write" : "read",
+                     access.is_copy() ? " by the bulk copy that was issued by" : " by",
+                     text_of(place_in(flight.shape.block, thread)),
+                     text_of(ctaid(flight.shape.grid, flight.cluster, access.cluster, access.rank())),
+                     flight.program->entry, place.line, place.text);
+}
+
+}  // namespace
+
+void Races::wait_for_flights(const Warp& warp, Mask mask) {
+  of(warp).learn(mask, warp.live, flights_agent_, 1);
+}
+
+void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
+  for (const auto& flight : *flights_) {
+    if (flight->order != nullptr && flight->order->releases.latest(at) != nullptr)
+      wait_for_flights(warp, mask);
+  }
+}
+
+void Races::meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by) {
+  const Clock& known = by.knowledge != nullptr ? by.knowledge->of(lane) : *by.clock;
+  if (known.all(flights_agent_) != 0) return;
+  for (const auto& flight : *flights_) {
+    if (flight->order == nullptr) continue;
+    for (std::uint64_t line = line_of(at); line < at + bytes; line += line_bytes) {
+      const auto found = flight->order->shadow.touched(line);
+      if (!found) continue;
+      const std::lock_guard lock(*found->block);
+      std::optional<Conflict> conflict =
+          found->block->last(found->line, bytes_in(line, at, at + bytes), !by.write);
+      // Two strong accesses of wide enough scope are no race: grids may well hand over data themselves.
+      if (!conflict || morally_strong(conflict->earlier, by.access)) continue;
+      conflict->lane = lane;
+      report_flight(*flight, *conflict, by, line);
+      return;
+    }
+  }
+}
+
+void Races::report_flight(const Flight& flight, const Conflict& conflict, const Touch& by,
+                          std::uint64_t line) {
+  const check::RuleId rule("race.launch-before");
+  const std::uint32_t place = by.access.place & Access::place_mask;
+  Cta& cta = cluster_.cta(by.access.rank());
+  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
+             fmt::format(
+                 "global memory at {:#x}: the launch may begin before an earlier one has ended "
+                 "(LaunchShape::overlaps), and {} comes before its griddepcontrol.wait, or without it: "
+                 "nothing orders it after {}",
+                 line + conflict.byte, describe(by.access, conflict.lane, by.write, Memory::global, cta.rank),
+                 sim::describe(flight, conflict)));
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,73 @@
+#pragma once
+
+/// The memory accesses of one instruction's lanes, in as few pieces as possible.
+#include "sim/races/shadow.hpp"
+
+#include <array>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// The last access patterns of instructions that stay in one line: warps and loops repeat them.
+class GatherPatterns {
+ public:
+  struct Pattern {
+    static constexpr std::uint32_t most = 3;
+    std::uint32_t place = ~0U;
+    std::uint32_t log = 0;                    ///< of the bytes of a lane
+    std::array<std::uint8_t, lanes> where{};  ///< of each lane in the line
+    std::uint32_t count = 0;
+    bool folded = false;
+    std::array<Piece, most> pieces;
+  };
+  [[nodiscard]] Pattern& of(std::uint32_t place) noexcept { return patterns_[place % patterns_.size()]; }
+
+ private:
+  std::vector<Pattern> patterns_ = std::vector<Pattern>(512);
+};
+
+class Gather {
+ public:
+  struct Entry {
+    std::uint64_t line = 0;
+    Piece piece;
+  };
+
+  /// Each lane of `mask` accesses `bytes`, a power of two up to 16, at `at`, a multiple of it.
+  Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
+         GatherPatterns& patterns);
+  /// With nothing folded.
+  Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes);
+
+  [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
+  [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
+  /// Whether each is of another line.
+  [[nodiscard]] bool apart() const noexcept { return apart_; }
+  /// Whether the halves of the warp are together in one piece. Reports are made of unfolded ones.
+  [[nodiscard]] bool folded() const noexcept { return folded_; }
+
+ private:
+  Gather(const Touch& by, std::uint32_t bytes);
+  void add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern);
+  void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& where);
+  void add_all(const std::array<std::uint64_t, lanes>& at, Mask mask);
+  void add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte);
+  /// Whether the lane's bytes fit into an entry of the line: then they are there.
+  bool join(Piece& piece, std::uint32_t lane, ByteMask mask, std::uint32_t byte) const;
+
+  std::uint32_t log_;
+  ByteMask lane_bytes_;
+  Access access_;  ///< of one lane, whose number is to be added
+  std::uint32_t count_ = 0;
+  bool apart_ = true;
+  bool folded_ = false;
+  /// By the line's number: one more than the last entry's.
+  std::array<std::uint8_t, 64> latest_{};
+  union {
+    std::array<Entry, lanes> entries_;  ///< the first count_ live
+  };
+};
+
+}  // namespace sim
+TMAJIT_END

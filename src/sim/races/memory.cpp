@@ -1,0 +1,382 @@
+/// Accesses of threads and copies, line by line.
+#include "sim/cta/cta.hpp"
+#include "sim/races/races.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace sim {
+
+Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
+  const Knowledge& knowledge = of(warp);
+  const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
+                                 (access.ordering.narrow ? Access::narrow : 0) |
+                                 (access.write ? Access::written : 0) | warp.cta->rank << Access::rank_at;
+  return {.access = {.time = knowledge.time(),
+                     .cluster = number_,
+                     .place = warp.place() | strength,
+                     .agent = agent_of(warp)},
+          .clock = &knowledge.of_all(mask),
+          .knowledge = &knowledge,
+          .imports = &imports_,
+          .memory = access.memory,
+          .write = access.write,
+          .repeats = access.repeats};
+}
+
+template <typename Use>
+auto Races::with_block(Memory memory, std::uint64_t at, const Use& use) {
+  const auto line = static_cast<std::uint32_t>(at % Block::bytes / line_bytes);
+  if (memory == Memory::shared) return use(shared_[at / Block::bytes], line);
+  // Parts of the shadow begin at multiples of a line only.
+  const GlobalShadow::Found found = launch_.shadow.find(at, region_hint_);
+  if (in_step_) return use(*found.block, found.line);
+  const std::lock_guard lock(*found.block);
+  return use(*found.block, found.line);
+}
+
+Races::Step::Step(Races& races, const std::array<std::uint64_t, lanes>& at, Mask mask) : races_(races) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    Block* const block = races.launch_.shadow.find(at[lane], races.region_hint_).block;
+    if (count_ == 0 || blocks_[count_ - 1] != block) blocks_[count_++] = block;
+  });
+  // Blocks are locked in address order, so they cannot deadlock.
+  const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(count_);
+  std::sort(blocks_.begin(), end);
+  count_ = static_cast<std::size_t>(std::unique(blocks_.begin(), end) - blocks_.begin());
+  for (std::size_t i = 0; i < count_; ++i) blocks_[i]->lock();
+  races.in_step_ = true;
+}
+
+Races::Step::~Step() {
+  races_.in_step_ = false;
+  for (std::size_t i = 0; i < count_; ++i) blocks_[i]->unlock();
+}
+
+std::optional<Conflict> Races::check(std::uint64_t line, const Piece& piece, const Touch& by) {
+  return with_block(by.memory, line,
+                    [&](Block& block, std::uint32_t number) { return block.check(number, piece, by); });
+}
+
+void Races::add(std::uint64_t line, const Piece& piece, const Touch& by) {
+  with_block(by.memory, line, [&](Block& block, std::uint32_t number) { block.add(number, piece, by); });
+}
+
+void Races::piece(std::uint64_t line, const Piece& piece, const Touch& by) {
+  const auto conflict = with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
+    const auto found = block.check(number, piece, by);
+    block.add(number, piece, by);
+    return found;
+  });
+  if (conflict && !by.quiet) report(*conflict, by, line);
+}
+
+void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by) {
+  Piece some;
+  some.bytes = bytes;
+  some.access = now;
+  piece(line, some, by);
+}
+
+void Races::whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step) {
+  while (line < end) {
+    // As many as one block holds, until one is not simple.
+    bool simple = true;
+    with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
+      for (; line < end && number < Block::lines; ++number) {
+        simple = block.touch(number, by, by.access.from(first));
+        if (!simple) return;
+        line += line_bytes;
+        first += step;
+      }
+    });
+    if (simple) continue;
+    part(line, whole_line, by.access.from(first), by);
+    line += line_bytes;
+    first += step;
+  }
+}
+
+void Races::range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step) {
+  std::uint64_t line = line_of(at);
+  if (line != at) {
+    part(line, bytes_in(line, at, end), by.access.from(first), by);
+    line += line_bytes;
+    first += step;
+  }
+  const std::uint64_t last = line_of(end);
+  if (line < last) {
+    whole_lines(line, last, by, first, step);
+    first += step * static_cast<int>((last - line) / line_bytes);
+    line = last;
+  }
+  if (line < end) part(line, bytes_in(line, at, end), by.access.from(first), by);
+}
+
+void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at) {
+  Touch by = touch(warp, all_lanes, access);
+  if (flights_ != nullptr && access.memory == Memory::global) {
+    for (std::uint32_t lane = 0; lane < lanes; ++lane)
+      meet_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
+  }
+  const int spread = std::countr_zero(access.bytes);
+  by.access.spread = static_cast<std::uint8_t>(spread);
+  // The lane of the first line's first byte is below 0 where the stretch begins behind it.
+  range(at, at + lanes * std::uint64_t{access.bytes}, by, -(static_cast<int>(at % line_bytes) >> spread),
+        static_cast<int>(line_bytes) >> spread);
+}
+
+/// The lines lie far apart, and each is reached in three steps.
+void Races::prefetch_pieces(const Gather& gather) {
+  std::array<GlobalShadow::Found, lanes> found;
+  std::size_t count = 0;
+  for (const Gather::Entry& entry : gather) {
+    found[count] = launch_.shadow.find(entry.line, region_hint_);
+    found[count].block->prefetch(found[count].line);
+    ++count;
+  }
+  for (std::size_t i = 0; i < count; ++i) found[i].block->prefetch_list(found[i].line);
+  for (std::size_t i = 0; i < count; ++i) found[i].block->prefetch_pieces(found[i].line);
+}
+
+void Races::access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
+                   Mask mask) {
+  const Touch by = touch(warp, mask, access);
+  if (flights_ != nullptr && access.memory == Memory::global)
+    for_lanes(mask, [&](std::uint32_t lane) { meet_flights(at[lane], access.bytes, lane, by); });
+  const Gather gather(by, at, mask, access.bytes, patterns_);
+  if (gather.apart() && !gather.folded()) {
+    if (access.memory == Memory::global) prefetch_pieces(gather);
+    for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
+    return;
+  }
+  // Where lanes of one instruction write one place, one of them does: that is no race.
+  bool clear = true;
+  for (const Gather::Entry& entry : gather) {
+    const auto conflict = check(entry.line, entry.piece, by);
+    clear = clear && !conflict;
+    if (conflict && !gather.folded()) report(*conflict, by, entry.line);
+  }
+  if (!clear && gather.folded()) {
+    const Gather unfolded(by, at, mask, access.bytes);
+    for (const Gather::Entry& entry : unfolded) {
+      if (const auto conflict = check(entry.line, entry.piece, by)) report(*conflict, by, entry.line);
+    }
+  }
+  for (const Gather::Entry& entry : gather) add(entry.line, entry.piece, by);
+}
+
+bool Races::follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+  const Touch by = touch(warp, 1U << lane, {Memory::shared, 4, false, {}});
+  Piece word;
+  word.bytes = bytes_in(line_of(offset), offset, offset + 4);
+  word.access = by.access;
+  word.access.spread = a_set;
+  word.table.set = 1U << lane;
+  return !check(line_of(offset), word, by);
+}
+
+void Races::fence_async(const Warp& warp, Mask mask) {
+  std::vector<AsyncFence>& fences = async_fences_[agent_of(warp)];
+  for (AsyncFence& earlier : fences) earlier.by &= ~mask;
+  std::erase_if(fences, [](const AsyncFence& each) { return each.by == 0; });
+  fences.push_back({mask, of(warp).of_all(mask)});
+}
+
+bool Races::fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+  const auto fences = async_fences_.find(agent_of(warp));
+  if (fences == async_fences_.end()) return false;
+  const auto own = std::ranges::find_if(fences->second,
+                                        [&](const AsyncFence& each) { return (each.by >> lane & 1) != 0; });
+  return own != fences->second.end() && knows_write(own->known, offset);
+}
+
+bool Races::knows_write(const Clock& known, std::uint32_t offset) {
+  const std::uint64_t line = line_of(offset);
+  const auto last = with_block(Memory::shared, line, [&](Block& block, std::uint32_t number) {
+    return block.last(number, bytes_in(line, offset, offset + 4), true);
+  });
+  return last && known.knows(last->earlier.agent, last->earlier_lane, last->earlier.time);
+}
+
+void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
+  // Making or ending an mbarrier counts as a write of the memory under it, and using it as a strong read.
+  Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
+  by.access.place |= Access::object;
+  Piece object;
+  object.bytes = bytes_in(line_of(offset), offset, offset + 8);
+  object.access = by.access;
+  object.access.spread = a_set;
+  object.table.set = mask;
+  piece(line_of(offset), object, by);
+}
+
+Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
+                        bool quiet) {
+  return {
+      .access = {.time = time,
+                 .cluster = number_,
+                 .place = copy.place | (write ? Access::written : 0) | copy.issuer->rank << Access::rank_at,
+                 .agent = agent,
+                 .first = static_cast<std::int8_t>(copy.thread & 255),
+                 .spread = static_cast<std::uint8_t>(no_lane | copy.thread >> 8)},
+      .clock = &issue_,
+      .imports = &imports_,
+      .memory = memory,
+      .write = write,
+      .quiet = quiet};
+}
+
+/// Ranges that no allocation holds are reported when they are copied.
+void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
+  if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
+  if (flights_ != nullptr && !by.quiet) meet_flights(at, bytes, 0, by);
+  range(at, at + bytes, by, by.access.first, 0);
+}
+
+void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global) {
+  const std::uint32_t shared = cta.in_cluster(copy.shared);
+  if (!copy.tensor) {
+    range(shared, shared + copy.bytes, in_shared, in_shared.access.first, 0);
+    global_range(copy.global, copy.bytes, in_global);
+    return;
+  }
+  const Tile tile = copy.tile();
+  // A swizzle permutes chunks within 128 bytes: where rows leave no gap it covers the same bytes.
+  const bool dense = tile.span() == tile.bytes();
+  if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
+  tile.for_each_row([&](const TileRow& row) {
+    if (!dense) {
+      tile.for_each_piece(copy.shared, row, [&](std::uint32_t piece, std::uint32_t, std::uint32_t bytes) {
+        const std::uint32_t at = cta.in_cluster(piece);
+        range(at, at + bytes, in_shared, in_shared.access.first, 0);
+      });
+    }
+    if (row.first == row.last) return;
+    // A store writes whole chunks.
+    const std::uint32_t last =
+        in_global.write ? std::min((row.last + 15) / 16 * 16, tile.row_bytes()) : row.last;
+    global_range(copy.map.address + static_cast<std::uint64_t>(row.global) + row.first, last - row.first,
+                 in_global);
+  });
+}
+
+void Races::begin_issue(const Warp& warp, std::uint32_t lane) {
+  Knowledge& knowledge = of(warp);
+  issue_.clear();
+  knowledge.release(1U << lane, issue_);
+  knowledge.tick();
+}
+
+bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target, bool quiet) {
+  const std::uint32_t barrier = target.in_cluster(copy.barrier);
+  mbarrier_use(warp, 1U << lane, barrier);
+  begin_issue(warp, lane);
+  Phases& order = phases(barrier);
+  Touch writes = copy_touch(copy, Memory::shared, order.agent, order.time, true, quiet);
+  if (copy.reduces) writes.access.place |= Access::strong;
+  tile(copy, target, writes, copy_touch(copy, Memory::global, order.agent, order.time, false, quiet));
+  if (copy.source != nullptr) {
+    const Touch reads = copy_touch(copy, Memory::shared, order.agent, order.time, false, quiet);
+    const std::uint32_t from = copy.source->in_cluster(copy.source_offset);
+    range(from, from + copy.bytes, reads, reads.access.first, 0);
+  }
+  const bool knows = order.time == order.first || order.time - 1 <= issue_.all(order.agent);
+  // A thread that waits for the phase comes after the load, and so after all that comes before the load.
+  order.arriving.join(issue_);
+  return knows;
+}
+
+void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet) {
+  begin_issue(warp, lane);
+  const auto [agents, fresh] = stores_.try_emplace(number_of(warp, lane));
+  if (fresh) agents->second = {new_agent(), new_agent(), {}};
+  const auto time = static_cast<std::uint32_t>(group + 1);
+  agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
+  // The first: without a commit all stores are of one group.
+  std::uint32_t& issued = agents->second.issued[group];
+  if (issued == 0) issued = of(warp).time() - 1;
+  Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
+  // Each element of a reduction is relaxed at gpu scope: it does not race with another's.
+  if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
+  tile(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
+}
+
+void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group,
+                         bool quiet) {
+  const auto [agent, fresh] = products_.try_emplace(agent_of(warp));
+  if (fresh) agent->second.agent = new_agent();
+  std::vector<std::uint32_t>& times = agent->second.issued;
+  if (group >= times.size()) times.resize(group + 1);
+  // The first here, too.
+  if (times[group] == 0) times[group] = of(warp).time() - 1;
+  Copy issued;
+  issued.issuer = warp.cta;
+  issued.thread = warp.thread(0);
+  issued.place = warp.place();
+  Touch by = copy_touch(issued, Memory::shared, agent->second.agent, static_cast<std::uint32_t>(group + 1),
+                        false, quiet);
+  by.access.spread |= a_product;
+  range(at, at + bytes, by, by.access.first, 0);
+}
+
+void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t group) {
+  const auto agent = products_.find(agent_of(other));
+  if (agent != products_.end())
+    of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
+}
+
+bool Races::is_sent(const Conflict& conflict) const {
+  // Copies to peers complete on the mbarriers of these; bulk stores and products are agents of their threads.
+  return conflict.earlier.is_copy() && !conflict.earlier_write && load_of(conflict.earlier).has_value();
+}
+
+void Races::leave(Cta& cta) {
+  if (cluster_.size() == 1) return;
+  Clock known;
+  for (const auto& warp : cta.warps) {
+    const Mask all = of(*warp).existing();
+    of(*warp).release(all, known);
+    // A thread that has waited, even relaxed, ends after the operations it has waited for.
+    add_waited(*warp, all, known);
+  }
+  Touch by;
+  by.access.cluster = number_;
+  by.access.spread = no_lane;
+  by.access.place = Access::written | cta.rank << Access::rank_at;
+  by.clock = &known;
+  by.imports = &imports_;
+  by.write = true;
+  Piece whole;
+  whole.bytes = whole_line;
+  whole.access = by.access;
+  const std::uint64_t begin = cta.in_cluster(0);
+  for (std::uint64_t at = begin; at < begin + cta.shared_bytes(); at += line_bytes) {
+    const auto peer = with_block(Memory::shared, at, [&](Block& block, std::uint32_t line) {
+      return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
+    });
+    if (!peer || (peer->earlier.rank() == cta.rank && !is_sent(*peer))) continue;
+    // A thread's reads and its arrivals at mbarriers are complete when it arrives at the cluster's barrier,
+    // even relaxed; so is a copy's read that it has waited for.
+    const Access& access = peer->earlier;
+    const bool object = (access.place & Access::object) != 0;
+    if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))
+      continue;
+    report_leaving(*peer, cta);
+  }
+}
+
+void Races::wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group, bool read_only) {
+  const Warp& warp = *cta.warps[thread / lanes];
+  const auto agents = stores_.find(number_of(warp, thread % lanes));
+  if (agents == stores_.end()) return;
+  Knowledge& knowledge = of(warp);
+  const Mask live = warp.live;
+  const Mask lane = 1U << thread % lanes;
+  const auto time = static_cast<std::uint32_t>(group);
+  knowledge.learn(lane, live, agents->second.reads, time);
+  if (!read_only) knowledge.learn(lane, live, agents->second.writes, time);
+}
+
+}  // namespace sim
+TMAJIT_END

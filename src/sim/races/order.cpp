@@ -1,0 +1,487 @@
+/// The edges: barriers, mbarriers, fences, releases and acquires; and the reports of what none orders.
+#include "sim/cta/cta.hpp"
+#include "sim/races/races.hpp"
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+
+Races::Races(Cluster& cluster, const Launch& launch)
+    : cluster_(cluster),
+      launch_(*launch.order),
+      warps_each_(static_cast<std::uint32_t>(cluster.cta(0).warps.size())),
+      pitch_(pitch(cluster.cta(0).shared_bytes())),
+      warps_(std::size_t{warps_each_} * cluster.size()),
+      barriers_(std::size_t{16} * cluster.size()),
+      flights_(launch.overlapped.empty() ? nullptr : &launch.overlapped) {
+  const std::size_t blocks = std::size_t{pitch_ / Block::bytes} * cluster.size();
+  while (shared_.size() < blocks) shared_.emplace_back(launch_.slabs);
+}
+
+Agent Races::agent_of(const Warp& warp) const noexcept {
+  return static_cast<Agent>(warp.cta->rank * warps_each_ + warp.index);
+}
+
+Clock& Races::barrier(std::uint32_t id, const Cta& cta) noexcept {
+  return barriers_[std::size_t{16} * cta.rank + id];
+}
+
+void Races::start(std::uint32_t number) {
+  number_ = number;
+  for (std::size_t i = 0; i < warps_.size(); ++i) {
+    const Cta& cta = cluster_.cta(static_cast<std::uint32_t>(i / warps_each_));
+    warps_[i].start(static_cast<Agent>(i), cta.warps[i % warps_each_]->live);
+  }
+  for (Block& block : shared_) block.clear();
+  for (Clock& barrier : barriers_) barrier.clear();
+  cluster_arriving_.clear();
+  cluster_completed_.clear();
+  meeting_.clear();
+  met_.clear();
+  phases_.clear();
+  stores_.clear();
+  products_.clear();
+  async_fences_.clear();
+  import_agents_.clear();
+  fences_.clear();
+  met_at_.clear();
+  hears_ = false;
+  imports_.start(number);
+  shared_releases_.clear();
+  next_agent_ = static_cast<Agent>(warps_.size());
+  flights_agent_ = new_agent();
+}
+
+void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
+  Knowledge& knowledge = of(warp);
+  // No thread continues before all have arrived, so a whole warp has met.
+  if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
+  knowledge.release(mask, barrier(id, *warp.cta));
+  knowledge.tick();
+  if (!hears_) return;
+  Met& met = met_at_[16 * warp.cta->rank + id];
+  collect_heard(warp, mask, met.heard);
+  collect_fenced(warp, mask, met);
+}
+
+void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
+  of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
+  if (!hears_) return;
+  Met& met = met_at_[16 * warp.cta->rank + id];
+  hear(warp, mask, met.heard);
+  if (!met.has_fenced) return;
+  const auto fenced = std::make_shared<const Clock>(met.fenced);
+  for_lanes(mask, [&](std::uint32_t lane) {
+    LaneFences& lane_fences = fences_[number_of(warp, lane)];
+    lane_fences.met = fenced;
+    lane_fences.published_at = ~0ULL;
+  });
+}
+
+void Races::barrier_done(std::uint32_t id, const Cta& cta) {
+  barrier(id, cta).clear();
+  if (hears_) met_at_.erase(16 * cta.rank + id);
+}
+
+// If a thread has seen the effects of a fence.sc F, then F comes before the fence.sc of every thread that has
+// met this one since: otherwise F would come later, and its effects were seen before it had happened. So one
+// thread may read a counter, all meet, and each executes the fence by itself; or each executes it, all meet,
+// and one changes the counter.
+
+void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    if (found == fences_.end() || !std::exchange(found->second.fresh, false)) return;
+    const Fenced& fenced = found->second.wide;
+    target.fenced.join(*fenced.clock);
+    target.fenced.learn(agent_of(warp), 1U << lane, of(warp).existing(), fenced.time);
+    target.has_fenced = true;
+  });
+}
+
+void Races::collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const {
+  const auto add = [&](const Pending& pending) {
+    const auto same = [&](const Pending& other) { return other.release == pending.release; };
+    if (pending.release->sequential && std::ranges::none_of(target, same)) target.push_back(pending);
+  };
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    if (found == fences_.end()) return;
+    std::ranges::for_each(found->second.seen, add);
+    std::ranges::for_each(found->second.heard, add);
+  });
+}
+
+void Races::hear(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
+  if (what.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].heard = what; });
+}
+
+void Races::pass_on(const Warp& warp, Mask mask) {
+  std::vector<Pending> together;
+  collect_heard(warp, mask, together);
+  hear(warp, mask, together);
+}
+
+void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
+  if (fences_.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    if (found != fences_.end()) target.join(found->second.waited);
+  });
+}
+
+void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
+  of(warp).release(mask, meeting_);
+  add_waited(warp, mask, meeting_);
+  if (!releases) {
+    for_lanes(mask, [&](std::uint32_t lane) { release_fenced(warp, lane, cluster_arriving_); });
+    return;
+  }
+  of(warp).release(mask, cluster_arriving_);
+  of(warp).tick();
+}
+
+/// A fence before it makes a relaxed arrival release what came before the fence.
+void Races::release_fenced(const Warp& warp, std::uint32_t lane, Clock& target) {
+  const auto found = fences_.find(number_of(warp, lane));
+  if (found == fences_.end()) return;
+  for (const Fenced* fenced : {&found->second.narrow, &found->second.wide}) {
+    if (fenced->clock == nullptr) continue;
+    target.join(*fenced->clock);
+    target.learn(agent_of(warp), 1U << lane, of(warp).existing(), fenced->time);
+  }
+}
+
+Races::Phases& Races::phases(std::uint32_t offset) {
+  const auto [found, fresh] = phases_.try_emplace(offset);
+  if (fresh) found->second.agent = new_agent();
+  return found->second;
+}
+
+void Races::mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
+  mbarrier_use(warp, 1U << lane, offset, true);
+  Phases& order = phases(offset);
+  order.first = ++order.time;
+  order.arriving.clear();
+  order.completed.clear();
+}
+
+void Races::mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases) {
+  Phases& order = phases(offset);
+  if (releases) {
+    of(warp).release(1U << lane, order.arriving);
+    return;
+  }
+  release_fenced(warp, lane, order.arriving);
+}
+
+void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires) {
+  mbarrier_use(warp, mask, offset);
+  const Clock& completed = phases(offset).completed;
+  if (acquires) {
+    of(warp).acquire(mask, warp.live, completed);
+  } else {
+    for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].waited.join(completed); });
+  }
+}
+
+void Races::mbarrier_phase(std::uint32_t offset) {
+  Phases& order = phases(offset);
+  order.completed.join(order.arriving);
+  order.completed.learn(order.agent, order.time);
+  order.arriving.clear();
+  ++order.time;
+}
+
+void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
+  const bool narrow = kind.narrow;
+  Knowledge& knowledge = of(warp);
+  std::array<LaneFences*, lanes> fences{};
+  for_lanes(mask, [&](std::uint32_t lane) { fences[lane] = &fences_[number_of(warp, lane)]; });
+  const auto what = [&](std::uint32_t lane) { return Finds{fences[lane]}; };
+  for_alike(mask, what, [&](const Finds& finds, Mask together) {
+    const LaneFences& first = *finds.of;
+    for (const Pending& pending : first.seen)
+      acquire(warp, together, *pending.release, narrow || pending.narrow);
+    if (kind.sequential) {
+      for (const Pending& pending : first.heard)
+        acquire(warp, together, *pending.release, narrow || pending.narrow);
+    }
+  });
+  std::shared_ptr<const Clock> common;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    LaneFences& lane_fences = *fences[lane];
+    if (!narrow) lane_fences.seen.clear();
+    if (!lane_fences.waited.empty()) knowledge.acquire(1U << lane, warp.live, lane_fences.waited);
+    lane_fences.waited.clear();
+    const Clock& known = knowledge.of(lane);
+    const bool shares = &known == &knowledge.common();
+    if (shares && common == nullptr) common = std::make_shared<const Clock>(known);
+    lane_fences.published_at = ~0ULL;
+    lane_fences.met = nullptr;
+    const Fenced fenced{shares ? common : std::make_shared<const Clock>(known), knowledge.time(),
+                        kind.sequential};
+    lane_fences.narrow = fenced;
+    if (!narrow) lane_fences.wide = fenced;
+    lane_fences.fresh = kind.sequential && !narrow;
+  });
+  knowledge.tick();
+  hears_ = hears_ || kind.sequential;
+}
+
+void Races::acquire(const Warp& warp, Mask mask, const Release& release, bool narrow) {
+  Knowledge& knowledge = of(warp);
+  const auto [found, fresh] = import_agents_.try_emplace(std::uint64_t{agent_of(warp)} << lanes | mask);
+  if (fresh) found->second = new_agent();
+  const Agent agent = found->second;
+  const std::uint32_t time = imports_.add(agent, release, !narrow, launch_.releases, [&](const Release& own) {
+    // Between the CTAs of a cluster neither side may be of CTA scope.
+    if (own.rank == warp.cta->rank || (own.wide && !narrow)) knowledge.acquire(mask, warp.live, own.clock);
+  });
+  if (time != 0) knowledge.learn(mask, warp.live, agent, time);
+}
+
+void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
+                    bool sequential) {
+  Release release;
+  release.cluster = number_;
+  release.rank = rank;
+  release.wide = !narrow;
+  release.sequential = sequential;
+  release.imports = imports_.of(clock);
+  release.clock = std::move(clock);
+  imports_.begin(where.add(at, std::move(release)));
+}
+
+void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
+                   const std::array<std::uint64_t, lanes>& at) {
+  if (!access.write) return;
+  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+    if (!access.ordering.releases) return publish_fenced(warp, together, access, place);
+    Clock clock;
+    of(warp).release(together, clock);
+    bool sequential = false;
+    for_lanes(together, [&](std::uint32_t lane) {
+      const auto fenced = fences_.find(number_of(warp, lane));
+      sequential = sequential || (fenced != fences_.end() && fenced->second.wide.sequential);
+    });
+    Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
+    publish(where, place, std::move(clock), warp.cta->rank, access.ordering.narrow, sequential);
+  });
+}
+
+/// Publishes what relaxed accesses release: all that came before the fences before them.
+void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at) {
+  Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
+  const Knowledge& knowledge = of(warp);
+  std::array<const LaneFences*, lanes> fences{};
+  Mask publishing = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const auto found = fences_.find(number_of(warp, lane));
+    // A thread that spins with atomics publishes the same each time.
+    if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
+    fences[lane] = &found->second;
+    publishing |= 1U << lane;
+  });
+  const auto what = [&](std::uint32_t lane) { return Publishes{fences[lane]}; };
+  for_alike(publishing, what, [&](const Publishes& publishes, Mask together) {
+    const LaneFences& first = *publishes.of;
+    const auto from = [&](const Fenced& fenced, bool narrow) {
+      if (fenced.clock == nullptr) return;
+      Clock clock = *fenced.clock;
+      clock.learn(agent_of(warp), together, knowledge.existing(), fenced.time);
+      publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow,
+              fenced.sequential);
+    };
+    // The same fence at either scope: who acquires the wider release needs no other.
+    if (first.narrow != first.wide) from(first.narrow, true);
+    from(first.wide, false);
+    if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.narrow, true);
+  });
+}
+
+void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
+                  const std::array<std::uint64_t, lanes>& at) {
+  // The release covers the current time, the access included; a new time begins after it.
+  if (access.ordering.releases) of(warp).tick();
+  Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
+  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+    if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, together, place);
+    const Release* const latest = where.latest(place);
+    if (latest == nullptr) return;
+    if (access.ordering.acquires) return acquire(warp, together, *latest, access.ordering.narrow);
+    for_lanes(together, [&](std::uint32_t lane) {
+      std::vector<Pending>& seen = fences_[number_of(warp, lane)].seen;
+      if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.narrow});
+    });
+    hears_ = hears_ || latest->sequential;
+  });
+}
+
+// The words of reports: both accesses, and the edge that is missing.
+
+namespace {
+
+/// Loads write shared memory and read global memory, stores the other way round.
+bool is_load(bool write, Memory memory) {
+  return write == (memory == Memory::shared);
+}
+
+/// The missing order between two accesses, and the remedy; empty where the rule's own text says it.
+struct Advice {
+  const char* expected = "";
+  const char* remedy = "";
+};
+
+Advice advise(const Conflict& conflict, const Touch& by) {
+  const Memory memory = by.memory;
+  const Access& earlier = conflict.earlier;
+  if (((earlier.place | by.access.place) & Access::object) != 0) return {};
+  if (earlier.cluster == by.access.cluster && earlier.rank() != by.access.rank()) {
+    return {
+        "barrier.cluster.arrive, not .relaxed, by the first and barrier.cluster.wait by the second, or an "
+        "arrival with release on an mbarrier that the second waits on",
+        "synchronise the cluster between the two; before its CTAs exit, too"};
+  }
+  if (earlier.cluster != by.access.cluster) {
+    return {"bytes of its own for each CTA, or a release at gpu scope by the first that the second acquires",
+            "check how the grid is split into tiles; where CTAs do hand data over: __threadfence(), then an "
+            "atomic; an atomic, then __threadfence()"};
+  }
+  if ((earlier.spread & a_product) != 0) {
+    return {
+        "wgmma.wait_group for the product's group by a warp that issued it, then a barrier or an arrival, "
+        "before its operands are written",
+        "wait for the group that reads this stage before it is handed back"};
+  }
+  if (earlier.is_copy()) {
+    const bool load = is_load(conflict.earlier_write, memory);
+    if (load && memory == Memory::shared && by.access.is_copy() && by.write) {
+      return {
+          "a wait on the earlier load's mbarrier, and for those who use what it brought, before the stage "
+          "is loaded again",
+          "wait for the stage to be free before the load; check the count of arrivals and the parity"};
+    }
+    if (load && memory == Memory::shared) {
+      return {
+          "a wait on the load's mbarrier, for the phase that it completes, by this thread or by one that "
+          "it has met since",
+          "let every thread that touches the stage wait, or meet at a barrier after the wait"};
+    }
+    if (load) {
+      return {"a wait on the load's mbarrier before the bytes that it reads are written",
+              "wait for the load, then meet, then write"};
+    }
+    if (memory == Memory::shared) {
+      return {"cp.async.bulk.wait_group.read by the thread that issued the store, then a barrier",
+              "wait for the group that used this memory last, then meet, then use it again"};
+    }
+    return {
+        "cp.async.bulk.wait_group (not .read, which waits for the source only) by the thread that issued "
+        "the store, then a barrier",
+        "wait for the group that wrote these bytes, then meet, then use them"};
+  }
+  if (by.access.is_copy()) {
+    if (is_load(by.write, memory) && memory == Memory::shared) {
+      return {
+          "an arrival by all who use the stage on an mbarrier that the issuing thread waits on, or a "
+          "barrier of both, before it is loaded again",
+          "wait for the stage to be free before the load; check the count of arrivals and the parity"};
+    }
+    return {"a barrier between the threads that write and the one that issues the copy",
+            "writers: fence.proxy.async, then a barrier; then one thread issues the copy"};
+  }
+  if (earlier.agent == by.access.agent) {
+    return {"__syncwarp() between accesses of different lanes of a warp",
+            "lanes run independently: call __syncwarp() where one needs what another did"};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Races::describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
+                            std::uint32_t rank) const {
+  const Cta& cta = cluster_.cta(access.rank());
+  std::string who = "thread " + text_of(cta.thread_index(access.thread(lane, warps_each_)));
+  if (access.cluster != number_ || access.rank() != rank)
+    who += " of CTA " + text_of(cta.launch.ctaid(access.cluster, access.rank()));
+  const Place& place = cta.program.place[access.place & Access::place_mask];
+  std::string what = write ? "write" : "read";
+  if ((access.place & Access::object) != 0)
+    what = write ? "making or end of the mbarrier" : "use of the mbarrier";
+  if (access.is_copy()) {
+    what += (access.spread & a_product) != 0 ? " by the wgmma.mma_async"
+            : is_load(write, memory)         ? " by the bulk load"
+                                             : " by the bulk store";
+    who = "that " + who + " issued";
+  } else {
+    who = "by " + who;
+  }
+  return fmt::format("the {} {} (PTX line {} \"{}\")", what, who, place.line, place.text);
+}
+
+void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line) {
+  const Memory memory = by.memory;
+  const char* const space = memory == Memory::shared ? "shared" : "global";
+  const bool object = ((conflict.earlier.place | by.access.place) & Access::object) != 0;
+  const std::string id = object
+                             ? "race.mbarrier"
+                             : fmt::format("race.{}-{}-{}", space, conflict.earlier_write ? "write" : "read",
+                                           by.write ? "write" : "read");
+  const check::RuleId rule(*check::find(id));
+  const std::uint32_t place = by.access.place & Access::place_mask;
+  Cta& cta = cluster_.cta(by.access.rank());
+  if (cta.launch.reports.again(id, cta.program.place[place].line)) return;
+  std::uint64_t address = line + conflict.byte;
+  std::string owner;
+  if (memory == Memory::shared) {
+    const auto rank = static_cast<std::uint32_t>(address / pitch_);
+    address = address % pitch_ + shared_base;
+    if (rank != cta.rank) owner = fmt::format(" of the CTA with rank {}", rank);
+  }
+  const std::string where = fmt::format("{} memory{} at {:#x}", space, owner, address);
+  if (const auto next = next_turn(conflict, by, line)) return report_unmet(next->first, next->second, where);
+  if (report_cause(conflict, by, rule, where)) return;
+  const bool stored = conflict.earlier.is_copy() && !conflict.earlier_write && memory == Memory::shared &&
+                      (conflict.earlier.spread & a_product) == 0;
+  if (stored && by.write && !by.access.is_copy() && issued_by(conflict.earlier) != nullptr &&
+      lacks_barrier(conflict.earlier, by.knowledge->of(conflict.lane)))
+    return report_unmet(conflict, by, where);
+  const Advice advice = advise(conflict, by);
+  About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
+  about.swapped = swapped(conflict, by);
+  cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
+             fmt::format(
+                 "{}: nothing orders {} after {}", where,
+                 describe(by.access, conflict.lane, by.write, memory, cta.rank),
+                 describe(conflict.earlier, conflict.earlier_lane, conflict.earlier_write, memory, cta.rank)),
+             advice.expected, advice.remedy, std::move(about));
+}
+
+void Races::report_leaving(const Conflict& conflict, Cta& cta) {
+  const Access& access = conflict.earlier;
+  if (access.rank() == cta.rank) {
+    cta.report_sent(
+        access.thread(conflict.earlier_lane, warps_each_), access.place & Access::place_mask,
+        "the CTA can exit before this asynchronous copy to a peer has read its shared memory: nothing "
+        "makes a thread of it wait for that");
+    return;
+  }
+  const bool reads = !conflict.earlier_write && (access.place & Access::object) == 0;
+  const auto rule = reads ? check::RuleId("exit.peer-reads") : check::RuleId("exit.peer-writes");
+  Cta& peer = cluster_.cta(access.rank());
+  const std::uint32_t place = access.place & Access::place_mask;
+  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  peer.report(access.thread(conflict.earlier_lane, warps_each_), place, rule,
+              fmt::format("the CTA with rank {} can exit before {} its shared memory: nothing makes a thread "
+                          "of it wait for that",
+                          cta.rank, reads ? "this read of" : "this access to"));
+}
+
+}  // namespace sim
+TMAJIT_END

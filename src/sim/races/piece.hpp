@@ -1,0 +1,169 @@
+#pragma once
+
+/// The record of an access in the shadow: the agent, and which lanes touched which bytes of a line of 128.
+#include "sim/program/program.hpp"
+
+#include <array>
+#include <bit>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// An entity with a time of its own: the warps of a cluster, CTA by CTA, then all that is asynchronous to
+/// them: the loads of an mbarrier, the bulk stores of a thread, a thread's imports from other clusters.
+using Agent = std::uint16_t;
+
+inline constexpr std::uint32_t line_bytes = 128;
+
+/// Bytes of a line, a bit each.
+__extension__ using ByteMask = unsigned __int128;
+inline constexpr ByteMask whole_line = ~ByteMask{0};
+
+[[nodiscard]] inline ByteMask byte_range(std::uint32_t begin, std::uint32_t end) noexcept {
+  const auto below = [](std::uint32_t n) { return n == line_bytes ? whole_line : (ByteMask{1} << n) - 1; };
+  return below(end) & ~below(begin);
+}
+[[nodiscard]] inline bool has(ByteMask mask, std::uint32_t byte) noexcept {
+  return (mask >> byte & 1) != 0;
+}
+/// Where the line begins that has an address.
+[[nodiscard]] constexpr std::uint64_t line_of(std::uint64_t at) noexcept {
+  return at & ~std::uint64_t{line_bytes - 1};
+}
+/// The bytes of [at, end) in the line that begins at `line`.
+[[nodiscard]] inline ByteMask bytes_in(std::uint64_t line, std::uint64_t at, std::uint64_t end) noexcept {
+  return byte_range(at <= line ? 0 : static_cast<std::uint32_t>(at - line),
+                    static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
+}
+/// The first byte of those that are there.
+[[nodiscard]] inline std::uint32_t first_of(ByteMask mask) noexcept {
+  const auto low = static_cast<std::uint64_t>(mask);
+  return static_cast<std::uint32_t>(low != 0 ? std::countr_zero(low)
+                                             : 64 + std::countr_zero(static_cast<std::uint64_t>(mask >> 64)));
+}
+
+/// How the bytes of a line are shared out among the lanes of a warp.
+enum Spread : std::uint8_t {
+  // 0 … 4: byte b is lane first + (b >> spread)'s.
+  one_lane = 5,    ///< all are lane first's
+  a_set = 6,       ///< all are every lane's of a set
+  a_map = 7,       ///< by a table; `first` says of which bytes (Piece::map)
+  no_lane = 8,     ///< an agent's; bits 0–1 and `first`: the thread that asked for it
+  a_product = 16,  ///< beside no_lane: of a wgmma
+};
+
+/// An access as memory remembers it.
+struct Access {
+  std::uint32_t time = 0;  ///< of the agent; 0: there was none
+  std::uint32_t cluster = 0;
+  std::uint32_t place =
+      0;  ///< index into Program::place, whether it writes, the CTA's rank, how strong it is
+  Agent agent = 0;
+  std::int8_t first = 0;
+  std::uint8_t spread = 0;
+
+  static constexpr std::uint32_t strong = 1U << 31;  ///< relaxed, volatile or atomic
+  static constexpr std::uint32_t narrow = 1U << 30;  ///< strong at CTA scope only
+  static constexpr std::uint32_t object = 1U << 29;  ///< of an mbarrier as such
+  static constexpr std::uint32_t rank_at = 26;
+  static constexpr std::uint32_t written = 1U << 25;
+  static constexpr std::uint32_t place_mask = written - 1;
+  static_assert(max_cluster << rank_at <= object);
+
+  /// The rank of the CTA whose thread accesses memory or has issued the copy.
+  [[nodiscard]] std::uint32_t rank() const noexcept { return (place & (object - 1)) >> rank_at; }
+  [[nodiscard]] bool is_copy() const noexcept { return (spread & no_lane) != 0; }
+  [[nodiscard]] bool writes() const noexcept { return (place & written) != 0; }
+  [[nodiscard]] bool is_weak_write() const noexcept { return (place & (written | strong)) == written; }
+
+  [[nodiscard]] bool same_threads(const Access& other) const noexcept {
+    return agent == other.agent && first == other.first && spread == other.spread && !is_copy();
+  }
+  /// The same with another first lane. In one register: memory written byte by byte is slow to copy.
+  [[nodiscard]] Access from(int lane) const noexcept {
+    auto words = std::bit_cast<std::array<std::uint64_t, 2>>(*this);
+    constexpr int at = 8 * 6;
+    static_assert(std::endian::native == std::endian::little);
+    words[1] = (words[1] & ~(0xffULL << at)) | std::uint64_t{static_cast<std::uint8_t>(lane)} << at;
+    return std::bit_cast<Access>(words);
+  }
+  /// The thread of lane `lane` in its CTA, which has `warps`, or the one that issued the copy.
+  [[nodiscard]] std::uint32_t thread(std::uint32_t lane, std::size_t warps) const noexcept {
+    return is_copy() ? (spread & 3U) << 8 | static_cast<std::uint8_t>(first)
+                     : static_cast<std::uint32_t>(agent % warps * 32U + lane);
+  }
+};
+
+/// Strong accesses whose scopes include each other are no race, whatever orders them.
+[[nodiscard]] inline bool morally_strong(const Access& a, const Access& b) noexcept {
+  if ((a.place & b.place & Access::strong) == 0) return false;
+  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
+}
+
+/// An access to some bytes of a line. Which lanes are meant, a table may say besides.
+struct Part {
+  ByteMask bytes = 0;
+  Access access;
+
+  [[nodiscard]] bool has_table() const noexcept { return access.spread == a_set || access.spread == a_map; }
+  /// Access::first of an a_map that has `byte`, in units of 1 << `log` bytes. Where 32 units are no line,
+  /// they are those around the byte.
+  [[nodiscard]] static constexpr std::int8_t map_of(std::uint32_t log, std::uint32_t byte) noexcept {
+    return static_cast<std::int8_t>(log | (log < 2 ? byte >> (5 + log) << log : 0) << 3);
+  }
+  // In an a_map every byte may be of more lanes than the one in the table: of that one and the one 16
+  // further, or of the 16 from it on.
+  static constexpr std::int8_t folded_twice = 1 << 5;
+  static constexpr std::int8_t folded_halves = 1 << 6;
+  static constexpr std::int8_t folded = folded_twice | folded_halves;
+  /// In an a_map, the lanes of a byte that the table gives to lane 0.
+  [[nodiscard]] Mask lanes_of_first() const noexcept {
+    return (access.first & folded_twice) != 0    ? 0x00010001U
+           : (access.first & folded_halves) != 0 ? 0xffffU
+                                                 : 1U;
+  }
+  /// Whether each byte is of one lane of a warp.
+  [[nodiscard]] bool one_lane_each() const noexcept {
+    return access.spread < a_set || (access.spread == a_map && (access.first & folded) == 0);
+  }
+  /// In an a_map, the index of a byte's entry.
+  [[nodiscard]] std::uint32_t unit_of(std::uint32_t byte) const noexcept {
+    return (byte - (static_cast<std::uint32_t>(access.first) >> 3 & 3U) * lanes) >> unit_log();
+  }
+  /// Bytes from a multiple of which on as many are of the same lanes, a power of two.
+  [[nodiscard]] std::uint32_t grain() const noexcept {
+    return access.spread < one_lane ? 1U << access.spread
+           : access.spread == a_map ? 1U << unit_log()
+                                    : line_bytes;
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t unit_log() const noexcept { return access.first & 7U; }
+};
+
+union LaneTable {
+  Mask set;                               ///< a_set: the lanes
+  std::array<std::uint8_t, lanes> map{};  ///< a_map: the lane of each unit of bytes that the part has
+};
+
+struct Piece : Part {
+  LaneTable table;
+
+  /// Lanes that touched the byte.
+  [[nodiscard]] Mask lanes_at(std::uint32_t byte) const noexcept {
+    switch (access.spread) {
+      case one_lane: return 1U << access.first;
+      case a_set: return table.set;
+      case a_map: return lanes_of_first() << table.map[unit_of(byte)];
+      case no_lane: return 1;
+      default:
+        return access.is_copy() ? 1
+                                : 1U << (static_cast<std::uint32_t>(access.first +
+                                                                    static_cast<int>(byte >> access.spread)) &
+                                         31U);
+    }
+  }
+};
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,166 @@
+#pragma once
+
+/// The pieces of a line of memory, in the order in which they came.
+#include "sim/races/piece.hpp"
+#include "sim/races/slabs.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <type_traits>
+
+TMAJIT_BEGIN
+namespace sim {
+
+/// Tables of lanes are apart, and there only once a piece has one: there can be many pieces, far apart in
+/// memory. Another thread may bring the parts nearer while they change.
+class PieceList {
+ public:
+  PieceList() = default;
+  PieceList(const PieceList&) = delete;
+  PieceList& operator=(const PieceList&) = delete;
+
+  [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+
+  /// `slabs`: the same ones each time, which outlive the list.
+  void push(const Piece& piece, Slabs& slabs) {
+    const std::uint32_t last = size();
+    if (last == room_) grow(slabs);
+    if (piece.access.cluster != cluster_ || last == 0) begin_run(piece.access.cluster, last);
+    begin()[last] = piece;
+    if (piece.has_table()) {
+      if (tables_ == nullptr) tables_.reset(new LaneTable[room_]);  // NOLINT: filled where a part has one
+      tables_[last] = piece.table;
+    }
+    writes_ += piece.access.writes() ? 1 : 0;
+    resize(last + 1);
+  }
+  /// Calls visit(piece) for each piece whose look(part) is true, until visit returns false. Changes that
+  /// visit makes to the piece are kept, except to its access.
+  template <typename Look, typename Visit>
+  void for_each(const Look& look, const Visit& visit) {
+    Part* const all = begin();
+    const std::uint32_t count = size();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (look(all[i]) && !show(i, visit)) return;
+    }
+  }
+  /// The same for pieces that write.
+  template <typename Look, typename Visit>
+  void for_each_write(const Look& look, const Visit& visit) {
+    Part* const all = begin();
+    std::uint32_t left = writes_;
+    for (std::uint32_t i = 0; left != 0; ++i) {
+      if (!all[i].access.writes()) continue;
+      --left;
+      if (look(all[i]) && !show(i, visit)) return;
+    }
+  }
+  /// The result of a look at a part.
+  enum class Look : std::uint8_t { nothing, something, all };
+  /// Calls look(part) for the parts of one cluster. If it finds something, calls visit(piece) as above; if it
+  /// finds all, stops without a visit. Changes that visit makes to the bytes are kept.
+  template <typename See, typename Visit>
+  void for_each_of(std::uint32_t cluster, const See& look, const Visit& visit) {
+    Part* const all = begin();
+    const std::uint32_t count = size();
+    std::uint32_t i = cluster == cluster_ ? run_ : cluster > highest_ ? count : 0;
+    for (; i < count; ++i) {
+      if (all[i].access.cluster != cluster) continue;
+      const Look found = look(all[i]);
+      if (found == Look::all || (found == Look::something && !show(i, visit))) return;
+    }
+  }
+  /// Takes `bytes` away from all but weak writes that are to stay, and those that have no others.
+  void erase(ByteMask bytes, bool weak_writes_stay = false) {
+    Part* const all = begin();
+    const std::uint32_t count = size();
+    std::uint32_t kept = 0;
+    std::uint32_t run = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (i == run_) run = kept;
+      if ((all[i].bytes & bytes) != 0 && !(weak_writes_stay && all[i].access.is_weak_write()))
+        all[i].bytes &= ~bytes;
+      if (all[i].bytes == 0) {
+        writes_ -= all[i].access.writes() ? 1 : 0;
+        continue;
+      }
+      if (kept != i) {
+        all[kept] = all[i];
+        if (all[i].has_table()) tables_[kept] = tables_[i];
+      }
+      ++kept;
+    }
+    run_ = run;
+    resize(kept);
+  }
+  [[nodiscard]] bool has_weak_write() const noexcept {
+    return std::any_of(begin(), begin() + size(),
+                       [](const Part& part) { return part.access.is_weak_write(); });
+  }
+  void clear() noexcept {
+    writes_ = 0;
+    resize(0);
+  }
+  /// The first parts, the last, and where the next comes.
+  void prefetch() const noexcept {
+    const Part* const first = begin();
+    if (first == nullptr) return;
+    const std::uint32_t count = size();
+    __builtin_prefetch(first);
+    __builtin_prefetch(first + 2);
+    for (std::uint32_t back = 0; back <= std::min(count, 6U); back += 2)
+      __builtin_prefetch(first + (count - back));
+  }
+
+ private:
+  static_assert(std::is_trivially_copyable_v<Part> && alignof(Part) <= alignof(std::max_align_t));
+  static constexpr std::uint32_t least_room = 4;
+
+  /// The cluster's next pieces come from `at` on. There are earlier ones only if others have come between;
+  /// mostly the clusters come one after the other.
+  void begin_run(std::uint32_t cluster, std::uint32_t at) noexcept {
+    const bool fresh = at == 0 || cluster > highest_;
+    run_ = fresh ? at : 0;
+    highest_ = fresh ? cluster : highest_;
+    cluster_ = cluster;
+  }
+
+  template <typename Visit>
+  bool show(std::uint32_t i, const Visit& visit) {
+    Piece piece;
+    static_cast<Part&>(piece) = begin()[i];
+    LaneTable* const table = piece.has_table() ? &tables_[i] : nullptr;
+    if (table != nullptr) piece.table = *table;
+    const bool more = visit(piece);
+    begin()[i].bytes = piece.bytes;
+    if (table != nullptr) *table = piece.table;
+    return more;
+  }
+  [[nodiscard]] Part* begin() const noexcept { return parts_.load(std::memory_order_relaxed); }
+  void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
+  void grow(Slabs& slabs) {
+    const std::uint32_t wanted = std::max(least_room, 2 * room_);
+    auto* const more = static_cast<Part*>(slabs.take(wanted * sizeof(Part)));
+    std::uninitialized_copy_n(begin(), size(), more);
+    parts_.store(more, std::memory_order_relaxed);
+    if (tables_ != nullptr) {
+      std::unique_ptr<LaneTable[]> tables(new LaneTable[wanted]);  // NOLINT: as above
+      std::copy_n(tables_.get(), size(), tables.get());
+      tables_ = std::move(tables);
+    }
+    room_ = wanted;
+  }
+
+  std::atomic<Part*> parts_ = nullptr;
+  std::atomic<std::uint32_t> size_ = 0;
+  std::uint32_t room_ = 0;
+  std::uint32_t writes_ = 0;
+  std::uint32_t cluster_ = 0;  ///< of the last piece: its pieces are all from run_ on
+  std::uint32_t run_ = 0;
+  std::uint32_t highest_ = 0;  ///< number of a cluster
+  std::unique_ptr<LaneTable[]> tables_;
+};
+
+}  // namespace sim
+TMAJIT_END

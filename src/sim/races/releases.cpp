@@ -1,0 +1,107 @@
+#include "sim/races/releases.hpp"
+
+#include <algorithm>
+
+TMAJIT_BEGIN
+namespace sim {
+
+std::uint64_t Releases::add(std::uint64_t address, Release release) {
+  const std::lock_guard lock(mutex_);
+  const Release*& head = heads_[address];
+  release.before = head;
+  // Those of one CTA in a row are one, or a spinning counter would make a chain of every turn.
+  if (head != nullptr && head->cluster == release.cluster && head->rank == release.rank &&
+      head->wide == release.wide) {
+    release.clock.join(head->clock);
+    release.sequential = release.sequential || head->sequential;
+    release.before = head->before;
+    for (const Release::Import& known : head->imports) {
+      const auto own = std::ranges::find(release.imports, known.agent, &Release::Import::agent);
+      if (own == release.imports.end()) {
+        release.imports.push_back(known);
+      } else if (own->last->time < known.last->time) {
+        own->last = known.last;
+      }
+    }
+  }
+  if (release.before != nullptr) {
+    const Release& before = *release.before;
+    release.foreign = before.cluster != release.cluster ? &before : before.foreign;
+  }
+  release.number = ++numbers_;
+  head = &all_.emplace_back(std::move(release));
+  return head->number;
+}
+
+const Release* Releases::latest(std::uint64_t address) {
+  const std::lock_guard lock(mutex_);
+  const auto found = heads_.find(address);
+  return found == heads_.end() ? nullptr : found->second;
+}
+
+const Acquired* Releases::keep(const Release& release, const Acquired* before) {
+  const std::lock_guard lock(mutex_);
+  return &acquired_.emplace_back(
+      Acquired{&release, before, before == nullptr ? 1 : before->time + 1, numbers_.load()});
+}
+
+void Releases::clear() {
+  const std::lock_guard lock(mutex_);
+  heads_.clear();
+  all_.clear();
+  acquired_.clear();
+}
+
+void Imports::start(std::uint32_t cluster) {
+  cluster_ = cluster;
+  first_ = ~0ULL;
+  lists_.clear();
+}
+
+bool Imports::look(List& list, std::uint32_t time) {
+  auto latest = list.open.upper_bound(time);
+  if (latest == list.open.begin()) return false;
+  --latest;
+  const std::uint32_t from = latest->first;
+  const Step step = latest->second.front();
+  latest->second.pop_front();
+  if (latest->second.empty()) list.open.erase(latest);
+  const auto [looked, fresh] = list.looked.try_emplace(key(step), from);
+  if (!fresh && looked->second <= from) return true;
+  looked->second = from;
+  if (step.release != nullptr && step.release->wide && step.release->cluster != cluster_)
+    list.by_cluster[step.release->cluster].push_back({step.release, from});
+  follow(step, [&](const Step& next) { list.open[from].push_back(next); });
+  return true;
+}
+
+bool Imports::know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
+                   std::uint32_t time) {
+  for (auto& [importer, list] : lists_) {
+    const std::uint32_t known = clock.all(importer);
+    if (known == 0) continue;
+    std::vector<Seen>& of_cluster = list.by_cluster[cluster];
+    const auto tells = [&](const Seen& seen) {
+      return seen.time <= known && seen.release->clock.knows(agent, lane, time);
+    };
+    if (std::any_of(of_cluster.rbegin(), of_cluster.rend(), tells)) return true;
+    for (std::size_t asked = of_cluster.size(); look(list, known);) {
+      for (; asked < of_cluster.size(); ++asked) {
+        if (tells(of_cluster[asked])) return true;
+      }
+    }
+  }
+  return false;
+}
+
+std::vector<Release::Import> Imports::of(const Clock& clock) const {
+  std::vector<Release::Import> all;
+  for (const auto& [agent, list] : lists_) {
+    const std::size_t known = std::min<std::size_t>(clock.all(agent), list.acquired.size());
+    if (known != 0) all.push_back({agent, list.acquired[known - 1]});
+  }
+  return all;
+}
+
+}  // namespace sim
+TMAJIT_END

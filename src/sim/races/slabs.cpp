@@ -1,0 +1,60 @@
+#include "sim/races/slabs.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <thread>
+#include <utility>
+
+#include <sys/mman.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+constexpr std::size_t least_slab = std::size_t{16} << 10;
+constexpr std::size_t large_page = std::size_t{2} << 20;
+constexpr std::size_t most_slab = 2 * large_page;
+constexpr std::size_t alignment = alignof(std::max_align_t);
+
+std::size_t rounded(std::size_t bytes, std::size_t to) {
+  return (bytes + to - 1) / to * to;
+}
+
+}  // namespace
+
+void Slabs::Free::operator()(std::byte* slab) const noexcept {
+  std::free(slab);
+}
+
+void Slabs::Corner::add(std::size_t least) {
+  last = std::clamp(2 * last, least_slab, most_slab);
+  const std::size_t bytes = std::max(last, rounded(least, least_slab));
+  slabs.reserve(slabs.size() + 1);
+  const bool large = bytes >= large_page;
+  left = large ? rounded(bytes, large_page) : bytes;
+  next = static_cast<std::byte*>(large ? std::aligned_alloc(large_page, left) : std::malloc(left));
+  if (next == nullptr) {
+    left = 0;
+    throw std::bad_alloc();
+  }
+  slabs.emplace_back(next);
+  if (large) ::madvise(next, left, MADV_HUGEPAGE);  // It is advice: without large pages it is slower.
+}
+
+void* Slabs::take(std::size_t bytes) {
+  bytes = rounded(bytes, alignment);
+  Corner& corner = corners_[std::hash<std::thread::id>{}(std::this_thread::get_id()) % corners_.size()];
+  while (corner.locked.test_and_set(std::memory_order_acquire)) std::this_thread::yield();
+  const struct Unlock {
+    std::atomic_flag& flag;
+    ~Unlock() { flag.clear(std::memory_order_release); }
+  } unlock{corner.locked};
+  if (corner.left < bytes) corner.add(bytes);
+  corner.left -= bytes;
+  return std::exchange(corner.next, corner.next + bytes);
+}
+
+}  // namespace sim
+TMAJIT_END

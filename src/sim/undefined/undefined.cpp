@@ -1,0 +1,500 @@
+#include "sim/undefined/undefined.hpp"
+
+#include "sim/cta/cta.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+namespace {
+
+using Kind = Flow::Kind;
+
+constexpr std::string_view to_global_memory = "is stored to global memory by";
+
+/// Of the lanes of `mask` those in which the operand makes the result of a conjunction (or product) zero, of
+/// a disjunction ones, whatever the other operand is.
+Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
+  const bool zero = flow.kind == Kind::conjoins;
+  if (flow.bytes == 0) return mask & (zero ? ~read_mask(warp, slot) : read_mask(warp, slot));
+  const std::uint64_t ones = ~std::uint64_t{0} >> (64 - 8 * flow.bytes);
+  Mask found = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::byte* const at = warp.registers + slot;
+    const std::uint64_t value =
+        (flow.bytes == 8 ? get<std::uint64_t>(at, lane) : get<std::uint32_t>(at, lane)) & ones;
+    if (value == (zero ? 0 : ones)) found |= 1U << lane;
+  });
+  return found;
+}
+
+/// Whose shared memory the address is in.
+SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
+  if (const auto at = cta.shared_offset(address, bytes)) return {&cta, *at};
+  for (std::uint32_t rank = 0; rank < cta.cluster.size(); ++rank) {
+    Cta& peer = cta.cluster.cta(rank);
+    if (const auto at = peer.shared_offset(address, bytes)) return {&peer, *at};
+  }
+  return {};
+}
+
+/// Of a byte of a lane's local memory.
+std::uint64_t local_key(std::uint32_t lane, std::uint64_t address) {
+  return std::uint64_t{lane} << 32 | address;
+}
+
+/// Shared memory has been written with an undefined value.
+void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNumber origin) {
+  for (std::uint32_t b = 0; b < bytes; ++b) owner.shadow()[offset + b] |= undefined;
+  owner.cluster.origins().put(owner.in_cluster(offset), bytes, origin);
+}
+
+/// What follows the registers of a warp in which something is undefined from now on.
+Undefined& following(Warp& warp) {
+  if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
+  if (!warp.undefined->any()) {
+    warp.changes_loop = true;
+    warp.update_join();
+  }
+  return *warp.undefined;
+}
+
+/// What is made of `origin` matters in a lane at `place`, where it does what `how` says.
+void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
+            std::string_view how) {
+  const Program& program = *warp.program;
+  const bool loaded = origin.number == 0;
+  const check::RuleId rule =
+      loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
+  if (warp.cta->launch.reports.again(rule->id, program.place[origin.place].line)) return;
+  std::string what = fmt::format("a load of shared memory at {:#x} that nobody has written", origin.address);
+  if (!loaded) {
+    const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
+    what = fmt::format("a read of {}, which no instruction has written", named->name);
+  }
+  const Place& here = program.place[place];
+  what += place == origin.place
+              ? fmt::format(": it {} this instruction", how)
+              : fmt::format(": what comes of it {} \"{}\" at PTX line {}", how, here.text, here.line);
+  Cta& cta = loaded ? *origin.cta : *warp.cta;
+  About about;
+  if (loaded) about.cause = fmt::format("in segment {}", program.place[origin.place].segment);
+  cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what), {}, {},
+             std::move(about));
+}
+
+}  // namespace
+
+void Origins::clear() {
+  all_.clear();
+  numbers_.clear();
+  stored_.clear();
+}
+
+OriginNumber Origins::number(const Origin& origin) {
+  const std::uint32_t place = origin.read ? origin.place : ~0U;
+  const auto [found, fresh] =
+      numbers_.try_emplace({origin.number, place}, static_cast<OriginNumber>(all_.size()));
+  if (fresh) all_.push_back(origin);
+  return found->second;
+}
+
+void Origins::put(std::uint64_t at, std::uint32_t bytes, OriginNumber origin) {
+  for (std::uint64_t word = at / 4; word <= (at + bytes - 1) / 4; ++word) stored_[word] = origin;
+}
+
+OriginNumber Origins::at(std::uint64_t at) const {
+  return stored_.at(at / 4);
+}
+
+Undefined::Undefined(const Program& program)
+    : lanes_(program.register_count + 1), origins_(program.register_count + 1) {}
+
+void Undefined::give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin) {
+  if (number == 0) return;
+  Mask& all = lanes_[number];
+  undefined &= mask;
+  const Mask now = (all & ~mask) | undefined;
+  if ((all == 0) != (now == 0)) now != 0 ? ++count_ : --count_;
+  all = now;
+  if (undefined != 0) origins_[number] = origin;
+}
+
+void Undefined::forget(Mask mask) {
+  std::erase_if(local_, [&](const auto& each) { return (mask >> (each.first >> 32) & 1) != 0; });
+  if (count_ == 0) return;
+  for (Mask& all : lanes_) {
+    if (all != 0 && (all &= ~mask) == 0) --count_;
+  }
+}
+
+const RegisterNumber* Undefined::registers(const Warp& warp, const Flow& flow) {
+  return warp.program->flow_registers.data() + flow.begin;
+}
+
+Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
+  Found found{lanes_[number] & mask, origins_[number]};
+  if (found.lanes == 0) return found;
+  Origins& origins = warp.cta->cluster.origins();
+  // The first read of a register that nobody has written is what a report of it shows.
+  if (!origins[found.origin].read) found.origin = origins.number({number, true, place_, warp.cta, 0, 0});
+  return found;
+}
+
+Undefined::Found Undefined::any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
+  Found all;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Found each = of(warp, first[i], mask);
+    if (each.lanes == 0) continue;
+    all = {all.lanes | each.lanes, each.origin};
+  }
+  return all;
+}
+
+Undefined::Found Undefined::all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask) {
+  Found all;
+  bool begun = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (first[i] == 0) continue;
+    const Found each = of(warp, first[i], mask);
+    all = {begun ? all.lanes & each.lanes : each.lanes, each.origin};
+    begun = true;
+  }
+  return all;
+}
+
+Undefined::Found Undefined::chosen(Warp& warp, const Flow& flow, Mask mask) {
+  const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
+  const Mask first = read_mask(warp, warp.program->code[flow.first].c);
+  Found all;
+  for (const Found& each : {of(warp, operands[0], mask & first), of(warp, operands[1], mask & ~first),
+                            of(warp, operands[2], mask)}) {
+    if (each.lanes != 0) all = {all.lanes | each.lanes, each.origin};
+  }
+  return all;
+}
+
+Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
+  const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
+  const MicroOp& op = warp.program->code[flow.first];
+  const Found a = of(warp, operands[0], mask);
+  const Found b = of(warp, operands[1], mask);
+  const Found added = any_of(warp, operands + 2, flow.operands - 2U, mask);
+  return {(a.lanes & ~absorbing(warp, flow, op.b, a.lanes & ~b.lanes)) |
+              (b.lanes & ~absorbing(warp, flow, op.a, b.lanes & ~a.lanes)) | added.lanes,
+          a.lanes != 0   ? a.origin
+          : b.lanes != 0 ? b.origin
+                         : added.origin};
+}
+
+void Undefined::give_all(Warp& warp, const Flow& flow, Mask mask, Found found) {
+  const RegisterNumber* const results = registers(warp, flow);
+  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, found.lanes, found.origin);
+}
+
+void Undefined::before(Warp& warp, Mask mask) {
+  const Program& program = *warp.program;
+  place_ = program.places[warp.pc];
+  const Flow& flow = program.flows[place_];
+  if (flow.first != warp.pc) return;
+  const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
+  const RegisterNumber* const operands = addresses + flow.addresses;
+  const Found unsure = of(warp, flow.guard, warp.active);
+  const bool to_local = flow.kind == Kind::stores && program.accesses[flow.access].space == Space::local;
+  if (flow.guarded && !to_local)
+    matters(warp, flow.guard, unsure.lanes, "decides whether something is done:");
+  for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
+  Found found;
+  const bool alone = flow.first == flow.last;
+  switch (flow.kind) {
+    case Kind::acts:
+      for (std::size_t i = 0; i < flow.operands; ++i) matters(warp, operands[i], mask, "is an operand of");
+      break;
+    case Kind::defines: break;
+    case Kind::joins: found = all_of(warp, operands, flow.operands, mask); break;
+    case Kind::selects:
+    case Kind::conjoins:
+    case Kind::disjoins:
+      if (alone) {
+        found = flow.kind == Kind::selects ? chosen(warp, flow, mask) : absorbed(warp, flow, mask);
+        break;
+      }
+      [[fallthrough]];
+    case Kind::computes: found = any_of(warp, operands, flow.operands, mask); break;
+    default: return;  // lanes may have to wait for others first: see after()
+  }
+  give_all(warp, flow, mask, found);
+  if (flow.kind == Kind::defines && flow.access != Flow::none && !local_.empty()) load(warp, flow, mask);
+  if (unsure.lanes != 0 && !flow.guarded) give_all(warp, flow, unsure.lanes, unsure);
+}
+
+void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
+  const Program& program = *warp.program;
+  place_ = program.places[pc];
+  const Flow& flow = program.flows[place_];
+  if (flow.last != pc || mask == 0) return;
+  if (flow.kind == Kind::fragments) multiply(warp, flow, mask);
+  if (flow.kind == Kind::transposes) transpose(warp, flow, mask);
+  if (flow.kind == Kind::stores) store(warp, flow, mask);
+  if (flow.kind != Kind::meets) return;
+  Found found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
+  if (found.lanes != 0) found.lanes = mask;
+  give_all(warp, flow, mask, found);
+}
+
+void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
+                        const std::array<std::uint8_t, lanes>& from) {
+  Found value;
+  const auto each = [&](const auto& visit) {
+    for (const Party& party : parties) {
+      place_ = warp.program->places[party.pc];
+      const Flow& flow = warp.program->flows[place_];
+      visit(party.lanes, flow, registers(warp, flow));
+    }
+  };
+  each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
+    const Found own =
+        of(warp, numbers[flow.results + flow.addresses], parties.size() == 1 ? all_lanes : some);
+    if (own.lanes != 0) value = {value.lanes | own.lanes, own.origin};
+  });
+  each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
+    // From where is an operand, too.
+    Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
+    for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
+    if (value.lanes != 0) found.origin = value.origin;
+    give(numbers[0], some, found.lanes, found.origin);
+    if (flow.results > 1) give(numbers[1], some, 0, 0);
+  });
+}
+
+void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
+  const Program& program = *warp.program;
+  const RegisterNumber* const results = registers(warp, flow);
+  const RegisterNumber* const addends = results + flow.results + flow.addresses;
+  const RegisterNumber* const left = addends + (flow.operands - flow.left - flow.right);
+  const RegisterNumber* const right = left + flow.left;
+  const bool of_warpgroup = flow.right == 0;
+  Mask keeps = mask;
+  if (of_warpgroup) keeps &= read_mask(warp, program.products[program.code[flow.last].aux].keeps_d);
+  // Lanes 4 i to 4 i + 3 hold row i, and with 16 rows row i + 8 (PTX ISA, the figures of mma's fragments);
+  // of b they hold column i, of the result columns 2 (lane % 4) and the next.
+  const std::uint32_t halves = of_warpgroup ? 2 : flow.packs ? flow.results : flow.results / 2U;
+  Found found;
+  std::array<Mask, 2> rows{};
+  for (std::size_t i = 0; i < flow.left; ++i) {
+    const Found each = of(warp, left[i], mask);
+    for_lanes(each.lanes, [&](std::uint32_t lane) { rows[i % halves] |= 15U << lane / 4 * 4; });
+    if (each.lanes != 0) found = each;
+  }
+  std::array<Mask, 2> columns{};  // the even ones and the odd ones
+  for (std::size_t i = 0; i < flow.right; ++i) {
+    const Found each = of(warp, right[i], mask);
+    for_lanes(each.lanes, [&](std::uint32_t lane) { columns[lane / 4 % 2] |= 0x11111111U << lane / 8; });
+    if (each.lanes != 0) found = each;
+  }
+  std::vector<Found> all(flow.results);
+  for (std::size_t i = 0; i < flow.results; ++i) {
+    const Mask row = rows[(flow.packs ? i : i / 2) % halves];
+    const Mask column = flow.packs ? columns[0] & columns[1] : columns[i % 2];
+    const Found addend = of(warp, addends[i], keeps);
+    all[i] = {row | column | addend.lanes, addend.lanes != 0 ? addend.origin : found.origin};
+  }
+  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, all[i].lanes, all[i].origin);
+}
+
+void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
+  const RegisterNumber* const numbers = registers(warp, flow);
+  const Found from = of(warp, numbers[flow.results + flow.addresses], mask);
+  Mask gets = 0;
+  // Of column lane / 4 the rows 2 (lane % 4) and the next, each of which four lanes hold.
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint32_t first = lane % 4 * 8 + lane / 8;
+    gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
+  });
+  give(numbers[0], mask, gets, from.origin);
+}
+
+void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[flow.access];
+  const RegisterNumber* const values = registers(warp, flow) + flow.results + flow.addresses;
+  for (std::uint32_t i = 0; i < flow.operands; ++i) {
+    const Found found = of(warp, values[i], mask);
+    Mask to_global = 0;
+    // What is defined takes the place of what local memory has; shared memory's shadow does so by itself.
+    for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
+      const bool is_undefined = (found.lanes >> lane & 1) != 0;
+      std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
+      const Space space = access.space == Space::generic ? take_space(address) : access.space;
+      if (space == Space::local) {
+        for (std::uint32_t b = 0; b < flow.bytes; ++b) {
+          local_.erase(local_key(lane, address + b));
+          if (is_undefined) local_[local_key(lane, address + b)] = found.origin;
+        }
+      }
+      if (!is_undefined) return;
+      if (space == Space::global) to_global |= 1U << lane;
+      if (space != Space::shared) return;
+      const SharedPlace at = owner_of(*warp.cta, address, flow.bytes);
+      if (at.owner != nullptr) put_shared(*at.owner, at.offset, flow.bytes, found.origin);
+    });
+    matters(warp, values[i], to_global, to_global_memory);
+  }
+}
+
+void Undefined::store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner,
+                            std::uint32_t offset, std::uint32_t bytes) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  const RegisterNumber number = registers(warp, flow)[flow.results + flow.addresses + operand];
+  const Found found = of(warp, number, Mask{1} << lane);
+  if (found.lanes != 0) put_shared(owner, offset, bytes, found.origin);
+}
+
+Undefined::Found Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  return of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
+}
+
+void Undefined::give_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
+  give(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
+}
+
+void Undefined::operand_matters(Warp& warp, std::uint32_t operand, Mask mask) {
+  place_ = warp.place();
+  const Flow& flow = warp.program->flows[place_];
+  matters(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask, to_global_memory);
+}
+
+void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
+  const MemoryAccess& access = warp.program->accesses[flow.access];
+  for_lanes(mask, [&](std::uint32_t lane) {
+    std::uint64_t address = address_of(warp, access, lane);
+    if ((access.space == Space::generic ? take_space(address) : access.space) != Space::local) return;
+    for (std::uint32_t i = 0; i < flow.results; ++i) {
+      auto found = local_.end();
+      for (std::uint32_t b = 0; b < flow.bytes; ++b) {
+        found = local_.find(local_key(lane, address + std::uint64_t{i} * flow.bytes + b));
+        if (found == local_.end()) break;
+      }
+      if (found == local_.end()) continue;
+      give(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
+    }
+  });
+}
+
+void Undefined::leave(Warp& warp, const Frame& frame, Mask mask) {
+  const auto call = [&](std::uint32_t lane) -> Activation& { return warp.calls->calls[lane].back(); };
+  Mask restores = 0;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    if (!call(lane).undefined.empty()) restores |= 1U << lane;
+    // Who gets this piece of the stack next has not put into it what is there.
+    for (std::uint32_t b = 0; b < frame.bytes && !local_.empty(); ++b)
+      local_.erase(local_key(lane, warp.program->stack_begin + call(lane).top + b));
+  });
+  if (count_ == 0 && restores == 0) return;
+  for (const RegisterNumber number : frame.numbers) give(number, mask, 0, 0);
+  if (restores != 0) (void)following(warp);
+  for_lanes(restores, [&](std::uint32_t lane) {
+    for (const UndefinedRegister& each : call(lane).undefined)
+      give(each.number, 1U << lane, all_lanes, each.origin);
+  });
+}
+
+void Undefined::copy(Warp& warp, const LocalCopy& copied, Mask mask) {
+  if (local_.empty()) return;
+  for_lanes(mask, [&](std::uint32_t lane) {
+    const std::uint64_t to = address_of(warp, copied.to, lane);
+    const std::uint64_t from = address_of(warp, copied.from, lane);
+    for (std::uint32_t b = 0; b < copied.bytes; ++b) {
+      const auto found = local_.find(local_key(lane, from + b));
+      if (found == local_.end()) {
+        local_.erase(local_key(lane, to + b));
+      } else {
+        const OriginNumber origin = found->second;
+        local_[local_key(lane, to + b)] = origin;
+      }
+    }
+  });
+}
+
+void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how) {
+  const Found found = of(warp, number, mask);
+  if (found.lanes == 0) return;
+  const Origin origin = warp.cta->cluster.origins()[found.origin];
+  // Once is enough.
+  give(number, found.lanes, 0, 0);
+  if (origin.number != 0) give(origin.number, found.lanes, 0, 0);
+  for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, place_, origin, how); });
+}
+
+void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset) {
+  const Origins& origins = warp.cta->cluster.origins();
+  report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
+}
+
+void follow_call(Warp& warp, const Frame& frame, Mask mask) {
+  // Where there are such registers warp.undefined is there, too: see begin_undefined().
+  if (!warp.undefined || (!warp.undefined->any() && frame.unwritten.empty())) return;
+  Undefined& undefined = following(warp);
+  for (const RegisterNumber number : frame.numbers) {
+    for_lanes(undefined.lanes_[number] & mask, [&](std::uint32_t lane) {
+      warp.calls->calls[lane].back().undefined.push_back({number, undefined.origins_[number]});
+    });
+    undefined.give(number, mask, 0, 0);
+  }
+  for (const RegisterNumber number : frame.unwritten) {
+    const OriginNumber origin = warp.cta->cluster.origins().number({number, false, 0, warp.cta, 0, 0});
+    undefined.give(number, mask, mask, origin);
+  }
+}
+
+void begin_undefined(Warp& warp) {
+  const Program& program = *warp.program;
+  if (program.unwritten.empty()) {
+    warp.undefined.reset();
+    return;
+  }
+  if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(program);
+  warp.undefined->forget(all_lanes);
+  for (const UnwrittenRegister& each : program.unwritten) {
+    const OriginNumber origin = warp.cta->cluster.origins().number({each.number, false, 0, warp.cta, 0, 0});
+    warp.undefined->give(each.number, warp.live, warp.live, origin);
+  }
+}
+
+void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
+                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
+  const Program& program = *warp.program;
+  const Flow& flow = program.flows[warp.place()];
+  const RegisterNumber number = result < flow.results ? program.flow_registers[flow.begin + result] : 0;
+  if (number == 0) return;
+  std::optional<std::uint32_t> stored;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::uint32_t at = pieces[i]; at < pieces[i] + bytes; ++at) {
+      const std::uint8_t state = owner.shadow()[at];
+      if ((state & undefined) != 0) {
+        stored = at;
+      } else if ((state & (initialised | loading | in_mbarrier)) != 0) {
+        return;
+      }
+    }
+  }
+  Origins& origins = warp.cta->cluster.origins();
+  const OriginNumber origin =
+      stored ? origins.at(owner.in_cluster(*stored))
+             : origins.number({0, true, warp.place(), warp.cta, warp.thread(lane), pieces[0] + shared_base});
+  following(warp).give(number, 1U << lane, 1U << lane, origin);
+}
+
+void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint32_t offset = at.offset + i * bytes;
+    follow_pieces(warp, lane, i, *at.owner, &offset, 1, bytes);
+  }
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,129 @@
+#include "sim/cta/cta.hpp"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+TMAJIT_BEGIN
+namespace sim {
+
+void Warp::update_join() {
+  join = changes_loop ? 0 : ~0U;
+  for (const Group& group : groups) {
+    if (group.wait.kind == Wait::Kind::none) join = std::min(join, group.pc);
+  }
+}
+
+void Warp::park(Mask mask, std::uint32_t at, Wait wait) {
+  groups.push_back({mask, at, wait});
+  active &= ~mask;
+  if (active == 0) running = false;
+  update_join();
+}
+
+void Warp::jump(Mask mask, std::uint32_t target) {
+  if (mask == active) {
+    pc = target;
+    return;
+  }
+  // Those who stay stand at the next instruction; the ones with the smaller counter go first.
+  groups.push_back({mask, target, {}});
+  active &= ~mask;
+  update_join();
+}
+
+bool Warp::gather(Mask mask, Mask members) {
+  const Mask missing = members & live & ~mask;
+  if (missing == 0) return true;
+  require_way_on(mask, members, missing);
+  park(mask, here(), {Wait::Kind::warp, missing, members});
+  return false;
+}
+
+void Warp::require_way_on(Mask mask, Mask members, Mask missing) const {
+  // Those that have come to this instruction before will execute it with these.
+  for (const Group& group : groups) {
+    if (group.wait.kind == Wait::Kind::warp && group.pc == here() && group.wait.detail == members)
+      mask |= group.mask;
+  }
+  missing &= ~mask;
+  const auto awaited = [&](const Group& group) -> Mask {
+    if (group.wait.kind == Wait::Kind::warp) return group.wait.what;
+    if (group.wait.kind != Wait::Kind::assembly) return 0;
+    Mask there = 0;
+    for (const Group& each : groups) {
+      if (each.wait.kind == Wait::Kind::assembly && each.wait.what == group.wait.what) there |= each.mask;
+    }
+    return live & ~there;
+  };
+  Mask reached = missing;
+  for (Mask before = 0; before != reached;) {
+    before = reached;
+    for (const Group& group : groups) reached |= (group.mask & reached) != 0 ? awaited(group) : 0;
+  }
+  if ((reached & mask) == 0) return;
+  const auto other = std::ranges::find_if(
+      groups, [&](const Group& group) { return (group.mask & missing) != 0 && awaited(group) != 0; });
+  const std::uint32_t place_there = program->places[other->pc];
+  const Place& there = program->place[place_there];
+  cta->report(
+      thread(first_lane(mask)), place(), "warp.diverged",
+      fmt::format("lanes {:#x} of warp {} wait here for lanes {:#x} (mask of members {:#x}), and lanes "
+                  "{:#x} wait at PTX line {} \"{}\" for lanes {:#x} (mask {:#x}): none of them can go on",
+                  mask, index, missing, members, other->mask, there.line, there.text, awaited(*other),
+                  other->wait.kind == Wait::Kind::warp ? other->wait.detail : all_lanes),
+      {}, {}, About(place_there));
+  throw Stop{"warp.diverged"};
+}
+
+void Warp::retire(Mask mask) {
+  live &= ~mask;
+  active &= ~mask;
+  if (active == 0) running = false;
+  // Those who wait for lanes of this warp look again: the exited ones are no longer asked for.
+  for (Group& group : groups) {
+    if (group.wait.kind == Wait::Kind::warp || group.wait.kind == Wait::Kind::assembly) group.wait = {};
+  }
+  update_join();
+}
+
+bool Warp::choose() {
+  if (active != 0) groups.push_back({active, pc, {}});
+  active = 0;
+  const auto meets = [](const Group& group) {
+    return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
+  };
+  // Two that wait, each for others, are of different meetings at one instruction: together they would only
+  // wait again.
+  const auto strangers = [](const Group& a, const Group& b) {
+    return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
+           (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;
+  };
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (std::size_t j = groups.size(); --j > i;) {
+      if (groups[i].pc != groups[j].pc || !meets(groups[i]) || !meets(groups[j])) continue;
+      if (strangers(groups[i], groups[j])) continue;
+      groups[i].mask |= groups[j].mask;
+      groups[i].wait = {};
+      groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
+    }
+  }
+  auto least = groups.end();
+  for (auto group = groups.begin(); group != groups.end(); ++group) {
+    if (group->wait.kind == Wait::Kind::none && (least == groups.end() || group->pc < least->pc))
+      least = group;
+  }
+  if (least == groups.end()) {
+    running = false;
+    return false;
+  }
+  active = least->mask;
+  pc = least->pc;
+  groups.erase(least);
+  running = true;
+  update_join();
+  return true;
+}
+
+}  // namespace sim
+TMAJIT_END

@@ -1,0 +1,277 @@
+#pragma once
+
+/// A warp's state: registers for 32 lanes, and groups of lanes that stand at the same instruction.
+#include "check/rules.hpp"
+#include "sim/program/program.hpp"
+
+#include <array>
+#include <bit>
+#include <memory>
+#include <string>
+#include <vector>
+
+TMAJIT_BEGIN
+namespace sim {
+
+class Cta;
+
+/// Why a group of lanes cannot go on.
+struct Wait {
+  enum class Kind : std::uint8_t {
+    none,
+    mbarrier,   ///< shared address `what`, parity `detail`
+    barrier,    ///< CTA barrier `what`
+    warp,       ///< lanes `what` of the warp, members of the mask `detail`
+    assembly,   ///< the rest of the warp at barrier `what` (Assembly), before the warp has arrived there
+    cluster,    ///< the cluster's barrier
+    registers,  ///< setmaxnreg.inc to `what` of them
+    products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
+    held,       ///< about to access a peer's shared memory, which happens as late as it may
+    yielded,    ///< ready, but others go first
+  };
+  Kind kind = Kind::none;
+  std::uint32_t what = 0;
+  std::uint32_t detail = 0;
+};
+
+struct Group {
+  Mask mask = 0;
+  std::uint32_t pc = 0;
+  Wait wait;
+};
+
+/// Lanes of one instruction that meet others (shfl and the like).
+struct Party {
+  std::uint32_t pc = 0;
+  Mask lanes = 0;
+};
+
+// Calls of functions that are not inlined: where each lane returns to, and the frames of functions that call
+// themselves.
+
+/// Calls of a lane that may be open at a time.
+inline constexpr std::size_t most_calls = 1024;
+/// Local memory of a lane for the frames of recursive functions.
+inline constexpr std::uint32_t stack_bytes = 16 * 1024;
+
+struct Activation {
+  std::uint32_t return_pc = 0;
+  std::uint32_t top = 0;  ///< of the stack, which the return gives back
+  /// Values of a recursive function's registers before this call: 8 bytes each, the frame's address last.
+  std::vector<std::uint64_t> saved;
+  /// Those of the saved registers that were uninitialised.
+  std::vector<UndefinedRegister> undefined;
+};
+
+/// Open calls of a warp; made with its first call.
+struct CallStack {
+  std::array<std::vector<Activation>, lanes> calls;
+  std::array<std::uint32_t, lanes> top{};  ///< bytes of stack_bytes in use
+};
+
+struct WarpgroupState;
+class Undefined;
+struct Warp {
+  Warp();
+  ~Warp();
+  Warp(const Warp&) = delete;
+  Warp& operator=(const Warp&) = delete;
+
+  Cta* cta = nullptr;
+  const Program* program = nullptr;
+  std::byte* registers = nullptr;
+  std::byte* local = nullptr;  ///< lane · local_bytes
+  std::uint32_t index = 0;
+  Mask live = 0;  ///< lanes that have not exited
+
+  // The running group, and the others in no order.
+  Mask active = 0;
+  std::uint32_t pc = 0;  ///< of the next instruction
+  bool running = false;
+  std::uint32_t join = ~0U;  ///< least counter of another ready group: where the running one gives way
+  std::vector<Group> groups;
+  std::unique_ptr<CallStack> calls;            ///< null until the first call
+  bool timed_out = false;                      ///< the next try_wait may report failure, once
+  std::vector<std::uint32_t> gave_up;          ///< try_waits that have failed since they last succeeded
+  std::array<std::uint32_t, 16> reductions{};  ///< of bar.red at each CTA barrier: threads that said yes …
+  std::array<std::uint32_t, 16> reduced{};     ///< … of how many
+  Mask cluster_arrived = 0;                    ///< at the cluster's barrier, in its present phase
+  Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
+  std::uint32_t registers_each = 0;  ///< of a thread, as setmaxnreg says; 0: setmaxnreg has no effect
+  std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
+  std::unique_ptr<Undefined> undefined;       ///< null until some register may be
+  bool changes_loop = false;                  ///< Cta::run is to go on in its other loop
+  std::uint32_t steps = 0;                    ///< arrivals at barriers, of whatever kind
+  std::uint32_t at_barriers = 0;              ///< CTA barriers that the warp has ever arrived at, a bit each
+  Mask released = 0;                          ///< lanes whose next access to a peer is not held again
+
+  [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
+  /// Index into Program::place of the present instruction.
+  [[nodiscard]] std::uint32_t place() const noexcept { return program->places[here()]; }
+  /// The number of a lane's thread in its CTA.
+  [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
+  /// Reports what a lane does at the present instruction; see Cta::report.
+  void report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
+              std::string_view remedy = {}) const;
+  /// Reports, and stops the CTA; where the launch goes on after the rule, leaves the instruction by Skip.
+  [[noreturn]] void fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
+                         std::string_view remedy = {}) const;
+  /// Reports a violation after which no thread can go on, and stops the CTA.
+  [[noreturn]] void stop(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
+                         std::string_view remedy = {}) const;
+
+  /// Splits the lanes of `mask` off the running group, to stand at `at` under `wait`; stops the group if
+  /// none is left.
+  void park(Mask mask, std::uint32_t at, Wait wait);
+  /// The lanes of `mask` go on at `target`; others of the running group stay where they are.
+  void jump(Mask mask, std::uint32_t target);
+  /// Whether all lanes of `members` that have not exited are in `mask`; else those of `mask` wait for them at
+  /// the present instruction.
+  [[nodiscard]] bool gather(Mask mask, Mask members = all_lanes);
+  /// Reports, and stops the CTA, if lanes of `missing`, for which those of `mask` are about to wait, wait for
+  /// these themselves, at another instruction or with another mask of members.
+  void require_way_on(Mask mask, Mask members, Mask missing) const;
+  /// Takes exited lanes away.
+  void retire(Mask mask);
+  void update_join();
+  /// Makes the groups ready whose wait satisfies `ended`.
+  template <typename Ended>
+  void wake(const Ended& ended) {
+    for (Group& group : groups) {
+      if (ended(group.wait)) group.wait = {};
+    }
+    update_join();
+  }
+  /// Makes ready groups with one counter one group, and runs the one with the least. False if all wait.
+  bool choose();
+};
+
+/// Barriers at which the lanes of a warp may come together from different instructions: CTA barrier i is i.
+enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
+
+/// Assembles a warp at a barrier without .aligned: each lane waits for all lanes of its warp that have not
+/// exited, and only then has the warp arrived. False if lanes are missing; the lanes of `mask` are parked
+/// then. Where all are there, calls visit(group) for each group of lanes that came before: it says where they
+/// go on, and what they wait for.
+template <typename Visit>
+bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) {
+  const auto here = [&](const Group& group) {
+    return group.wait.kind == Wait::Kind::assembly && group.wait.what == meeting;
+  };
+  Mask all = mask;
+  for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
+  if ((warp.live & ~all) != 0) {
+    warp.require_way_on(mask, all_lanes, warp.live & ~all);
+    warp.park(mask, warp.here(), {Wait::Kind::assembly, meeting, 0});
+    return false;
+  }
+  for (Group& group : warp.groups) {
+    if (here(group)) visit(group);
+  }
+  warp.update_join();
+  return true;
+}
+
+/// Lane values of a slot. Types of up to 32 bits live in 4 bytes a lane, sign- or zero-extended when written
+/// and cut when read.
+template <typename T>
+[[nodiscard]] inline T get(const std::byte* slot, std::uint32_t lane) noexcept {
+  if constexpr (sizeof(T) == 8) {
+    return std::bit_cast<T>(reinterpret_cast<const std::uint64_t*>(slot)[lane]);
+  } else if constexpr (sizeof(T) == 4) {
+    return std::bit_cast<T>(reinterpret_cast<const std::uint32_t*>(slot)[lane]);
+  } else {
+    return static_cast<T>(reinterpret_cast<const std::uint32_t*>(slot)[lane]);
+  }
+}
+template <typename T>
+inline void put(std::byte* slot, std::uint32_t lane, T value) noexcept {
+  if constexpr (sizeof(T) == 8) {
+    reinterpret_cast<std::uint64_t*>(slot)[lane] = std::bit_cast<std::uint64_t>(value);
+  } else if constexpr (sizeof(T) == 4) {
+    reinterpret_cast<std::uint32_t*>(slot)[lane] = std::bit_cast<std::uint32_t>(value);
+  } else {
+    reinterpret_cast<std::uint32_t*>(slot)[lane] =
+        static_cast<std::uint32_t>(static_cast<std::int32_t>(value));
+  }
+}
+
+/// The predicate at `slot`, a bit a lane.
+[[nodiscard]] inline Mask& predicate(Warp& warp, Slot slot) noexcept {
+  return *reinterpret_cast<Mask*>(warp.registers + slot);
+}
+
+/// The predicate at `slot`, complemented where 1 has been added to the slot.
+[[nodiscard]] inline Mask read_mask(const Warp& warp, Slot slot) noexcept {
+  return *reinterpret_cast<const Mask*>(warp.registers + (slot & ~1U)) ^ (0U - (slot & 1U));
+}
+/// Gives the lanes of `mask` their bits of `value`.
+inline void write_mask(Warp& warp, Slot slot, Mask mask, Mask value) noexcept {
+  Mask& p = predicate(warp, slot);
+  p = (p & ~mask) | (value & mask);
+}
+/// Gives one lane its answer.
+inline void write_lane(Warp& warp, Slot slot, std::uint32_t lane, bool value) noexcept {
+  write_mask(warp, slot, 1U << lane, value ? all_lanes : 0U);
+}
+
+template <typename Visit>
+inline void for_lanes(Mask mask, const Visit& visit) {
+  for (; mask != 0; mask &= mask - 1) visit(first_lane(mask));
+}
+
+/// Calls visit(key, lanes) for the lanes of `mask` that have the same key(lane), group by group.
+template <typename Key, typename Visit>
+inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
+  while (mask != 0) {
+    const auto first = key(first_lane(mask));
+    Mask same = 0;
+    for_lanes(mask, [&](std::uint32_t lane) { same |= key(lane) == first ? 1U << lane : 0U; });
+    visit(first, same);
+    mask &= ~same;
+  }
+}
+
+// The lanes do not depend on each other, whichever slots an operation reads and writes.
+#if defined(__clang__)
+#define TMAJIT_SIM_LANES _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TMAJIT_SIM_LANES _Pragma("GCC ivdep")
+#endif
+
+/// d = operation(a, b, c) for each lane.
+template <auto operation, typename D, typename... S>
+void apply(Warp& warp, const MicroOp& op, Mask mask) {
+  std::byte* const r = warp.registers;
+  std::byte* const d = r + op.d;
+  const Slot slots[] = {op.a, op.b, op.c};
+  [&]<std::size_t... I>(std::index_sequence<I...>) {
+    if (mask == all_lanes) {
+      TMAJIT_SIM_LANES
+      for (std::uint32_t i = 0; i < lanes; ++i)
+        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+    } else {
+      for_lanes(mask, [&](std::uint32_t i) {
+        put<D>(d, i, static_cast<D>(operation(get<S>(r + slots[I], i)...)));
+      });
+    }
+  }
+  (std::index_sequence_for<S...>{});
+}
+
+/// The handler of d = operation(…) for `operands` operands of one type, T, which is the result's too.
+template <auto operation, typename T, std::size_t operands>
+constexpr Handler uniform = []<std::size_t... I>(std::index_sequence<I...>) -> Handler {
+  return &apply<operation, T, std::enable_if_t<(I >= 0), T>...>;
+}
+(std::make_index_sequence<operands>{});
+
+/// The operand as it is, or cut or extended to the result's type.
+inline constexpr auto keep = [](auto a) { return a; };
+/// Copies a predicate, complemented where 1 has been added to its slot.
+inline void move_predicate(Warp& warp, const MicroOp& op, Mask mask) {
+  write_mask(warp, op.d, mask, read_mask(warp, op.a));
+}
+
+}  // namespace sim
+TMAJIT_END
