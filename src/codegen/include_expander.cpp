@@ -1,5 +1,6 @@
 #include "codegen/include_expander.hpp"
 
+#include "codegen/definitions.hpp"
 #include "codegen/directives.hpp"
 #include "codegen/templates.hpp"
 
@@ -75,14 +76,15 @@ std::string IncludeExpander::strip(std::string_view text) {
 
 std::string IncludeExpander::kernel(std::string_view file) {
   const std::string path = fmt::format("kernels/{}", file);
-  return close_gaps(strip(selected(template_text(path), path, flags_)));
+  return close_gaps(strip(with_uses(selected(template_text(path), path, flags_))));
 }
 
 void IncludeExpander::add(std::string_view name) {
   if (!done_.emplace(name).second) return;
   const auto [folder, text] = header(name);
-  const std::string own =
-      close_gaps(strip(selected(text, fmt::format("{}/{}", folders.at(folder), name), flags_)));
+  std::string chosen = selected(text, fmt::format("{}/{}", folders.at(folder), name), flags_);
+  if (folder + 1 == folders.size()) chosen = with_uses(chosen);
+  const std::string own = close_gaps(strip(chosen));
   std::string& part = parts_.at(folder);
   std::string_view rest = trim_blank_lines(own);
   if (flags_.keeps_all()) {

@@ -58,9 +58,6 @@ Flags flags_of(const SourceParts& parts, bool computes) {
   const bool converts = computes || flags.has("padded");
   flags.set("integer_result", converts && result != "float" && result != "double");
   flags.set("reads_g", parts.reads.g);
-  flags.set("reads_t", parts.reads.t);
-  flags.set("reads_tile_index", parts.reads.tile_index);
-  flags.set("locates", parts.reads.g || parts.reads.t);
   return flags;
 }
 
@@ -98,7 +95,15 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   out += fmt::format("__device__ __forceinline__ auto evaluate({}) {{\n", fmt::join(arguments, ", "));
   out += parts.before_expression;
   if (one && reads(expression, "x0")) out += "  const auto x0 = x;\n";
-  return out + "  return (\n//@ expression\n  );\n}\n\n}  // namespace tmajit\n";
+  out += "  return (\n//@ expression\n  );\n}\n\n";
+  if (parts.places) {
+    out += fmt::format(
+        "template <class Place, class... X>\n__device__ __forceinline__ auto evaluate_at(const Place& place, "
+        "X... x) {{ return evaluate({}{}{}x...); }}\n\n",
+        parts.reads.g ? "place.g, " : "", parts.reads.t ? "place.t, " : "",
+        parts.reads.tile_index ? "place.tile_index, " : "");
+  }
+  return out + "}  // namespace tmajit\n";
 }
 
 /// Returns a function of a reduction's result `x` and its number of elements `n`, which gives the final

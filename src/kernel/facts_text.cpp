@@ -34,6 +34,11 @@ std::string flag_fact(std::string_view name, bool value, std::string_view commen
   return line(fmt::format("constexpr bool {} = {};", name, value), comment);
 }
 
+std::string policy_fact(std::string_view name, std::string_view policy, std::string_view comment,
+                        std::string_view prefix) {
+  return line(fmt::format("{}using {} = struct {};", prefix, name, policy), comment);
+}
+
 std::string extent_fact(std::string_view name, std::span<const std::uint32_t> values,
                         std::string_view comment, std::string_view prefix) {
   return line(fmt::format("{}__device__ constexpr Extent<{}> {}() {{ return {{{{{}}}}}; }}", prefix,

@@ -29,6 +29,10 @@ using PerDimension = std::array<std::uint32_t, max_view_rank>;
                                       std::string_view comment = {});
 /// "constexpr bool aligned = true;".
 [[nodiscard]] std::string flag_fact(std::string_view name, bool value, std::string_view comment = {});
+/// "using Ends = struct EndsAlone;": the template's struct `policy` in the role `name`. The policies of the
+/// role that nothing names do not come out.
+[[nodiscard]] std::string policy_fact(std::string_view name, std::string_view policy,
+                                      std::string_view comment = {}, std::string_view prefix = {});
 /// "__device__ constexpr Extent<2> box() { return {{64, 64}}; }": a number for each dimension.
 [[nodiscard]] std::string extent_fact(std::string_view name, std::span<const std::uint32_t> values,
                                       std::string_view comment = {}, std::string_view prefix = {});

@@ -130,7 +130,8 @@ struct SourceParts {
   ExpressionReads reads = {};            ///< names that the template passes to evaluate()
   bool neighbours = false;               ///< whether inputs are objects that are called with offsets
   std::uint32_t coordinates = 0;         ///< number of coordinates in g and t
-  std::string before_expression = {};    ///< lines of evaluate() before the expression
+  bool places = false;  ///< whether g, t and tile_index are members of an object: evaluate_at()
+  std::string before_expression = {};  ///< lines of evaluate() before the expression
 
   void set(std::string_view flag, bool on = true) {
     if (on) flags.emplace_back(flag);

@@ -62,14 +62,7 @@ class PipelineHandle {
     ptx::mbarrier::arrive(full_[next_.stage]);
     next_.next();
   }
-  // The same, but the copy engine brings `bytes` of it. Threads whose `mine` is false do not arrive; their handles advance
-  // all the same.
-  __device__ __forceinline__ void commit(u32 bytes, bool mine = true) {
-    static_assert(role == PipelineRole::producer, "a consumer's handle commits no stage: it calls wait() and release()");
-    if (mine) ptx::mbarrier::arrive_expect_tx(full_[next_.stage], bytes);
-    next_.next();
-  }
-  // Waits until every stage has been released. Needed before a CTA of a cluster exits to which other CTAs release.
+  // Until every stage has been released: before a CTA of a cluster exits, to which others still release.
   __device__ __forceinline__ void drain() {
     static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");
     for (u32 i = 0; i < depth; ++i, next_.next()) ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);

@@ -6,16 +6,6 @@
 
 namespace tmajit {
 
-//@ used Access
-// How a thread gets the elements of its chunk.
-enum class Access : u32 {
-  run,       // elements next to each other, or a small step apart: whole words are loaded, and elements extracted
-  repeat,    // all are the same element
-  elements,  // each element is loaded by itself
-  image,     // other threads load them: whole lines of the source's memory go to shared memory first
-};
-//@ end
-
 // The tile with a number, by default the CTA's; tiles are numbered in the order of the destination.
 template <u32 rank>
 struct Tile {

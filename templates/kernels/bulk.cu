@@ -72,11 +72,22 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
     const u32 elements = split.elements(n);
 
     ptx::mbarrier::wait(full[position.stage], position.parity);
-    compute_tile(AllInputs{}, shared, position.stage, result.stage,
-//@ if reads_g
-                 origin,
-//@ end
-                 elements / vector, split.direct ? out + origin[0] : nullptr);
+    const Where first(origin);
+    Output::Element* const direct = split.direct ? out + origin[0] : nullptr;
+    const u32 vectors = elements / vector;
+#pragma unroll unrolled
+    for (u32 v = threadIdx.x; v < vectors; v += compute_threads) {
+      compute_vector(AllInputs{}, shared, position.stage, v, first, [&](const Pack<Output::Element, vector>& packed, u32 place) {
+        if (direct == nullptr) {
+          u8* target = shared + Output::placement().stage(result.stage) + place;
+          *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
+        } else {
+          const auto* elements = reinterpret_cast<const Output::Element*>(&packed);
+#pragma unroll
+          for (u32 k = 0; k < vector; ++k) direct[v * vector + k] = elements[k];
+        }
+      });
+    }
 
     // As in map: fence what was written and read, and free the next result's stage, before the barrier.
     ptx::fence_proxy_async_shared();
@@ -101,20 +112,8 @@ __device__ __forceinline__ void compute_element(const In::Element* in, Output::E
   Value<In::Element> values[2];
   packed_in.decode(values);
   Value<Output::Element> results[2] = {};
-//@ if reads_g
-  const u64 g[1] = {n};
-//@ if integer_result
-  results[0] = convert<Value<Output::Element>>(evaluate(g, values[0]));
-//@ else
-  results[0] = static_cast<Value<Output::Element>>(evaluate(g, values[0]));
-//@ end
-//@ else
-//@ if integer_result
-  results[0] = convert<Value<Output::Element>>(evaluate(values[0]));
-//@ else
-  results[0] = static_cast<Value<Output::Element>>(evaluate(values[0]));
-//@ end
-//@ end
+  const u64 origin[1] = {n};
+  results[0] = output_of(evaluate_at(Where(origin), values[0]));
   Pack<Output::Element, 2> packed_out;
   packed_out.encode(results);
   out[n] = reinterpret_cast<const Output::Element*>(&packed_out)[0];

@@ -1,10 +1,6 @@
 // Chunks of a destination's row, one a thread: where each lies, which of its elements exist, how it is stored.
-//@ # Facts of the kernel: rank, Offset, chunk, Destination; box and chunk_index of a kernel with images; and, where
-//@ # evaluate() reads g, Coordinate, coordinates, dimension_of, backwards.
+//@ # Facts: rank, Offset, chunk, cut, Stores, Destination; where evaluate() reads g, Coordinate, coordinates, dimension_of, backwards.
 #pragma once
-//@ if !image
-#include "tmajit/tile_sides.cuh"
-//@ end
 #include "tmajit/values.cuh"
 #include "tmajit/view_tile.cuh"
 
@@ -14,17 +10,6 @@ constexpr u32 row = rank - 1;
 
 using Result = Raw<sizeof(Destination::Element), chunk>;
 
-//@ if image
-__device__ constexpr u32 chunks(u32 d) {
-  return d == row ? box().at[d] / chunk : box().at[d];
-}
-__device__ constexpr u32 chunks_in_tile() {
-  u32 count = 1;
-  for (u32 d = 0; d < rank; ++d) count *= chunks(d);
-  return count;
-}
-
-//@ end
 // A thread's chunk: its first element in the tile, before the tile's origin in a staggered row, and which of
 // its elements exist.
 struct Chunk {
@@ -33,9 +18,7 @@ struct Chunk {
   u32 first;
   u32 last;
 
-//@ if contiguous
   __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
-//@ end
   // Where it begins in a view whose row has elements `step` bytes apart.
   __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile, i64 step) const {
     Offset offset = 0;
@@ -46,7 +29,34 @@ struct Chunk {
   }
 };
 
-//@ if reads_g
+// A row's elements are neighbours in memory, and no edge cuts a chunk.
+struct WholeChunks {
+  static __device__ __forceinline__ i64 step(const params::View<rank>&) { return i64{sizeof(Destination::Element)}; }
+  static __device__ __forceinline__ void store(const params::View<rank>&, const Chunk& own, const Result& result) {
+    store_raw<Destination::alignment>(own.to, result);
+  }
+};
+// An edge may cut one. A row of one element is contiguous, whatever its step.
+struct CutChunks {
+  static __device__ __forceinline__ i64 step(const params::View<rank>&) { return i64{sizeof(Destination::Element)}; }
+  static __device__ __forceinline__ void store(const params::View<rank>&, const Chunk& own, const Result& result) {
+    if (own.whole()) {
+      store_raw<Destination::alignment>(own.to, result);
+    } else if constexpr (Destination::alignment % 4 == 0 && Result::bytes % 4 == 0) {
+      store_next(own.to, result, own.first, own.last);
+    } else {
+      store_some(own.to, i64{sizeof(Destination::Element)}, result, own.first, own.last);
+    }
+  }
+};
+// A row's elements are a step apart.
+struct StridedChunks {
+  static __device__ __forceinline__ i64 step(const params::View<rank>& view) { return view.step[row]; }
+  static __device__ __forceinline__ void store(const params::View<rank>& view, const Chunk& own, const Result& result) {
+    store_some(own.to, view.step[row], result, own.first, own.last);
+  }
+};
+
 // Its index in each dimension of the user's destination.
 __device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], const params::ViewsHead<rank>& views, const Tile<rank>& tile,
                                                const Chunk& own, u32 k) {
@@ -62,18 +72,8 @@ __device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], con
   }
 }
 
-//@ end
-//@ if image
-__device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, const Tile<rank>& tile, u8* destination, u32 n) {
-  u32 index[rank];
-  chunk_index(n, index);
-  bool exists = n < chunks_in_tile();
-//@ else
-__device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, u64 sides, const Tile<rank>& tile, u8* destination,
-                                        u32 n) {
-  u32 index[rank];
-  bool exists = part_index(sides, n, index);
-//@ end
+__device__ __forceinline__ Chunk chunk_at(const params::ViewsHead<rank>& views, const Tile<rank>& tile, u8* destination,
+                                          const u32 (&index)[rank], bool exists) {
   Chunk own;
   Offset offset = 0;
 //@ each d
@@ -89,37 +89,10 @@ __device__ __forceinline__ Chunk locate(const params::ViewsHead<rank>& views, u6
   own.at[row] -= line % (chunk * element_bytes) / element_bytes;
   if (own.at[row] < 0 && tile.origin[row] == 0) own.first = -own.at[row];
 //@ end
-//@ if contiguous
-  own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(i64{sizeof(Destination::Element)});
-//@ else
-  own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(views.destination.step[row]);
-//@ end
+  own.to += static_cast<Offset>(own.at[row]) * static_cast<Offset>(Stores::step(views.destination));
   const i32 left = tile.inside[row] - own.at[row];
-//@ if cut
-  own.last = exists && left > 0 ? least(left, chunk) : 0;
-//@ else
-  own.last = exists && left > 0 ? chunk : 0;
-//@ end
+  own.last = exists && left > 0 ? (cut ? least(left, chunk) : chunk) : 0;
   return own;
-}
-
-__device__ __forceinline__ void store(const params::View<rank>& view, const Chunk& own, const Result& result) {
-//@ if contiguous
-//@ if cut
-  if (own.whole()) {
-    store_raw<Destination::alignment>(own.to, result);
-  } else if constexpr (Destination::alignment % 4 == 0 && Result::bytes % 4 == 0) {
-    store_next(own.to, result, own.first, own.last);
-  } else {
-    // A row of one element is contiguous, whatever its step.
-    store_some(own.to, i64{sizeof(Destination::Element)}, result, own.first, own.last);
-  }
-//@ else
-  store_raw<Destination::alignment>(own.to, result);
-//@ end
-//@ else
-  store_some(own.to, view.step[row], result, own.first, own.last);
-//@ end
 }
 
 }  // namespace tmajit

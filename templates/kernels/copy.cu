@@ -1,11 +1,10 @@
 // copy: every tile through shared memory, from one tensor map to another.
 //
-// One warp a CTA: a ring of stages is filled by bulk tensor loads, each stage is stored as soon as its mbarrier
-// says that it is whole, and is loaded again once that store has read it. Loads and stores are both the copy
-// engine's, and need no fence.
-//@ if row_tail
-// Threads touch the data only where a row ends within 16 bytes (row_tail.cuh).
-//@ end
+//   source --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine --> destination
+//
+// One warp a CTA: each stage is stored as soon as its mbarrier says that it is whole, and is loaded again once that store has
+// read it. Loads and stores are both the copy engine's, and need no fence. Threads touch the data only where a row ends within
+// 16 bytes (row_tail.cuh).
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/forward.cuh"
 //@ if row_tail
@@ -14,18 +13,20 @@
 
 namespace tmajit {
 
-//@ if row_tail
-__device__ __forceinline__ void copy_tiles(const TensorMap& destination, const TensorMap& source,
-                                           const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail) {
-  constexpr u32 columns = tile().at[rank - 1];
-//@ else
 __device__ __forceinline__ void copy_tiles(const TensorMap& destination, const TensorMap& source,
                                            const params::TileGrid<rank>& grid) {
-//@ end
+  const u32 base = ptx::shared_address(aligned_shared_memory());
+  forward_tiles(grid, base, source, [&](const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage) {
+    if (threadIdx.x == 0) ptx::tensor_store(destination, tile_at.origin(tile()), base + stage);
+  });
+}
+
+__device__ __forceinline__ void copy_tiles_and_ends(const TensorMap& destination, const TensorMap& source,
+                                                    const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail) {
+  constexpr u32 columns = tile().at[rank - 1];
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   forward_tiles(grid, base, source, [&](const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage) {
-//@ if row_tail
     const u32 column = tile_at.at[rank - 1] * columns;
     if (threads_store(tail, column, columns)) {
       store_tail<Element>(tail, tile_at, tile(), shared + stage, input(), threadIdx.x, 32);
@@ -33,10 +34,7 @@ __device__ __forceinline__ void copy_tiles(const TensorMap& destination, const T
       ptx::fence_proxy_async_shared();
       __syncwarp();
     }
-    if (threadIdx.x == 0 && tail.begin > column) {
-//@ else
-    if (threadIdx.x == 0) {
-//@ end
+    if (threadIdx.x == 0 && engine_stores(tail, column)) {
       ptx::tensor_store(destination, tile_at.origin(tile()), base + stage);
     }
   });

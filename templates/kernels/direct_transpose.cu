@@ -5,8 +5,7 @@
 // lines, transposes it and stores a vector along `row` of each of its columns. Four neighbouring threads share out a
 // line and eight a row: what a warp loads or stores at once is whole sectors. There is no barrier between loads and
 // stores, which is quick where a tensor is small; every block is whole.
-//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, threads, Offset, blocks,
-//@ # block_index.
+//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, threads, Offset, blocks, block_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/tile_pair.cuh"
 

@@ -1,6 +1,5 @@
 // What map and bulk share: the compute warps' work on one tile, vector by vector.
-//@ # Facts of the kernel: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output and the user's expression as
-//@ # evaluate().
+//@ # Facts of the kernel: rank, tile, warps, Coordinate, Input<i>, AllInputs, Output, Where, evaluate_at().
 #pragma once
 #include "tmajit/element.cuh"
 #include "tmajit/placement.cuh"
@@ -26,108 +25,75 @@ __device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u
   pack.decode(values.at);
 }
 
-//@ if bulk
-// Computes the `vectors` first vectors of a tile, from the input stage to the output stage.
-//@ else
-// Computes a tile, from the input stage to the output stage.
-//@ end
-//@ if reads_g
-// The tile's first element has the coordinates `origin`.
-//@ end
-//@ if bulk
-// Where `direct` is given, results go straight to global memory.
-//@ end
-template <u32... i>
-//@ if reads_g
-__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage,
-//@ if bulk
-                                             const Coordinate (&origin)[rank], u32 vectors, Output::Element* direct) {
-//@ else
-                                             const Coordinate (&origin)[rank]) {
-//@ end
-//@ else
-//@ if bulk
-__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage, u32 vectors,
-                                             Output::Element* direct) {
-//@ else
-__device__ __forceinline__ void compute_tile(Indices<i...>, u8* shared, u32 stage, u32 output_stage) {
-//@ end
-//@ end
-//@ if !bulk
-  constexpr u32 vectors = tile_elements / vector;
-//@ end
-  constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;
-  constexpr Placement placement = Output::placement();
+// Where an element is, for an expression that does not read it.
+struct Nowhere {
+  template <class Tile> __device__ __forceinline__ explicit Nowhere(const Tile&) {}
+  __device__ __forceinline__ Nowhere at(u32, u32, u32) const { return *this; }
+  __device__ __forceinline__ void next() {}
+};
 
-//@ if bulk
-#pragma unroll unrolled
-  for (u32 v = threadIdx.x; v < vectors; v += compute_threads) {
-//@ else
-#pragma unroll unrolled
-  for (u32 start = 0; start < vectors; start += compute_threads) {
-    const u32 v = start + threadIdx.x;
-    if (vectors % compute_threads != 0 && v >= vectors) break;
-//@ end
-    const u32 row = v / vectors_per_row;
-    const u32 column = v % vectors_per_row * vector;
-    AllInputValues<i...> in;
-    (read<i>(in, shared, stage, row, column), ...);
-//@ if locates
-    u32 t[rank];
-    t[rank - 1] = column;
-    u32 outer = row;
+struct Somewhere {
+  Coordinate g[rank];  // in the tensor
+  u32 t[rank];         // in the tile
+  u32 tile_index;
+
+  // The first element of a tile.
+  __device__ __forceinline__ explicit Somewhere(const Coordinate (&origin)[rank]) {
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) g[d] = origin[d];
+  }
+  template <class Walk>
+  __device__ __forceinline__ explicit Somewhere(const Walk& tile_at) {
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) g[d] = tile_at.at[d] * tile().at[d];
+  }
+  // The first element of vector v.
+  __device__ __forceinline__ Somewhere at(u32 v, u32 row, u32 column) const {
+    Somewhere place = *this;
+    place.tile_index = v * vector;
+    place.t[rank - 1] = column;
 #pragma unroll
     for (u32 d = rank - 1; d-- > 0;) {
-      t[d] = outer % tile().at[d];
-      outer /= tile().at[d];
+      place.t[d] = row % tile().at[d];
+      row /= tile().at[d];
     }
-//@ end
-//@ if reads_g
-    Coordinate g[rank];
 #pragma unroll
-    for (u32 d = 0; d < rank; ++d) g[d] = origin[d] + t[d];
-//@ end
-    Value<Output::Element> out[vector];
-#pragma unroll
-    for (u32 k = 0; k < vector; ++k) {
-//@ if integer_result
-      out[k] = convert<Value<Output::Element>>(evaluate(
-//@ else
-      out[k] = static_cast<Value<Output::Element>>(evaluate(
-//@ end
-//@ if reads_g
-          g,
-//@ end
-//@ if reads_t
-          t,
-//@ end
-//@ if reads_tile_index
-          v * vector + k,
-//@ end
-          static_cast<InputValues<i>&>(in).at[k]...));
-//@ if reads_t
-      ++t[rank - 1];
-//@ end
-//@ if reads_g
-      ++g[rank - 1];
-//@ end
-    }
-    Pack<Output::Element, vector> packed;
-    packed.encode(out);
-//@ if bulk
-    if (direct == nullptr) {
-      u8* target = shared + placement.stage(output_stage) + placement.at(row, column * sizeof(Output::Element));
-      *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
-    } else {
-      const auto* elements = reinterpret_cast<const Output::Element*>(&packed);
-#pragma unroll
-      for (u32 k = 0; k < vector; ++k) direct[v * vector + k] = elements[k];
-    }
-//@ else
-    u8* target = shared + placement.stage(output_stage) + placement.at(row, column * sizeof(Output::Element));
-    *reinterpret_cast<Pack<Output::Element, vector>*>(target) = packed;
-//@ end
+    for (u32 d = 0; d < rank; ++d) place.g[d] += place.t[d];
+    return place;
   }
+  __device__ __forceinline__ void next() {
+    ++g[rank - 1];
+    ++t[rank - 1];
+    ++tile_index;
+  }
+};
+
+template <class T>
+__device__ __forceinline__ Value<Output::Element> output_of(T value) {
+//@ if integer_result
+  return convert<Value<Output::Element>>(value);
+//@ else
+  return static_cast<Value<Output::Element>>(value);
+//@ end
+}
+
+// Computes vector v of the tile in `stage`, which begins at `first`, for put(vector, its place in a stage of the output).
+template <u32... i, class Put>
+__device__ __forceinline__ void compute_vector(Indices<i...>, const u8* shared, u32 stage, u32 v, const Where& first, const Put& put) {
+  constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;
+  const u32 row = v / vectors_per_row;
+  const u32 column = v % vectors_per_row * vector;
+  AllInputValues<i...> in;
+  (read<i>(in, shared, stage, row, column), ...);
+  Where place = first.at(v, row, column);
+  Value<Output::Element> out[vector];
+#pragma unroll
+  for (u32 k = 0; k < vector; ++k, place.next()) {
+    out[k] = output_of(evaluate_at(place, static_cast<InputValues<i>&>(in).at[k]...));
+  }
+  Pack<Output::Element, vector> packed;
+  packed.encode(out);
+  put(packed, Output::placement().at(row, column * sizeof(Output::Element)));
 }
 
 }  // namespace tmajit

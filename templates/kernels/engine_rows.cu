@@ -4,10 +4,9 @@
 // A CTA does `stages` tiles, boxes over all dimensions: one thread issues all their loads at once, and stores each
 // tile as soon as it has arrived. Nobody touches the data, so that no fence is needed, and elements are 8 bytes
 // whatever the tensor's are.
-//@ if parts
-// A row longer than the 256 elements of a box is moved in parts.
-//@ end
-//@ # Facts of the kernel: rank, map_rank, stages, source_box, destination_box.
+//
+//   source --copy engine--> `stages` tiles in shared memory, an mbarrier each --copy engine--> destination
+//@ # Facts of the kernel: rank, map_rank, stages, in_parts, source_box, destination_box.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/engine_grid.cuh"
@@ -31,33 +30,26 @@ __device__ __forceinline__ void engine_rows(const TensorMap& destination, const 
 
   const u32 tiles = ptx::shared_address(aligned_shared_memory());
   const u32 first = blockIdx.x * stages;
+  const u32 parts = in_parts ? box.parts : 1;
 #pragma unroll
   for (u32 stage = 0; stage < stages; ++stage) {
     if (first + stage >= grid.count) break;
     Coordinates<map_rank> at = source_box(grid, TileIndex<rank>(grid, first + stage));
     ptx::mbarrier::arrive_expect_tx(arrived[stage], box.load_bytes);
-//@ if parts
 #pragma unroll 1
-    for (u32 p = 0; p < box.parts; ++p, at.at[0] += box.part) {
-      ptx::tensor_load(tiles + (stage * box.parts + p) * box.part_bytes, source, at, arrived[stage]);
+    for (u32 p = 0; p < parts; ++p, at.at[0] += box.part) {
+      ptx::tensor_load(tiles + (stage * parts + p) * box.part_bytes, source, at, arrived[stage]);
     }
-//@ else
-    ptx::tensor_load(tiles + stage * box.part_bytes, source, at, arrived[stage]);
-//@ end
   }
 #pragma unroll
   for (u32 stage = 0; stage < stages; ++stage) {
     if (first + stage >= grid.count) break;
     Coordinates<map_rank> at = destination_box(grid, TileIndex<rank>(grid, first + stage));
     ptx::mbarrier::wait(arrived[stage], 0);
-//@ if parts
 #pragma unroll 1
-    for (u32 p = 0; p < box.parts; ++p, at.at[0] += box.part) {
-      ptx::tensor_store(destination, at, tiles + (stage * box.parts + p) * box.part_bytes);
+    for (u32 p = 0; p < parts; ++p, at.at[0] += box.part) {
+      ptx::tensor_store(destination, at, tiles + (stage * parts + p) * box.part_bytes);
     }
-//@ else
-    ptx::tensor_store(destination, at, tiles + stage * box.part_bytes);
-//@ end
   }
   ptx::commit_group();
   ptx::wait_group_read<0>();  // shared memory is given up; the writes complete with the grid

@@ -1,13 +1,9 @@
 // fill: writes an expression of each element's coordinates; there is nothing to read.
 //
-// A CTA does one tile, a box over all dimensions; a thread does `turns` chunks of `chunk` elements along the last
-// dimension.
-//@ if staggered
-// The destination's rows begin anywhere; each row's chunks begin at boundaries of its memory, so that stores are
-// whole in every row but for its ends.
-//@ end
-//@ # Facts of the kernel: those of chunks.cuh, turns and evaluate().
-#include "tmajit/chunks.cuh"
+//   evaluate() --> registers --`turns` chunks of a thread--> destination
+//
+// A CTA does one tile, a box over all dimensions. Each row's chunks begin at boundaries of the destination's memory.
+#include "tmajit/chunk_sides.cuh"
 
 namespace tmajit {
 
@@ -34,7 +30,7 @@ __device__ __forceinline__ void fill_tile(const params::ViewsHead<rank>& views, 
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const Chunk own = locate(views, sides, tile, destination, turn * blockDim.x + threadIdx.x);
-    if (own.first < own.last) store(views.destination, own, computed(views, tile, own));
+    if (own.first < own.last) Stores::store(views.destination, own, computed(views, tile, own));
   }
 }
 

@@ -12,12 +12,10 @@
 
 namespace tmajit {
 
-//@ if reloads
 // Stores that may still be reading their stage while the warp goes on: the other stages hold loads in
 // flight. One of both is the least that overlaps.
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
-//@ end
 // Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
 // arrived. What `store` issues, thread 0 issues.
 template <class Store>

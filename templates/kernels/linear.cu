@@ -1,27 +1,14 @@
-//@ if computes
-// linear: computes a destination whose elements follow each other in memory, word by word of it, from sources that lie anyhow.
-//@ else
-// linear: moves bits to a destination whose elements follow each other in memory, word by word of it.
-//@ end
+// linear: computes or moves a destination whose elements follow each other in memory, word by word, from sources that lie anyhow.
 //
-// All the destination's dimensions count as one. A thread takes `turns` words of it, `threads` words apart: it takes the
-// number of each word's first element apart into indices, loads the elements of all its words one by one, and stores them.
-//@ if wraps
+//   source --element by element--> `turns` words of a thread, `threads` words apart --evaluate()--> destination
 //
-// The last dimension is no shorter than a word: a word meets its end once at most, and goes on where it begins again.
-//@ end
-//@ # Facts of the kernel: rank, threads, turns, Offset and those of loaded_word.cuh.
+// All the destination's dimensions count as one: the number of a word's first element is divided into indices.
+//@ # Facts of the kernel: rank, threads, turns, Offset, Plan, Reach, Words and those of loaded_word.cuh.
 #include "tmajit/division.cuh"
 #include "tmajit/line.cuh"
 #include "tmajit/loaded_word.cuh"
 
 namespace tmajit {
-
-//@ if padded
-using Plan = params::PaddedLine<rank>;
-//@ else
-using Plan = params::Line<rank, sources>;
-//@ end
 
 constexpr u32 row = rank - 1;  // the last dimension
 
@@ -37,129 +24,121 @@ __device__ __forceinline__ Index index_of(const Plan& plan, u32 n) {
   return index;
 }
 
+// A source has all elements.
+struct Everywhere {
+  __device__ __forceinline__ Everywhere within(const Plan&, u32, u32) const { return *this; }
+  template <class Element>
+  __device__ __forceinline__ Element load(const Plan&, const Element* from) const { return *from; }
+};
+// A source has those in a window; others are padding.
+struct InWindow {
+  bool exists = true;
+
+  __device__ __forceinline__ InWindow within(const Plan& plan, u32 d, u32 index) const {
+    const bool inside = index >= plan.first[d] && index < plan.end[d];
+    return {static_cast<bool>(exists & inside)};
+  }
+  template <class Element>
+  __device__ __forceinline__ Element load(const Plan& plan, const Element* from) const {
+    const Element padding = padding_bits(plan.value);
+    return exists ? *from : padding;
+  }
+};
+
 // The elements of a word in each source.
 struct Places {
   Offset at[sources][in_word];
-//@ if padded
-  bool exists[in_word];
-//@ end
+  Reach reach[in_word];
 };
 
-//@ if padded
-__device__ __forceinline__ bool is_inside(const Plan& plan, u32 d, u32 index) {
-  return index >= plan.first[d] && index < plan.end[d];
-}
-
-//@ end
-//@ if short_rows
-// Each element's number is taken apart by itself.
-__device__ __forceinline__ Places places_of(const Plan& plan, u32 first) {
-  Places places{};
+// The last dimension is shorter than a word: each element's number is divided by itself.
+struct ShortRows {
+  static __device__ __forceinline__ Places places(const Plan& plan, u32 first) {
+    Places places{};
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-    const Index index = index_of(plan, first + k);
-//@ if padded
-    places.exists[k] = true;
-//@ end
+    for (u32 k = 0; k < in_word; ++k) {
+      const Index index = index_of(plan, first + k);
 #pragma unroll
-    for (u32 d = 0; d < rank; ++d) {
-//@ if padded
-      places.exists[k] &= is_inside(plan, d, index.at[d]);
-//@ end
+      for (u32 d = 0; d < rank; ++d) {
+        places.reach[k] = places.reach[k].within(plan, d, index.at[d]);
 #pragma unroll
-      for (u32 s = 0; s < sources; ++s) {
-        places.at[s][k] += static_cast<Offset>(index.at[d]) * static_cast<Offset>(plan.digit[d].source[s]);
+        for (u32 s = 0; s < sources; ++s) {
+          places.at[s][k] += static_cast<Offset>(index.at[d]) * static_cast<Offset>(plan.digit[d].source[s]);
+        }
       }
     }
+    return places;
   }
-  return places;
-}
-//@ else
-__device__ __forceinline__ Places places_of(const Plan& plan, u32 first) {
-  const Index index = index_of(plan, first);
-  Offset begin[sources] = {};  // of the word
-//@ if padded
-  bool exists = true;  // in the dimensions before the last
-//@ end
-#pragma unroll
-  for (u32 d = 0; d < rank; ++d) {
-//@ if padded
-    if (d != row) exists &= is_inside(plan, d, index.at[d]);
-//@ end
-#pragma unroll
-    for (u32 s = 0; s < sources; ++s) {
-      begin[s] += static_cast<Offset>(index.at[d]) * static_cast<Offset>(plan.digit[d].source[s]);
-    }
-  }
-//@ if wraps
+};
 
-  // Behind the end of the last dimension, those before it count on.
-  const u32 left = plan.digit[row].count.divisor - index.at[row];  // elements to that end
+// A word that goes on beyond the end of the last dimension, where the dimensions before it count on: it meets that end once.
+struct Wrap {
+  u32 left;  // elements to the end
   Offset jump[sources];
-#pragma unroll
-  for (u32 s = 0; s < sources; ++s) {
-    jump[s] = -static_cast<Offset>(plan.digit[row].count.divisor) * static_cast<Offset>(plan.digit[row].source[s]);
-  }
-  bool counts = true;
-//@ if padded
-  bool exists_behind = true;
-//@ end
-#pragma unroll
-  for (u32 n = 1; n < rank; ++n) {
-    const u32 d = row - n;
-    const bool ends = d > 0 && index.at[d] + 1 == plan.digit[d].count.divisor;
-    const u32 behind = !counts ? index.at[d] : ends ? 0 : index.at[d] + 1;
-    const Offset change = static_cast<Offset>(behind) - static_cast<Offset>(index.at[d]);
-#pragma unroll
-    for (u32 s = 0; s < sources; ++s) jump[s] += change * static_cast<Offset>(plan.digit[d].source[s]);
-//@ if padded
-    exists_behind &= is_inside(plan, d, behind);
-//@ end
-    counts = counts && ends;
-  }
-//@ end
+  Reach reach;  // of elements beyond it, in the dimensions before the last
 
-  Places places;
-#pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-//@ if wraps
-    const bool is_behind = k >= left;
-//@ end
+  __device__ __forceinline__ Wrap(const Plan& plan, const Index& index) : left(plan.digit[row].count.divisor - index.at[row]), reach{} {
 #pragma unroll
     for (u32 s = 0; s < sources; ++s) {
-      places.at[s][k] = begin[s] + static_cast<Offset>(k) * static_cast<Offset>(plan.digit[row].source[s]);
+      jump[s] = -static_cast<Offset>(plan.digit[row].count.divisor) * static_cast<Offset>(plan.digit[row].source[s]);
+    }
+    bool counts = true;
+#pragma unroll
+    for (u32 n = 1; n < rank; ++n) {
+      const u32 d = row - n;
+      const bool ends = d > 0 && index.at[d] + 1 == plan.digit[d].count.divisor;
+      const u32 next = !counts ? index.at[d] : ends ? 0 : index.at[d] + 1;
+      const Offset change = static_cast<Offset>(next) - static_cast<Offset>(index.at[d]);
+#pragma unroll
+      for (u32 s = 0; s < sources; ++s) jump[s] += change * static_cast<Offset>(plan.digit[d].source[s]);
+      reach = reach.within(plan, d, next);
+      counts = counts && ends;
+    }
+  }
+};
+
+// Elements of a word are neighbours in the last dimension.
+struct Rows {
+  static __device__ __forceinline__ Places places(const Plan& plan, u32 first) {
+    const Index index = index_of(plan, first);
+    Offset begin[sources] = {};  // of the word
+    Reach reach{};               // in the dimensions before the last
+#pragma unroll
+    for (u32 d = 0; d < rank; ++d) {
+      if (d != row) reach = reach.within(plan, d, index.at[d]);
+#pragma unroll
+      for (u32 s = 0; s < sources; ++s) {
+        begin[s] += static_cast<Offset>(index.at[d]) * static_cast<Offset>(plan.digit[d].source[s]);
+      }
+    }
 //@ if wraps
-      if (is_behind) places.at[s][k] += jump[s];
+    const Wrap wrap(plan, index);
+//@ end
+    Places places;
+#pragma unroll
+    for (u32 k = 0; k < in_word; ++k) {
+#pragma unroll
+      for (u32 s = 0; s < sources; ++s) {
+        places.at[s][k] = begin[s] + static_cast<Offset>(k) * static_cast<Offset>(plan.digit[row].source[s]);
+      }
+      places.reach[k] = reach.within(plan, row, index.at[row] + k);
+//@ if wraps
+      if (k < wrap.left) continue;
+#pragma unroll
+      for (u32 s = 0; s < sources; ++s) places.at[s][k] += wrap.jump[s];
+      places.reach[k] = wrap.reach.within(plan, row, k - wrap.left);
 //@ end
     }
-//@ if padded
-//@ if wraps
-    places.exists[k] = is_behind ? exists_behind && is_inside(plan, row, k - left)
-                                 : exists && is_inside(plan, row, index.at[row] + k);
-//@ else
-    places.exists[k] = exists && is_inside(plan, row, index.at[row] + k);
-//@ end
-//@ end
+    return places;
   }
-  return places;
-}
-//@ end
+};
 
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Places& places) {
   const auto* source = reinterpret_cast<const SourceBits<i>*>(static_cast<const u8*>(plan.source[i]));
-//@ if padded
-  const SourceBits<i> padding = padding_bits(plan.value);
-//@ end
   SourceBits<i> loaded[in_word];
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-//@ if padded
-    loaded[k] = places.exists[k] ? source[places.at[i][k]] : padding;
-//@ else
-    loaded[k] = source[places.at[i][k]];
-//@ end
-  }
+  for (u32 k = 0; k < in_word; ++k) loaded[k] = places.reach[k].load(plan, source + places.at[i][k]);
   input.bits = {};
 #pragma unroll
   for (u32 k = 0; k < in_word; ++k) input.bits.set(k, loaded[k]);
@@ -181,7 +160,7 @@ __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
   for (u32 turn = 0; turn < turns; ++turn) {
     const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - past;
     // Of a word that reaches beyond an end, those within are loaded that lie nearest.
-    load_inputs(inputs[turn], plan, places_of(plan, static_cast<u32>(min(max(begin, 0), last))));
+    load_inputs(inputs[turn], plan, Words::places(plan, static_cast<u32>(min(max(begin, 0), last))));
   }
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {

@@ -1,6 +1,5 @@
 // Words of the destination, put together from elements that were loaded one by one.
-//@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate(), and where that reads g,
-//@ # Coordinate, coordinates.
+//@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate().
 #pragma once
 #include "tmajit/source_inputs.cuh"
 #include "tmajit/values.cuh"
@@ -9,44 +8,21 @@ namespace tmajit {
 
 constexpr u32 element_bytes = sizeof(Destination::Element);
 constexpr u32 word_bytes = in_word * element_bytes;
+using Word = Raw<element_bytes, in_word>;
+
 //@ if computes
 // Elements that are converted at once, of which a word may have only the first.
 constexpr u32 at_once = in_word < 2 ? 2 : in_word;
-//@ else
-constexpr u32 at_once = in_word;  // elements
-//@ end
 
-using Word = Raw<element_bytes, in_word>;
-// Elements of one source, as many as a word has.
-template <u32 i>
-using Input = SourceInput<i, at_once>;
 template <u32... i>
-using Inputs = SourceInputs<at_once, i...>;
-
-//@ if computes
-//@ if reads_g
-// `locate` gives the coordinates of an element of the word.
-template <class Locate, u32... i>
-__device__ __forceinline__ Word word_of(const Inputs<i...>& inputs, const Locate& locate) {
-//@ else
-template <u32... i>
-__device__ __forceinline__ Word word_of(const Inputs<i...>& inputs) {
-//@ end
+__device__ __forceinline__ Word word_of(const SourceInputs<at_once, i...>& inputs) {
   AllValues<at_once, i...> values;
-  (packed<typename Source<i>::Element, at_once>(static_cast<const Input<i>&>(inputs).bits)
+  (packed<typename Source<i>::Element, at_once>(static_cast<const SourceInput<i, at_once>&>(inputs).bits)
        .decode(static_cast<SourceValues<i, at_once>&>(values).at),
    ...);
   Value<Destination::Element> out[at_once] = {};
 #pragma unroll
-  for (u32 k = 0; k < in_word; ++k) {
-//@ if reads_g
-    Coordinate g[coordinates];
-    locate(g, k);
-    out[k] = result_of(evaluate(g, static_cast<SourceValues<i, at_once>&>(values).at[k]...));
-//@ else
-    out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
-//@ end
-  }
+  for (u32 k = 0; k < in_word; ++k) out[k] = result_of(evaluate(static_cast<SourceValues<i, at_once>&>(values).at[k]...));
   Pack<Destination::Element, at_once> pack;
   pack.encode(out);
   const auto all = raw<Destination::Element, at_once>(pack);
@@ -56,10 +32,18 @@ __device__ __forceinline__ Word word_of(const Inputs<i...>& inputs) {
   return word;
 }
 //@ else
-__device__ __forceinline__ const Word& word_of(const Inputs<0>& inputs) {
+constexpr u32 at_once = in_word;  // elements
+
+__device__ __forceinline__ const Word& word_of(const SourceInputs<at_once, 0>& inputs) {
   return inputs.bits;
 }
 //@ end
+
+// Elements of one source, as many as a word has.
+template <u32 i>
+using Input = SourceInput<i, at_once>;
+template <u32... i>
+using Inputs = SourceInputs<at_once, i...>;
 
 __device__ __forceinline__ void store_word(u8* to, const Word& value) {
   if constexpr (word_bytes == 16) {

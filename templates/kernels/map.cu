@@ -1,18 +1,15 @@
 // map: out = f(x0 … x7), tile by tile, for tensors of the same shape.
 //
-// One warp issues the loads of every input into a ring of stages, the first of them before the others know of its
-// mbarriers; the others compute. `full[stage]` says that all inputs of a tile have arrived.
-//@ if reloads
-// `empty[stage]` says that the compute warps have read them.
-//@ end
-// Results go to a second ring, from which one thread stores them while the others are at the next tile.
+//   inputs --copy engine, asked by one warp--> ring of `stages` --full--> warps: evaluate() --> ring --copy engine--> output
+//
+// `full[stage]`: all inputs of a tile have arrived. `empty[stage]`: the computing warps have read them.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/elect.cuh"
 #include "tmajit/elementwise.cuh"
 #include "tmajit/fence.cuh"
 //@ if row_tail
-#include "tmajit/row_tail.cuh"
+#include "tmajit/stored_ends.cuh"
 //@ end
 #include "tmajit/shared_memory.cuh"
 #include "tmajit/sync.cuh"
@@ -46,7 +43,6 @@ __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& 
   }
 }
 
-//@ if reloads
 // The tiles after those, each when the stage of an earlier one has been read.
 template <class... Maps>
 __device__ __forceinline__ void load_more_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
@@ -58,77 +54,50 @@ __device__ __forceinline__ void load_more_tiles(TileWalk<rank, tiles_per_cta>& t
   }
 }
 
-//@ end
-//@ if row_tail
-__device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail,
-                                              u8* shared, u32 base, RingBarriers full,
-                                              const TensorMap& output) {
-  constexpr u32 columns = tile().at[rank - 1];
-//@ else
-__device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid, u8* shared, u32 base,
-                                              RingBarriers full, const TensorMap& output) {
-//@ end
-//@ if reloads
-  const RingBarriers empty{base + barriers + 8 * stages};
-//@ end
+// `tail` is empty where rows end at multiples of 16 bytes.
+template <class... Tail>
+__device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid, u8* shared, u32 base, RingBarriers full,
+                                              const TensorMap& output, const Tail&... tail) {
+  constexpr u32 vectors = tile_elements / vector;
   RingPosition<stages> position;
   RingPosition<output_stages> result;
   for (TileWalk<rank, tiles_per_cta> tile_at(grid); tile_at; tile_at.next(), position.next(), result.next()) {
-//@ if reads_g
-    Coordinate origin[rank];
-#pragma unroll
-    for (u32 d = 0; d < rank; ++d) origin[d] = tile_at.at[d] * tile().at[d];
-
-//@ end
+    const Where first(tile_at);
     ptx::mbarrier::wait(full[position.stage], position.parity);
-//@ if reads_g
-    compute_tile(AllInputs{}, shared, position.stage, result.stage, origin);
-//@ else
-    compute_tile(AllInputs{}, shared, position.stage, result.stage);
-//@ end
+#pragma unroll unrolled
+    for (u32 start = 0; start < vectors; start += compute_threads) {
+      const u32 v = start + threadIdx.x;
+      if (vectors % compute_threads != 0 && v >= vectors) break;
+      compute_vector(AllInputs{}, shared, position.stage, v, first, [&](const Pack<Output::Element, vector>& packed, u32 place) {
+        *reinterpret_cast<Pack<Output::Element, vector>*>(shared + Output::placement().stage(result.stage) + place) = packed;
+      });
+    }
 
     // The results must be visible to the store, and the inputs' reads over before the next load.
     ptx::fence_proxy_async_shared();
     // Past the barrier the others write the next result: its stage must have been stored by now.
     if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
     ptx::sync_threads<1, compute_threads>();
-//@ if row_tail
-    const u32 column = tile_at.at[rank - 1] * columns;
-//@ end
     const u32 results = Output::placement().stage(result.stage);
-//@ if row_tail
-    // One condition, not one in the other: ptxas 13.0 makes the inner one a predicate of the store, under which it leaves
-    // a coordinate of the tile unset.
-    if (threadIdx.x == 0 && tail.begin > column) {
-//@ else
-    if (threadIdx.x == 0) {
-//@ end
+    // One condition: under an inner one ptxas 13.0 leaves a coordinate of the tile unset.
+    if ((threadIdx.x == 0) & (engine_stores(tail, tile_at.at[rank - 1] * tile().at[rank - 1]) & ... & true)) {
       ptx::tensor_store(output, tile_at.origin(tile()), base + results);
     }
     if (threadIdx.x == 0) {
 //@ if reloads
-      ptx::mbarrier::arrive(empty[position.stage]);
+      ptx::mbarrier::arrive(RingBarriers{base + barriers + 8 * stages}[position.stage]);
 //@ end
       ptx::commit_group();
     }
 //@ if row_tail
-    if (threads_store(tail, column, columns)) {
-      store_tail<Output::Element>(tail, tile_at, tile(), shared + results, Output::placement(), threadIdx.x,
-                                  compute_threads);
-    }
+    (store_ends(tail, tile_at, shared + results), ...);
 //@ end
   }
   if (threadIdx.x == 0) ptx::wait_group_read<0>();
 }
 
-template <class... Maps>
-//@ if row_tail
-__device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail,
-                                          const TensorMap& output, const Maps&... inputs) {
-//@ else
-__device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, const TensorMap& output,
-                                          const Maps&... inputs) {
-//@ end
+template <class Compute, class... Maps>
+__device__ __forceinline__ void run_warps(const params::TileGrid<rank>& grid, const Compute& compute, const Maps&... inputs) {
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};
@@ -142,12 +111,20 @@ __device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, co
 //@ end
   } else {
     __syncthreads();
-//@ if row_tail
-    compute_tiles(grid, tail, shared, base, full, output);
-//@ else
-    compute_tiles(grid, shared, base, full, output);
-//@ end
+    compute(shared, base, full);
   }
+}
+
+template <class... Maps>
+__device__ __forceinline__ void map_tiles(const params::TileGrid<rank>& grid, const TensorMap& output, const Maps&... inputs) {
+  run_warps(grid, [&](u8* shared, u32 base, RingBarriers full) { compute_tiles(grid, shared, base, full, output); }, inputs...);
+}
+
+template <class... Maps>
+__device__ __forceinline__ void map_tiles_and_ends(const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail,
+                                                    const TensorMap& output, const Maps&... inputs) {
+  run_warps(grid, [&](u8* shared, u32 base, RingBarriers full) { compute_tiles(grid, shared, base, full, output, tail); },
+            inputs...);
 }
 
 }  // namespace tmajit

@@ -1,12 +1,9 @@
 // How what threads and CTAs keep of a reduction comes together: in an order that never changes, whoever is last.
-//@ # Of several items of what is kept a thread has `n` states; `meet()` waits for the other threads. Flags of the kernel:
-//@ # columns, split.
+//@ # A thread has `n` states, of several items of what is kept; `meet()` waits for the other threads. A fact: columns.
 #pragma once
 #include "tmajit/division.cuh"
 #include "tmajit/reduction_team.cuh"
-//@ if !columns
 #include "tmajit/shuffles.cuh"
-//@ end
 
 namespace tmajit {
 
@@ -19,11 +16,7 @@ struct Place {
 __device__ __forceinline__ Place place_of(const params::ReductionTeam& team) {
   u32 rest = threadIdx.x;
   const u32 lane = take(team.lanes, rest);
-//@ if columns
-  return {lane, rest};
-//@ else
-  return {rest, lane};
-//@ end
+  return columns ? Place{lane, rest} : Place{rest, lane};
 }
 
 //@ if columns
@@ -80,7 +73,6 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
 }
 //@ end
 
-//@ if split
 // Leaves what the CTA has in scratch memory and counts it. Whether it was the last of `all`: the count is 0 again then.
 template <class State, u32 n, class Meet>
 __device__ __forceinline__ bool leave_part(const State (&state)[n], State* to, u32 owners, bool mine, u32* count, u32 all,
@@ -138,6 +130,5 @@ __device__ __forceinline__ bool put_parts_together(typename Reduced::State (&sta
   read(0, team.group, team.groups);
   return true;
 }
-//@ end
 
 }  // namespace tmajit

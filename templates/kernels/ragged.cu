@@ -3,12 +3,10 @@
 // One warp a CTA, which takes neighbouring tiles of the batch. Where it comes to another tensor it changes a copy of
 // the launch's tensor map in shared memory, and publishes it to scratch memory, one map to load through and one to
 // store through. Tiles go through a ring of stages, loaded through the maps of tensors ahead while others are stored.
-//@ if row_tail
-// Threads store where a row ends within 16 bytes (row_tail.cuh).
-//@ end
-//@ if elements
-// What no tensor map describes threads move element by element.
-//@ end
+//
+//   source of a tensor --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine --> its destination
+//
+// Threads store where a row ends within 16 bytes (row_tail.cuh), and move what no tensor map describes element by element.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
@@ -26,7 +24,6 @@ namespace tmajit {
 // Groups of stores that may still be reading their stage while the warp goes on.
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
-//@ if row_tail
 // The row ends of a tensor's destination.
 __device__ __forceinline__ params::RowTail<rank> tail_of(const params::RaggedTensor<rank>& tensor) {
   constexpr u32 chunk = 16 / sizeof(Element);
@@ -41,8 +38,6 @@ __device__ __forceinline__ params::RowTail<rank> tail_of(const params::RaggedTen
   return tail;
 }
 
-//@ end
-//@ if elements
 // Moves a tile element by element, several of a thread on their way at once.
 __device__ __forceinline__ void move_elements(const params::RaggedTensor<rank>& tensor, const RaggedTile<rank>& tile_at) {
   constexpr u32 at_once = 4;
@@ -83,7 +78,6 @@ __device__ __forceinline__ void move_elements(const params::RaggedTensor<rank>& 
   }
 }
 
-//@ end
 __device__ __forceinline__ void copy_batch(const params::RaggedBatch& batch, const TensorMap& pattern, u8* scratch) {
   u8* const shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);

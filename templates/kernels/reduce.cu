@@ -1,18 +1,15 @@
 // reduce: brings elements of some dimensions together, computing what they are on the way.
 //
-//@ if columns
-// Threads side by side take items side by side in what is kept, and those one behind the other share the reduced ones.
-//@ else
-// Threads side by side share the items that come together, which lie side by side in memory where they can.
-//@ end
-// A thread has some items under way at once; what threads keep of theirs comes together in a fixed order.
-//@ if split
+//   source --turns vectors of a thread at once--> registers --evaluate()--> states of a thread
+//     --shuffles or shared memory, in a fixed order--> phase 0 of the threads that share an item --behind()--> destination
 //
-// Several CTAs share what comes together. Each leaves its part in scratch memory, and the last one that does puts all of
-// them together, by their numbers: which CTA that is changes nothing.
+//@ if columns
+// Neighbouring threads take items that are neighbours in the destination; threads of different phases share the reduced items.
+//@ else
+// Neighbouring threads share the items that come together, which are neighbours in memory where they can be.
 //@ end
-//@ # Facts of the kernel: Index, vector, turns, reduced_digits unless they are counted, Reducer, Destination, Source<i>,
-//@ # AllSources, evaluate(), behind().
+//@ # Facts of the kernel: Index, vector, turns, reduced_digits (0: the launch counts them), columns; Rows of a ranged one,
+//@ # staggered of an ended one; Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
 #include "tmajit/division.cuh"
 #include "tmajit/meeting.cuh"
 #include "tmajit/reduced_result.cuh"
@@ -32,13 +29,8 @@ using Front = decltype(front(AllSources{}));
 using Reduced = Reducer<Front>;
 using State = Reduced::State;
 
-//@ if columns
-constexpr u32 results = vector;  // of a thread
-constexpr u32 states = vector;
-//@ else
-constexpr u32 results = 1;  // of a thread
-constexpr u32 states = least(vector, 4);  // which depend on each other's last little
-//@ end
+constexpr u32 results = columns ? vector : 1;               // of a thread
+constexpr u32 states = columns ? vector : least(vector, 4);  // which depend on each other's last little
 
 // ---- items ----
 
@@ -66,22 +58,36 @@ __device__ __forceinline__ void add_kept(Item& item, const Plan& plan, Index n) 
 
 // And of one of what is reduced.
 __device__ __forceinline__ void add_reduced(Item& item, const Plan& plan, Index n) {
-//@ if counted
-#pragma unroll 1
-  for (u32 d = 0; d < plan.reduced_digits; ++d) add_digit(item, plan, d, d + 1 == plan.reduced_digits, n);
-//@ else
-#pragma unroll
-  for (u32 d = 0; d < reduced_digits; ++d) add_digit(item, plan, d, d + 1 == reduced_digits, n);
-//@ end
+  const u32 digits = reduced_digits > 0 ? reduced_digits : plan.reduced_digits;
+#pragma unroll (reduced_digits > 0 ? reduced_digits : 1)
+  for (u32 d = 0; d < digits; ++d) add_digit(item, plan, d, d + 1 == digits, n);
 }
 
-//@ if ranged
+// ---- where vectors begin ----
+
+// The elements of a vector that exist, if its first one is element `first` of its row.
 __device__ __forceinline__ Range range_of(const Plan& plan, i64 first) {
   const i64 rest = static_cast<i64>(plan.along) - first;
   const i64 end = rest < 0 ? 0 : rest;
   return {first < 0 ? static_cast<u32>(-first) : 0, end < vector ? static_cast<u32>(end) : vector};
 }
-//@ end
+
+// A row may end within its last vector.
+struct CutRows {
+  static __device__ __forceinline__ Range place(const Plan& plan, Item& item) {
+    return range_of(plan, static_cast<i64>(item.along) * vector);
+  }
+};
+// A row's vectors begin at multiples of 16 bytes, the first before the row.
+struct StaggeredRows {
+  static __device__ __forceinline__ Range place(const Plan& plan, Item& item) {
+    const u32 past = static_cast<u32>(reinterpret_cast<u64>(plan.source[0].first) + item.source[0]) % 16;
+    item.source[0] -= past;
+    const i64 before = past / sizeof(SourceBits<0>);
+    item.place -= before * plan.place_step;
+    return range_of(plan, static_cast<i64>(item.along) * vector - before);
+  }
+};
 
 // ---- loads ----
 
@@ -102,7 +108,6 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
     for (u32 k = 0; k < vector; ++k) input.bits.set(k, loaded[k]);
   }
 }
-//@ if cut
 
 // The elements of it that exist.
 template <u32 i>
@@ -115,18 +120,16 @@ __device__ __forceinline__ void load_some_of(Input<i>& input, const Plan& plan, 
     input.bits.set(k, *reinterpret_cast<const SourceBits<i>*>(from + static_cast<i64>(k) * plan.source[i].step));
   }
 }
-//@ end
 
 template <u32... i>
 __device__ __forceinline__ void load_inputs(Inputs<i...>& inputs, const Plan& plan, const Item& item) {
   (load_input<i>(inputs, plan, item), ...);
 }
-//@ if cut
+
 template <u32... i>
 __device__ __forceinline__ void load_some_inputs(Inputs<i...>& inputs, const Plan& plan, const Item& item, Range range) {
   (load_some_of<i>(inputs, plan, item, range), ...);
 }
-//@ end
 
 // ---- what comes together ----
 
@@ -161,21 +164,8 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
     item[turn] = own;
     add_reduced(item[turn], plan, n);
     ranges[turn] = range;
-//@ if !ended
-//@ if staggered
-    // The row's vectors begin at multiples of 16 bytes, the first before the row.
-    const u32 past = static_cast<u32>(reinterpret_cast<u64>(plan.source[0].first) + item[turn].source[0]) % 16;
-    item[turn].source[0] -= past;
-    const i64 before = past / sizeof(SourceBits<0>);
-    item[turn].place -= before * plan.place_step;
-    ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector - before);
-//@ else
-//@ if !columns
-//@ if cut
-    ranges[turn] = range_of(plan, static_cast<i64>(item[turn].along) * vector);
-//@ end
-//@ end
-//@ end
+//@ if ranged
+    if constexpr (!columns) ranges[turn] = Rows::place(plan, item[turn]);
 //@ end
     if (!whole && n >= end) ranges[turn] = {0, 0};
     if (ranges[turn].whole()) load_inputs(inputs[turn], plan, item[turn]);
@@ -193,37 +183,55 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
   }
 }
 
-//@ if ended
-// The elements of a row that are in no whole vector of it.
+// ---- the ends of rows ----
+
+// Items are the whole vectors of a row. The elements outside of them are items of their own, all of the first part: a thread
+// loads its first one before all vectors, and waits for it after them.
 struct Ends {
-  u32 first;  // before the first whole vector
-  u32 last;   // behind the last one
-  __device__ __forceinline__ u32 count() const { return first + last; }
-};
+  Item row;
+  u32 first;  // elements before the first whole vector
+  u32 all;    // and after the last one
+  u32 here;   // of this CTA
+  Index count;
+  Item item;
+  AllInputs input;
 
-__device__ __forceinline__ Ends ends_of(const Plan& plan, const Item& row) {
-//@ if staggered
-  const u64 from = reinterpret_cast<u64>(plan.source[0].first) + row.source[0];
-  const u32 first = static_cast<u32>(0 - from) % 16 / sizeof(SourceBits<0>);
-//@ else
-  const u32 first = 0;
-//@ end
-  return {first, static_cast<u32>((plan.along - first) % vector)};
-}
+  __device__ __forceinline__ Ends(const Plan& plan, Item& own, Place place, bool exists, bool is_first) : row(own), first(0) {
+    if constexpr (staggered) {
+      const u64 from = reinterpret_cast<u64>(plan.source[0].first) + row.source[0];
+      first = static_cast<u32>(0 - from) % 16 / sizeof(SourceBits<0>);
+    }
+    all = first + static_cast<u32>((plan.along - first) % vector);
+    here = exists && is_first ? all : 0;
+    item = end(plan, place.phase);
+    if (place.phase < here) load_some_inputs(input, plan, item, {0, 1});
+    own = element(plan, first);
+    count = exists ? static_cast<Index>((plan.along - all) / vector) : 0;
+  }
 
-// An element of a row as an item of its own.
-__device__ __forceinline__ Item element_of(const Plan& plan, const Item& row, i64 element) {
-  Item item = row;
+  // An element of the row as an item.
+  __device__ __forceinline__ Item element(const Plan& plan, i64 n) const {
+    Item one = row;
 #pragma unroll
-  for (u32 s = 0; s < sources; ++s) item.source[s] += element * plan.source[s].step;
-  item.place += element * plan.place_step;
-  return item;
-}
+    for (u32 s = 0; s < sources; ++s) one.source[s] += n * plan.source[s].step;
+    one.place += n * plan.place_step;
+    return one;
+  }
+  __device__ __forceinline__ Item end(const Plan& plan, u32 n) const {
+    return element(plan, n < first ? n : static_cast<i64>(plan.along - all + n));
+  }
 
-__device__ __forceinline__ Item end_of(const Plan& plan, const Item& row, const Ends& ends, u32 n) {
-  return element_of(plan, row, n < ends.first ? n : static_cast<i64>(plan.along - ends.count() + n));
-}
-//@ end
+  __device__ __forceinline__ void add_to(State (&state)[states], const Plan& plan, Place place) {
+#pragma unroll 1
+    for (u32 n = place.phase; n < here; n += plan.team.phases) {
+      if (n != place.phase) {
+        item = end(plan, n);
+        load_some_inputs(input, plan, item, {0, 1});
+      }
+      add_item(state, input, plan, item, {0, 1});
+    }
+  }
+};
 
 // ---- results ----
 
@@ -238,17 +246,19 @@ __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
 }
 
 //@ if split
+// Several CTAs share a tile. Each leaves its part in scratch memory; the last one puts all of them together in order of their
+// numbers, whichever CTA is last.
 __device__ __forceinline__ void reduce_tile(const Plan& plan, u8* scratch) {
-//@ if columns
-  u32 part = blockIdx.x;
-  const u32 tile = take(plan.inner, part);
-//@ else
-  u32 tile = blockIdx.x;
-  const u32 part = take(plan.inner, tile);
-//@ end
+  u32 outer = blockIdx.x;
+  const u32 inner = take(plan.inner, outer);
+  const u32 tile = columns ? inner : outer;
+  const u32 part = columns ? outer : inner;
+  const u32 parts = plan.team.parts;
 //@ else
 __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   const u32 tile = blockIdx.x;
+  constexpr u32 part = 0;
+  constexpr u32 parts = 1;
 //@ end
   const Place place = place_of(plan.team);
   const Index kept = static_cast<Index>(tile) * plan.team.owners + place.own;
@@ -261,59 +271,31 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
   own.place = plan.first_place;
   add_kept(own, plan, exists ? kept : 0);
   Range range{0, vector};
-//@ if columns
-//@ if cut
-  range = range_of(plan, static_cast<i64>(own.along) * vector);
-//@ end
+//@ if ranged
+  if constexpr (columns) range = range_of(plan, static_cast<i64>(own.along) * vector);
 //@ end
 //@ if ended
-  // Items are the whole vectors of a row. What stands around them the first part takes element by element: a thread's first
-  // one is loaded before all items, and waited for behind them.
-  const Ends ends = ends_of(plan, own);
-//@ if split
-  const u32 ends_here = exists && part == 0 ? ends.count() : 0;
-//@ else
-  const u32 ends_here = exists ? ends.count() : 0;
-//@ end
-  const Item row = own;
-  Item end_item = end_of(plan, row, ends, place.phase);
-  AllInputs end_input;
-  if (place.phase < ends_here) load_some_inputs(end_input, plan, end_item, {0, 1});
-  own = element_of(plan, row, ends.first);
-  const Index end = exists ? static_cast<Index>((plan.along - ends.count()) / vector) : 0;
+  Ends ends(plan, own, place, exists, part == 0);
+  const Index end = ends.count;
 //@ else
   const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
 //@ end
+  // CTAs that share items take rounds in turns, so that all loads of a time are neighbours.
   const Index round = static_cast<Index>(turns) * plan.team.phases;
-//@ if split
-  // CTAs that share items take rounds in turns, so that what all of them load at a time lies together.
+  const Index next = parts * round;
   Index first = part * round + place.phase;
-  const Index next = plan.team.parts * round;
-//@ else
-  Index first = place.phase;
-  const Index next = round;
-//@ end
 #pragma unroll 1
   for (; first + (turns - 1) * plan.team.phases < end; first += next) add_round<true>(state, plan, own, first, end, range);
   if (first < end) add_round<false>(state, plan, own, first, end, range);
 //@ if ended
-#pragma unroll 1
-  for (u32 n = place.phase; n < ends_here; n += plan.team.phases) {
-    if (n != place.phase) {
-      end_item = end_of(plan, row, ends, n);
-      load_some_inputs(end_input, plan, end_item, {0, 1});
-    }
-    add_item(state, end_input, plan, end_item, {0, 1});
-  }
+  ends.add_to(state, plan, place);
 //@ end
   extern __shared__ __align__(16) u8 meeting[];
-//@ if columns
-  State(&result)[results] = state;
-//@ else
-  State result[results] = {state[0]};
+  State result[results];
 #pragma unroll
-  for (u32 k = 1; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
-//@ end
+  for (u32 k = 0; k < results; ++k) result[k] = state[k];
+#pragma unroll
+  for (u32 k = results; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
   const auto meet = [] { __syncthreads(); };
   put_together<Reduced>(result, plan.team, place, meeting, meet);
 //@ if split

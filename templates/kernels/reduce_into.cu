@@ -1,11 +1,10 @@
 // reduce_into: every tile through shared memory, from one tensor map into what another one's tensor holds.
 //
-// One warp a CTA: a ring of stages is filled by bulk tensor loads, each stage is combined as soon as its mbarrier
-// says that it is whole, and is loaded again once the engine has read it. Loads and reductions are both the copy
-// engine's, and need no fence.
-//@ if row_tail
-// Threads touch the data only where a row ends within 16 bytes (row_tail.cuh).
-//@ end
+//   source --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine combines --> destination
+//
+// One warp a CTA: each stage is combined as soon as its mbarrier says that it is whole, and is loaded again once the engine has
+// read it. Loads and reductions are both the copy engine's, and need no fence. Threads touch the data only where a row ends
+// within 16 bytes (row_tail.cuh).
 #include "tmajit/bulk_tensor_reduce.cuh"
 #include "tmajit/forward.cuh"
 //@ if row_tail
@@ -16,18 +15,20 @@
 
 namespace tmajit {
 
-//@ if row_tail
-__device__ __forceinline__ void combine_tiles(const TensorMap& destination, const TensorMap& source,
-                                              const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail) {
-  constexpr u32 columns = tile().at[rank - 1];
-//@ else
 __device__ __forceinline__ void combine_tiles(const TensorMap& destination, const TensorMap& source,
                                               const params::TileGrid<rank>& grid) {
-//@ end
+  const u32 base = ptx::shared_address(aligned_shared_memory());
+  forward_tiles(grid, base, source, [&](const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage) {
+    if (threadIdx.x == 0) combine_box(destination, tile_at.origin(tile()), base + stage);
+  });
+}
+
+__device__ __forceinline__ void combine_tiles_and_ends(const TensorMap& destination, const TensorMap& source,
+                                                       const params::TileGrid<rank>& grid, const params::RowTail<rank>& tail) {
+  constexpr u32 columns = tile().at[rank - 1];
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   forward_tiles(grid, base, source, [&](const TileWalk<rank, tiles_per_cta>& tile_at, u32 stage) {
-//@ if row_tail
     const u32 column = tile_at.at[rank - 1] * columns;
     if (threads_store(tail, column, columns)) {
       put_tail<Element>(tail, tile_at, tile(), shared + stage, input(), threadIdx.x, 32,
@@ -36,12 +37,7 @@ __device__ __forceinline__ void combine_tiles(const TensorMap& destination, cons
       ptx::fence_proxy_async_shared();
       __syncwarp();
     }
-    if (threadIdx.x == 0 && tail.begin > column) {
-//@ else
-    if (threadIdx.x == 0) {
-//@ end
-      combine_box(destination, tile_at.origin(tile()), base + stage);
-    }
+    if (threadIdx.x == 0 && engine_stores(tail, column)) combine_box(destination, tile_at.origin(tile()), base + stage);
   });
 }
 

@@ -4,16 +4,13 @@
 
 namespace tmajit {
 
-//@ used Sum Mean Least Greatest Extreme
 template <class T> constexpr bool is_real = false;
 template <> constexpr bool is_real<float> = true;
 template <> constexpr bool is_real<double> = true;
 
 template <bool condition, class A, class B> struct Choose { using type = A; };
 template <class A, class B> struct Choose<false, A, B> { using type = B; };
-//@ end
 
-//@ used Sum Mean
 // Integers add up in 64 bits.
 template <class T>
 struct SumOf {
@@ -30,9 +27,7 @@ struct Sum {
   static __device__ __forceinline__ State both(State a, State b) { return a + b; }
   static __device__ __forceinline__ State result(State sum, u64) { return sum; }
 };
-//@ end
 
-//@ used Mean
 template <class Value>
 struct Mean : Sum<Value> {
   using State = typename Sum<Value>::State;
@@ -44,9 +39,7 @@ struct Mean : Sum<Value> {
     }
   }
 };
-//@ end
 
-//@ used Least Greatest Extreme
 // Integers shorter than a register fill one.
 template <class T>
 struct ExtremeOf {
@@ -81,9 +74,7 @@ struct Extreme {
 };
 template <class Value> struct Least : Extreme<Value, true> {};
 template <class Value> struct Greatest : Extreme<Value, false> {};
-//@ end
 
-//@ used Any All
 template <class Value, bool all>
 struct Truth {
   using State = u32;
@@ -94,9 +85,7 @@ struct Truth {
 };
 template <class Value> struct Any : Truth<Value, false> {};
 template <class Value> struct All : Truth<Value, true> {};
-//@ end
 
-//@ used FirstLeast FirstGreatest
 template <class Value>
 struct Placed {
   Value value;
@@ -120,6 +109,5 @@ struct First {
 };
 template <class Value> struct FirstLeast : First<Value, true> {};
 template <class Value> struct FirstGreatest : First<Value, false> {};
-//@ end
 
 }  // namespace tmajit

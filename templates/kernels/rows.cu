@@ -1,8 +1,9 @@
 // rows: moves a tensor between two views that share their contiguous dimension, the last.
 //
-// A CTA does one tile, a box over all dimensions; a thread moves 16 bytes at a time, all its loads before its
-// stores.
-//@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset. Where no row is cut, elements are vectors.
+//   source --`turns` vectors of 16 bytes of a thread--> registers --> destination, all loads before all stores
+//
+// A CTA does one tile, a box over all dimensions.
+//@ # Facts of the kernel: rank, element_bytes, tile_index, turns, Offset, Edges. Where no row is cut, elements are vectors.
 #include "tmajit/global.cuh"
 #include "tmajit/tile_pair.cuh"
 #include "tmajit/tile_sides.cuh"
@@ -12,18 +13,33 @@ namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
 
-//@ if cut
-// Whether a vector of which `count` elements exist is there and not cut by an edge.
-//@ else
-// Whether a vector of which `count` elements exist is there; none is cut by an edge.
-//@ end
-__device__ __forceinline__ bool is_all(i32 count) {
-//@ if cut
-  return count >= static_cast<i32>(vector);
-//@ else
-  return count > 0;
-//@ end
-}
+// Each moves a vector of which `count` elements exist.
+
+// None is cut by an edge.
+struct WholeVectors {
+  static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 count) {
+    ptx::load_vector16_if(count > 0, value.word, from);
+  }
+  static __device__ __forceinline__ void store(u8* to, const Vector16& value, i32 count) {
+    ptx::store_vector16_if(count > 0, to, value.word);
+  }
+};
+struct CutVectors {
+  static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 count) {
+    if (count >= static_cast<i32>(vector)) {
+      value = load16(from);
+    } else if (count > 0) {
+      value = load_part<element_bytes>(from, count);
+    }
+  }
+  static __device__ __forceinline__ void store(u8* to, const Vector16& value, i32 count) {
+    if (count >= static_cast<i32>(vector)) {
+      store16(to, value);
+    } else if (count > 0) {
+      store_part<element_bytes>(to, value, count);
+    }
+  }
+};
 
 __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u64 sides) {
   u32 at[rank];
@@ -46,28 +62,10 @@ __device__ __forceinline__ void move_rows(const params::ViewPair<rank>& views, u
 //@ end
     to[turn] = tile.destination + offset;
     count[turn] = exists ? tile.inside[rank - 1] - static_cast<i32>(index[rank - 1]) : 0;
-//@ if cut
-    if (is_all(count[turn])) {
-      value[turn] = load16(tile.source + from);
-    } else if (count[turn] > 0) {
-      value[turn] = load_part<element_bytes>(tile.source + from, count[turn]);
-    }
-//@ else
-    ptx::load_vector16_if(is_all(count[turn]), value[turn].word, tile.source + from);
-//@ end
+    Edges::load(value[turn], tile.source + from, count[turn]);
   }
 #pragma unroll
-  for (u32 turn = 0; turn < turns; ++turn) {
-//@ if cut
-    if (is_all(count[turn])) {
-      store16(to[turn], value[turn]);
-    } else if (count[turn] > 0) {
-      store_part<element_bytes>(to[turn], value[turn], count[turn]);
-    }
-//@ else
-    ptx::store_vector16_if(is_all(count[turn]), to[turn], value[turn].word);
-//@ end
-  }
+  for (u32 turn = 0; turn < turns; ++turn) Edges::store(to[turn], value[turn], count[turn]);
 }
 
 }  // namespace tmajit

@@ -16,18 +16,15 @@ __device__ __forceinline__ State shuffled_words(const State& state, const Shuffl
   return __builtin_bit_cast(State, words);
 }
 
-//@ used state_of_lane
 template <class State>
 __device__ __forceinline__ State state_of_lane(const State& state, u32 lane) {
   return shuffled_words(state, [lane](u32 word) { return __shfl_sync(~0u, word, lane); });
 }
-//@ end
-//@ used state_across
+
 // The state of the lane whose number differs in `bit`.
 template <class State>
 __device__ __forceinline__ State state_across(const State& state, u32 bit) {
   return shuffled_words(state, [bit](u32 word) { return __shfl_xor_sync(~0u, word, bit); });
 }
-//@ end
 
 }  // namespace tmajit

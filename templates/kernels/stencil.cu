@@ -3,18 +3,12 @@
 // A CTA does tiles one after the other along the dimension `march`. Of each source it has, for each tile, an image in
 // shared memory: a plane of elements with the halo that the offsets ask for. Planes stand in a ring of `stages`; a tile
 // needs `window_planes` of them, so that of a stencil along `march` each plane is loaded once.
-//@ if engine
-// The copy engine loads planes, and fills what lies beyond an edge with zeros.
-//@ if edges
-// Threads then fix it, in tiles at an edge.
-//@ end
-//@ else
-// Threads load planes element by element: no tensor map describes a source.
-//@ end
-// A thread does a strip: `strip` rows of one chunk of `chunk` elements. It loads the rows with their neighbours into
-// registers, computes, and stores from there.
-//@ # Facts of the kernel: rank, threads, box, Offset, chunk, Destination, Source<i>, AllSources, march, column (the
-//@ # dimension of strips), strip, stages, window_planes, planes_before, stage_bytes, Index, evaluate().
+//
+//   sources --copy engine, or threads one by one--> image of a plane in a stage --threads fix what is beyond an edge-->
+//     a thread: `strip` rows of a chunk with their neighbours, in registers --evaluate()--> destination
+//
+//@ # Facts of the kernel: rank, threads, box, Offset, chunk, Destination, Source<i>, AllSources, march, column (the dimension of
+//@ # strips), strip, stages, window_planes, planes_before, stage_bytes, Index, Edges, mapped, loads_by_engine, evaluate().
 //@ if engine
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
@@ -56,58 +50,67 @@ struct Share {
   }
 };
 
-//@ if edges
-//@ if inside
-//@ if engine
-// Whole planes beyond an edge along the dimension are loaded from where `inside` says.
-constexpr u32 mapped = window_planes > 1 ? march : rank;
+// ---- beyond an edge ----
 
-//@ else
-constexpr u32 mapped = rank;
-
-//@ end
-// The index whose element stands for one beyond an edge.
-__device__ __forceinline__ Index inside(Index at, Index extent) {
-//@ if clamp
-  return at < 0 ? 0 : at < extent ? at : extent - 1;
-//@ end
-//@ if wrap
-  const Index rest = at % extent;
-  return rest < 0 ? rest + extent : rest;
-//@ end
-//@ if reflect
-  const Index period = extent > 1 ? 2 * extent - 2 : 1;
-  Index rest = at % period;
-  if (rest < 0) rest += period;
-  return rest < extent ? rest : period - rest;
-//@ end
-}
-
-//@ else
-constexpr u32 mapped = rank;
-
-// The bits of an element beyond an edge.
-template <class Element>
-__device__ __forceinline__ auto surrounding(double value) {
-//@ if constant
-  using To = Value<Element>;
-  constexpr bool fractional = static_cast<To>(0.5) != static_cast<To>(0);
-  To converted = 0;
-  if constexpr (fractional) {
-    converted = static_cast<To>(value);
-  } else if (value == value) {
-    converted = ptx::truncate<To>(value);
+// There is another element of the source: index() tells which.
+struct OtherElement {
+  template <class Element>
+  static __device__ __forceinline__ auto word(const u8* from, bool, double) {
+    return *reinterpret_cast<const typename Bits<sizeof(Element)>::Type*>(from);
   }
-  const To twice[2] = {converted, converted};
-  Pack<Element, 2> pack;
-  pack.encode(twice);
-  return raw<Element, 2>(pack).get(0);
-//@ else
-  return typename Bits<sizeof(Element)>::Type(0);
-//@ end
-}
+};
+struct Clamp : OtherElement {
+  static __device__ __forceinline__ Index index(Index at, Index extent) { return at < 0 ? 0 : at < extent ? at : extent - 1; }
+};
+struct Wrap : OtherElement {
+  static __device__ __forceinline__ Index index(Index at, Index extent) {
+    const Index rest = at % extent;
+    return rest < 0 ? rest + extent : rest;
+  }
+};
+struct Reflect : OtherElement {
+  static __device__ __forceinline__ Index index(Index at, Index extent) {
+    const Index period = extent > 1 ? 2 * extent - 2 : 1;
+    Index rest = at % period;
+    if (rest < 0) rest += period;
+    return rest < extent ? rest : period - rest;
+  }
+};
 
-//@ end
+// There are zeros.
+struct Zeros {
+  static __device__ __forceinline__ Index index(Index at, Index) { return at; }
+  template <class Element>
+  static __device__ __forceinline__ auto word(const u8* from, bool beyond, double) {
+    using Word = typename Bits<sizeof(Element)>::Type;
+    return beyond ? Word(0) : *reinterpret_cast<const Word*>(from);
+  }
+};
+
+// There is a number of the launch.
+struct Number {
+  static __device__ __forceinline__ Index index(Index at, Index) { return at; }
+  template <class Element>
+  static __device__ __forceinline__ auto word(const u8* from, bool beyond, double value) {
+    return beyond ? bits_of<Element>(value) : *reinterpret_cast<const typename Bits<sizeof(Element)>::Type*>(from);
+  }
+  template <class Element>
+  static __device__ __forceinline__ auto bits_of(double value) {
+    using To = Value<Element>;
+    constexpr bool fractional = static_cast<To>(0.5) != static_cast<To>(0);
+    To converted = 0;
+    if constexpr (fractional) {
+      converted = static_cast<To>(value);
+    } else if (value == value) {
+      converted = ptx::truncate<To>(value);
+    }
+    const To twice[2] = {converted, converted};
+    Pack<Element, 2> pack;
+    pack.encode(twice);
+    return raw<Element, 2>(pack).get(0);
+  }
+};
+
 // Whether plane n reaches beyond an edge.
 template <u32 i>
 __device__ __forceinline__ bool is_at_edge(const params::ViewsHead<rank>& views, const Share& share, u32 n) {
@@ -122,11 +125,7 @@ __device__ __forceinline__ bool is_at_edge(const params::ViewsHead<rank>& views,
   return beyond;
 }
 
-//@ if engine
-// Threads write the elements of plane n's image that lie beyond an edge.
-//@ else
-// Threads write the elements of plane n's image.
-//@ end
+// Threads write the elements of plane n's image: where the copy engine has loaded it, those that lie beyond an edge.
 template <u32 i>
 __device__ __forceinline__ void fill_image(const params::ViewsHead<rank>& views, const params::View<rank>& source, const Share& share,
                                            u32 n, u8* stage, double value) {
@@ -148,30 +147,15 @@ __device__ __forceinline__ void fill_image(const params::ViewsHead<rank>& views,
       const Index extent = static_cast<Index>(views.extent[d]);
       if (at < 0 || at >= extent) {
         beyond = beyond || d != mapped;
-//@ if inside
-        at = inside(at, extent);
-//@ end
+        at = Edges::index(at, extent);
       }
       from += static_cast<i64>(at) * source.step[d];
     }
-//@ if engine
-    if (!beyond) continue;
-//@ end
-//@ if inside
-    const Word word = *reinterpret_cast<const Word*>(from);
-//@ else
-//@ if engine
-    const Word word = surrounding<Element>(value);
-//@ else
-    const Word word = beyond ? surrounding<Element>(value) : *reinterpret_cast<const Word*>(from);
-//@ end
-//@ end
-    reinterpret_cast<Word*>(stage + Source<i>::image)[k] = word;
+    if (loads_by_engine && !beyond) continue;
+    reinterpret_cast<Word*>(stage + Source<i>::image)[k] = Edges::word<Element>(from, beyond, value);
   }
 }
 
-//@ end
-//@ if engine
 // Asks for plane n of source i.
 template <u32 i>
 __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views, const TensorMap& map, const Share& share, u32 n,
@@ -180,11 +164,7 @@ __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views,
 #pragma unroll
   for (u32 d = 0; d < rank; ++d) {
     Index index = share.at(d, n);
-//@ if edges
-//@ if inside
-    if (d == mapped) index = inside(index, static_cast<Index>(views.extent[d]));
-//@ end
-//@ end
+    if (d == mapped) index = Edges::index(index, static_cast<Index>(views.extent[d]));
     at.at[row - d] = static_cast<i32>(index) - static_cast<i32>(Source<i>::before().at[d]);
   }
   at.at[0] /= static_cast<i32>(Source<i>::unit);
@@ -194,7 +174,6 @@ __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views,
   }
 }
 
-//@ end
 // The tile whose last plane stands in `stage`: all strips of it.
 template <u32... i>
 __device__ __forceinline__ void compute_tile(Indices<i...>, const params::ViewsHead<rank>& views, const Share& share, u32 tile,
@@ -274,9 +253,8 @@ __device__ __forceinline__ void compute_tile(Indices<i...>, const params::ViewsH
   }
 }
 
-//@ if engine
 template <u32... i, class... Maps>
-__device__ __forceinline__ void stencil_tiles(Indices<i...> sources, const Sources& views, u32 tiles, double value, const Maps&... maps) {
+__device__ __forceinline__ void stencil_by_engine(Indices<i...> sources, const Sources& views, u32 tiles, double value, const Maps&... maps) {
   __shared__ u64 barriers[stages];
   const RingBarriers arrived{ptx::shared_address(barriers)};
   u8* const shared = aligned_shared_memory();
@@ -318,9 +296,9 @@ __device__ __forceinline__ void stencil_tiles(Indices<i...> sources, const Sourc
     oldest.next();
   }
 }
-//@ else
+
 template <u32... i>
-__device__ __forceinline__ void stencil_tiles(Indices<i...> sources, const Sources& views, u32 tiles, double value) {
+__device__ __forceinline__ void stencil_by_threads(Indices<i...> sources, const Sources& views, u32 tiles, double value) {
   extern __shared__ __align__(16) u8 shared[];
   const Share share(views.head, tiles);
   const u32 planes = share.planes();
@@ -333,12 +311,6 @@ __device__ __forceinline__ void stencil_tiles(Indices<i...> sources, const Sourc
     compute_tile(sources, views.head, share, n + 1 - window_planes, shared, newest);
     __syncthreads();
   }
-}
-//@ end
-
-template <class... Maps>
-__device__ __forceinline__ void stencil(const Sources& views, u32 tiles, double value, const Maps&... maps) {
-  stencil_tiles(AllSources{}, views, tiles, value, maps...);
 }
 
 }  // namespace tmajit

@@ -10,17 +10,13 @@ namespace tmajit {
 constexpr u32 held = vector < 2 ? 2 : vector;
 
 // The index in a dimension of `extent`, or of `count`; n becomes the number of the index in the dimensions that remain.
-//@ if wide
-__device__ __forceinline__ u64 take_index(u64 extent, const params::Divider&, u64& n) {
-  const u64 whole = n;
+template <class N>
+__device__ __forceinline__ N take_index(u64 extent, const params::Divider& count, N& n) {
+  if constexpr (sizeof(N) == 4) return take(count, n);
+  const N whole = n;
   n = whole / extent;
   return whole - n * extent;
 }
-//@ else
-__device__ __forceinline__ u32 take_index(u64, const params::Divider& count, u32& n) {
-  return take(count, n);
-}
-//@ end
 
 // The elements of a vector that exist.
 struct Range {

@@ -1,17 +1,12 @@
 // transpose: moves a tensor between two views whose contiguous dimensions differ, `row` the destination's and
-// `column` the source's.
+// `column` the source's. A CTA does one tile, a box over all dimensions.
 //
-// A CTA does one tile, a box over all dimensions. A thread loads a block of elements along `column`, transposes
-// it in registers, and puts it into an image of the tile in the destination's order in shared memory. Then the
-// threads store that image, a vector along `row` at a time. The image is swizzled so that neither way meets a
-// bank twice.
-//@ if staggered
+//   source --a thread loads a vector along `column` of each line of a block--> registers --transpose()-->
+//     image of the tile in shared memory --all threads meet--> a vector along `row` at a time --> destination
 //
-// The destination's rows begin anywhere. Each row's vectors begin at multiples of their size in its memory: a tile
-// begins up to a vector before its origin, and its image holds one more block in front.
-//@ end
-//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, source_alignment, swizzle, threads,
-//@ # Offset, block_count, block_index, stored_vectors, vector_index, image_vectors, image_step.
+// The image has the destination's order. It is swizzled so that neither way meets a bank twice.
+//@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, Lines, Edges, before, source_alignment, swizzle,
+//@ # threads, Offset, block_count, block_index, stored_vectors, vector_index, image_vectors, image_step.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/global.cuh"
 #include "tmajit/permute.cuh"
@@ -23,11 +18,9 @@ namespace tmajit {
 
 constexpr u32 vector_bytes = vector * element_bytes;
 constexpr u32 banks = 128 / vector_bytes;  // of shared memory, a vector wide
-//@ if staggered
-constexpr u32 before = 1;  // blocks of a row before the tile
-//@ end
 constexpr u32 column_step = image_step().at[column];
 using Line = Vector<vector_bytes>;
+using Element = Bits<element_bytes>::Type;
 
 // Neighbouring blocks of a load are a multiple of all banks apart in the image; the index of their column keeps
 // them off each other's.
@@ -45,65 +38,81 @@ __device__ __forceinline__ i32 kept(i32 value) {
   return __shfl_sync(~0U, value, 0);
 }
 
-// ---- from the source to the image ----
+//@ each n from 8 to 16 by 8 if vector
+// Lines of the source begin at multiples of their vectors, or of 8 or 4 bytes.
+struct AlignedLines {
+  static __device__ __forceinline__ void load(Line& line, const u8* from) { ptx::load_vector$n(line.word, from); }
+};
+struct LinesBy8 {
+  static __device__ __forceinline__ void load(Line& line, const u8* from) { ptx::load_vector$n_by_8(line.word, from); }
+};
+struct LinesBy4 {
+  static __device__ __forceinline__ void load(Line& line, const u8* from) { ptx::load_vector$n_by_4(line.word, from); }
+};
+// Lines begin anywhere: load() reads the words that hold one.
+struct LinesAnywhere {
+  static __device__ __forceinline__ void load(Line& line, const u8* from) { ptx::load_vector$n_anywhere(line.word, from); }
+};
+// The destination's elements may be between those of the source: load() reads nothing else.
+struct OwnLines {
+  static __device__ __forceinline__ void load(Line& line, const u8* from) { load_narrowly<source_alignment>(line.word, from); }
+};
 
-__device__ __forceinline__ Line load_line(const u8* from) {
+// Puts a vector at `position` of the image, which begins at the shared address `image_at`.
+__device__ __forceinline__ void store_to_image(u32 image_at, u32 position, const Line& line) {
+  ptx::store_shared$n(image_at + position * vector_bytes, line.word);
+}
+__device__ __forceinline__ Line load_from_image(u32 image_at, u32 position) {
   Line line;
-//@ if aligned
-//@ if vector8
-  ptx::load_vector8(line.word, from);
-//@ else
-  ptx::load_vector16(line.word, from);
-//@ end
-//@ else
-//@ if unaligned
-//@ if vector8
-  ptx::load_vector8_anywhere(line.word, from);
-//@ else
-  ptx::load_vector16_anywhere(line.word, from);
-//@ end
-//@ else
-//@ if interleaved
-  load_narrowly<source_alignment>(line.word, from);
-//@ else
-//@ if vector8
-  ptx::load_vector8_by_4(line.word, from);
-//@ else
-  if constexpr (source_alignment == 8) {
-    ptx::load_vector16_by_8(line.word, from);
-  } else {
-    ptx::load_vector16_by_4(line.word, from);
-  }
-//@ end
-//@ end
-//@ end
-//@ end
+  ptx::load_shared$n(line.word, image_at + position * vector_bytes);
   return line;
 }
-
-//@ if cut
-//@ if !interleaved
-//@ if unaligned
-// Whether load_line() reads nothing but the source's own bytes for any line from `low` to `high`.
-__device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const u8* low, const u8* high) {
-  return enclosing_word(low) >= views.source_begin && high + vector_bytes + 4 <= views.source_end;
+__device__ __forceinline__ void store_line(u8* to, const Line& line) {
+  ptx::store_vector$n(to, line.word);
 }
-//@ else
-// Whether load_line() reads nothing but the source's own bytes for any line to `high`.
-__device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const u8* high) {
-  return high + vector_bytes <= views.source_end;
+
+// The vector that begins `bytes` after the first byte of `low`.
+__device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 bytes) {
+  constexpr u32 words = vector_bytes / 4;
+  u32 word[words + 1];
+  ptx::words_of$n(word, low.word, high.word, bytes);
+  Line result;
+#pragma unroll
+  for (u32 k = 0; k < words; ++k) {
+    result.word[k] = element_bytes < 4 ? __funnelshift_r(word[k], word[k + 1], bytes % 4 * 8) : word[k];
+  }
+  return result;
 }
 //@ end
 
-//@ end
-// What exists of a block at an edge, line by line: this is rare, and short to compile.
-//@ if interleaved
-__device__ __noinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step,
-                                      u32 lines, u32 count) {
-  using Element = Bits<element_bytes>::Type;
+// ---- from the source to the image ----
+
+// A block at an edge: where its lines begin, how many exist, and how many elements of each.
+struct CutBlock {
+  const u8* from;
+  Offset step;
+  u32 lines;
+  u32 count;
+};
+
+// Both put what exists of a block into the image element by element: this is rare, and short to compile. The last line
+// stands for those that do not exist.
+__device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const CutBlock& own) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i) {
-    // All loads are under way at once; the last element and the last line stand for those that do not exist.
+    // A vector that ends before the block does is loaded with it.
+#pragma unroll 1
+    for (u32 j = 0; j < own.count; ++j) {
+      reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] =
+          reinterpret_cast<const Element*>(own.from + static_cast<Offset>(least(i, own.lines - 1)) * own.step)[j];
+    }
+  }
+}
+__device__ __noinline__ void move_own_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step, u32 lines,
+                                          u32 count) {
+#pragma unroll 1
+  for (u32 i = 0; i < vector; ++i) {
+    // All loads are in flight at once; the last element stands for those that do not exist.
     Element element[vector];
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) element[j] = reinterpret_cast<const Element*>(from)[least(j, count - 1)];
@@ -114,31 +123,41 @@ __device__ __noinline__ void move_end(Line* image, u32 position, u32 column_inde
     if (i + 1 < lines) from += step;
   }
 }
-//@ else
-__device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const u8* from, Offset step,
-                                         u32 lines, u32 count) {
-  using Element = Bits<element_bytes>::Type;
-#pragma unroll 1
-  for (u32 i = 0; i < vector; ++i) {
-    // The last line stands for those that do not exist: a vector that ends before them is loaded with them.
-#pragma unroll 1
-    for (u32 j = 0; j < count; ++j) {
-      reinterpret_cast<Element*>(&image[swizzled_line(position, j, column_index)])[i] =
-          reinterpret_cast<const Element*>(from + static_cast<Offset>(least(i, lines - 1)) * step)[j];
-    }
-  }
-}
-//@ end
 
-//@ end
-// Puts a vector at `position` of the image, which begins at the shared address `image_at`.
-__device__ __forceinline__ void store_to_image(u32 image_at, u32 position, const Line& line) {
-//@ if vector8
-  ptx::store_shared8(image_at + position * vector_bytes, line.word);
-//@ else
-  ptx::store_shared16(image_at + position * vector_bytes, line.word);
-//@ end
+// Vectors at an edge take their neighbours in memory with them; what those bring is not stored. Only at the very ends of the
+// source there is no neighbour: then the block is moved by elements.
+struct SharedEdges {
+  static __device__ __forceinline__ bool moved(const params::ViewPair<rank>& views, Line* image, u32 position, u32 column_index,
+                                               const CutBlock& own) {
+    const Offset last = static_cast<Offset>(own.lines - 1) * own.step;
+    const u8* high = own.from + (own.step > 0 ? last : 0);
+    if (high + vector_bytes <= views.source_end) return false;
+    move_end(image, position, column_index, own);
+    return true;
+  }
+};
+// The same where lines begin anywhere: their words must all be the source's.
+__device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const u8* low, const u8* high) {
+  return enclosing_word(low) >= views.source_begin && high + vector_bytes + 4 <= views.source_end;
 }
+struct WordEdges {
+  static __device__ __forceinline__ bool moved(const params::ViewPair<rank>& views, Line* image, u32 position, u32 column_index,
+                                               const CutBlock& own) {
+    const Offset last = static_cast<Offset>(own.lines - 1) * own.step;
+    if (holds(views, own.from + (own.step > 0 ? 0 : last), own.from + (own.step > 0 ? last : 0))) return false;
+    move_end(image, position, column_index, own);
+    return true;
+  }
+};
+// Neighbours in memory may be the destination's, which other CTAs write: each block at an edge is moved by elements.
+struct OwnEdges {
+  static __device__ __forceinline__ bool moved(const params::ViewPair<rank>&, Line* image, u32 position, u32 column_index,
+                                               const CutBlock& own) {
+    if (own.lines == vector && own.count == vector) return false;
+    move_own_end(image, position, column_index, own.from, own.step, own.lines, own.count);
+    return true;
+  }
+};
 
 __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
                                             Line* image, u32 image_at) {
@@ -155,46 +174,24 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
 //@ each d
     at[d] = static_cast<i32>(index[d] * (d == row || d == column ? vector : 1));
     position += d == row ? index[d] : at[d] * image_step().at[d];
-//@ if staggered
     if (d == row) at[d] -= before * vector;
-//@ end
     offset += static_cast<Offset>(at[d]) * static_cast<Offset>(d == column ? element_bytes : views.source_step[d]);
     exists = exists && at[d] < tile.inside[d];
 //@ end
-//@ if staggered
-    exists = exists && (at[row] >= 0 || tile.origin > 0);
-//@ end
+    exists = exists && (before == 0 || at[row] >= 0 || tile.origin > 0);
     if (!exists) continue;
 
     Block<element_bytes, vector_bytes> block;
     const u8* from = tile.source + offset;
     const Offset step = static_cast<Offset>(views.source_step[row]);
 //@ if cut
-    const u32 present = least(tile.inside[row] - at[row], vector);  // lines
-//@ if interleaved
-    // At the tile's edge the neighbours in memory may be the destination's, which others write.
-    if (present < vector || tile.inside[column] - at[column] < static_cast<i32>(vector)) {
-//@ else
-    // At the tile's edge vectors take their neighbours in memory with them, and the last line stands for those
-    // that do not exist: what it brings is not stored. Only at the very ends of the source there is no neighbour.
-    const Offset last = static_cast<Offset>(present - 1) * step;
-//@ if unaligned
-    if (!holds(views, from + (step > 0 ? 0 : last), from + (step > 0 ? last : 0))) {
-//@ else
-    if (!holds(views, from + (step > 0 ? last : 0))) {
-//@ end
-//@ end
-      move_end(image, position, at[column], from, step, present,
-               least(tile.inside[column] - at[column], vector));
-      continue;
-    }
+    const CutBlock own{from, step, least(tile.inside[row] - at[row], vector), least(tile.inside[column] - at[column], vector)};
+    if (Edges::moved(views, image, position, at[column], own)) continue;
 #pragma unroll
-    for (u32 i = 0; i < vector; ++i) {
-      block.row[i] = load_line(from + static_cast<Offset>(least(i, present - 1)) * step);
-    }
+    for (u32 i = 0; i < vector; ++i) Lines::load(block.row[i], from + static_cast<Offset>(least(i, own.lines - 1)) * step);
 //@ else
 #pragma unroll
-    for (u32 i = 0; i < vector; ++i) block.row[i] = load_line(from + static_cast<Offset>(i) * step);
+    for (u32 i = 0; i < vector; ++i) Lines::load(block.row[i], from + static_cast<Offset>(i) * step);
 //@ end
     block = transpose(block);
 #pragma unroll
@@ -206,38 +203,7 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
 
 // ---- from the image to the destination ----
 
-//@ if staggered
-// The vector that begins `bytes` after the first byte of `low`.
-__device__ __forceinline__ Line shifted(const Line& low, const Line& high, u32 bytes) {
-  constexpr u32 words = vector_bytes / 4;
-  u32 word[words + 1];
-//@ if vector8
-  ptx::words_of8(word, low.word, high.word, bytes);
-//@ else
-  ptx::words_of16(word, low.word, high.word, bytes);
-//@ end
-  Line result;
-#pragma unroll
-  for (u32 k = 0; k < words; ++k) {
-    result.word[k] = element_bytes < 4 ? __funnelshift_r(word[k], word[k + 1], bytes % 4 * 8) : word[k];
-  }
-  return result;
-}
-
-//@ end
-// The vector at `position` of the image, which begins at the shared address `image_at`.
-__device__ __forceinline__ Line load_from_image(u32 image_at, u32 position) {
-  Line line;
-//@ if vector8
-  ptx::load_shared8(line.word, image_at + position * vector_bytes);
-//@ else
-  ptx::load_shared16(line.word, image_at + position * vector_bytes);
-//@ end
-  return line;
-}
-
-//@ if staggered
-// Of a row whose vectors begin `past` bytes before their places in the tile, the one that ends in the block at `position`,
+// A vector of a row whose vectors begin `past` bytes before their places in the tile: it ends in the block at `position`,
 // unless nothing is past, and in the block after it.
 __device__ __forceinline__ Line picked(u32 image_at, u32 position, u32 column_index, u32 past) {
   const Line line = load_from_image(image_at, swizzled(position + 1, column_index));
@@ -245,21 +211,10 @@ __device__ __forceinline__ Line picked(u32 image_at, u32 position, u32 column_in
   return shifted(low, line, (vector_bytes - past) % vector_bytes);
 }
 
-//@ end
-__device__ __forceinline__ void store_line(u8* to, const Line& line) {
-//@ if vector8
-  ptx::store_vector8(to, line.word);
-//@ else
-  ptx::store_vector16(to, line.word);
-//@ end
-}
-
-//@ if cut
 // Elements `first` to `last` of the vector at `to`, one by one: this is rare, and short to compile. The vector begins
 // with element `from` of the row of the image that begins at `position`.
 __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 position, u32 column_index, u32 from,
                                                u32 first, u32 last) {
-  using Element = Bits<element_bytes>::Type;
   // Those of one block, and from `split` on those of the next.
   const u32 split = vector - from % vector;
   const u32 block = position + from / vector;
@@ -269,13 +224,10 @@ __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 po
   for (u32 k = first; k < last; ++k) reinterpret_cast<Element*>(to)[k] = (k < split ? low : high)[k];
 }
 
-//@ end
 __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Line* image, u32 image_at) {
-//@ if staggered
   // The first place in the tile of a whole vector: before the tensor there is nothing.
-  const i32 lowest = tile.origin > 0 ? -static_cast<i32>(vector) : 0;
-//@ end
+  const i32 lowest = tile.origin > 0 ? -static_cast<i32>(before * vector) : 0;
   i32 inside[rank];
 //@ each d
   inside[d] = kept(tile.inside[d]);
@@ -296,12 +248,12 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
 //@ end
     u8* to = tile.destination + offset;  // the row's first element in the tile
 //@ if staggered
+    // Only what exists was put into the image.
     const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes;
     to += static_cast<i32>(index[row] * vector_bytes) - static_cast<i32>(past);
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
     const i32 left = inside[row] - at;
     if (!exists || left <= 0) continue;
-    // Only what exists was put into the image.
     const u32 first = at < lowest ? -at : 0;
     const u32 last = least(left, vector);
     if (first == 0 && last == vector) {

@@ -6,7 +6,6 @@
 
 namespace tmajit {
 
-//@ used packed
 template <class Element, u32 n>
 __device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>& raw) {
   if constexpr (sizeof(raw) == sizeof(Pack<Element, n>)) {
@@ -17,8 +16,7 @@ __device__ __forceinline__ Pack<Element, n> packed(const Raw<sizeof(Element), n>
     return pack;
   }
 }
-//@ end
-//@ used raw
+
 template <class Element, u32 n>
 __device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& pack) {
   if constexpr (sizeof(pack) == sizeof(Raw<sizeof(Element), n>)) {
@@ -27,9 +25,7 @@ __device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& p
     return {{pack.words[0]}};
   }
 }
-//@ end
 
-//@ used AllValues
 // Values of as many elements of each source.
 template <u32 i, u32 n>
 struct SourceValues {
@@ -38,8 +34,6 @@ struct SourceValues {
 template <u32 n, u32... i>
 struct AllValues : SourceValues<i, n>... {};
 
-//@ end
-//@ used result_of
 // What a result, or a padding, is in the destination.
 template <class T>
 __device__ __forceinline__ Value<Destination::Element> result_of(T value) {
@@ -50,8 +44,6 @@ __device__ __forceinline__ Value<Destination::Element> result_of(T value) {
 //@ end
 }
 
-//@ end
-//@ used padding_bits
 // The bits of an element that is padding.
 __device__ __forceinline__ auto padding_bits(double value) {
   const Value<Destination::Element> twice[2] = {result_of(value), result_of(value)};
@@ -60,5 +52,4 @@ __device__ __forceinline__ auto padding_bits(double value) {
   return raw<Destination::Element, 2>(pack).get(0);
 }
 
-//@ end
 }  // namespace tmajit

@@ -1,6 +1,7 @@
 /// The lines of templates that choose what a source holds.
 #include "codegen/directives.hpp"
 
+#include "codegen/definitions.hpp"
 #include "codegen/templates.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -127,6 +128,30 @@ TEST_CASE("unused text is left out, and text that only it uses") {
   CHECK(without_unused(text, "x + four()") == "int four();\n");
   CHECK(without_unused(text + "// one\n\"two\\\" two\" threefour four_;\n", "") ==
         "// one\n\"two\\\" two\" threefour four_;\n");
+}
+
+TEST_CASE(
+    "a kernel's definitions are kept where kept code names them, with the comments directly above them") {
+  const std::string text =
+      "namespace n {\n\n// apart\n\n// one\ntemplate <class T, u32 n = 2>\nstruct One {\n  T f() { return "
+      "{}; }\n};\n"
+      "// two\n__device__ Raw<sizeof(u32), 2> two(One<u32> one,\n                               u32 n) {\n  "
+      "return {};\n}\n"
+      "using Three = One<u32>;  // three\nconstexpr u32 four = 4 < 5;\ntemplate <> constexpr bool five<u32> "
+      "= true;\n"
+      "enum class Six : u32 { a };\nstatic_assert(sizeof(u32) == 4);\n#pragma nothing\n\n}  // namespace n\n";
+  const std::string rest = "static_assert(sizeof(u32) == 4);\n#pragma nothing\n\n}  // namespace n\n";
+  const auto kept = [&](std::string_view users) { return without_unused(with_uses(text), users); };
+  const std::string start = "namespace n {\n\n// apart\n\n";
+  const std::string one = text.substr(start.size(), text.find("// two") - start.size());
+  const std::string two = text.substr(text.find("// two"), text.find("using Three") - text.find("// two"));
+  CHECK(kept("") == start + rest);
+  CHECK(kept("One") == start + one + rest);
+  CHECK(kept("two(x)") == start + one + two + rest);
+  CHECK(kept("Three") == start + one + "using Three = One<u32>;  // three\n" + rest);
+  CHECK(kept("four + five<u32>") ==
+        start + "constexpr u32 four = 4 < 5;\ntemplate <> constexpr bool five<u32> = true;\n" + rest);
+  CHECK(kept("Six::a") == start + "enum class Six : u32 { a };\n" + rest);
 }
 
 TEST_CASE("only the used repetitions of a text are kept") {

@@ -162,10 +162,10 @@ class EngineRows final : public EngineRowsBase {
         .map_rank = map_order(tile).rank(),
         .most_threads = warp_lanes,
         .call = "engine_rows(destination, source, grid, box)"};
-    parts.set("parts", facts.parts != 0);
     parts.facts += number_fact("rank", facts.rank);
     parts.facts += number_fact("map_rank", parts.map_rank, "of the tensor maps");
     parts.facts += number_fact("stages", facts.stages, "tiles that a CTA has in flight");
+    parts.facts += flag_fact("in_parts", facts.parts != 0, "a tile is more than one box");
     parts.facts += "// Where the boxes of a tile begin, innermost dimension first.\n";
     parts.facts += box_function("source", tile);
     parts.facts += box_function("destination", tile);

@@ -47,20 +47,32 @@ std::vector<Digit> digits_of_chunks(const GeneralFacts& facts) {
   return digits;
 }
 
+/// The struct by which threads load a source (templates/kernels/chunk_sources.cuh).
+std::string_view policy_of(const GeneralFacts& facts, const SourceFacts& source) {
+  switch (source.access) {
+    case Access::repeat: return "Repeated";
+    case Access::elements: return "Separate";
+    case Access::image: return "Imaged";
+    case Access::run: break;
+  }
+  return source.interleaved != 0 ? "OwnRun"
+         : source.alignment < 4  ? "RunAnywhere"
+         : facts.whole == 0      ? "CutRun"
+                                 : "WholeRun";
+}
+
 std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
   const SourceFacts& source = facts.source[i];
   const ElementType type = source.element_type();
   std::string out = fmt::format("template <>\nstruct Source<{}> {{\n", i);
   out += fmt::format("  using Element = {};\n", facts.computes != 0 ? device_type(type) : bits_type(type));
-  out += fmt::format("  static constexpr Access access = Access::{};\n", name(source.access));
+  out += policy_fact("Access", policy_of(facts, source), {}, "  ");
+  if (source.access == Access::repeat) out += "  static " + flag_fact("padded", facts.padded != 0);
+  if (facts.has_image()) out += "  static " + flag_fact("is_image", source.access == Access::image);
   if (source.access == Access::run) {
     out += fmt::format("  static constexpr i32 stride = {};  // elements, along the row\n", source.stride);
   }
   out += fmt::format("  static constexpr u32 alignment = {};\n", source.alignment);
-  if (facts.is_interleaved() && source.access == Access::run) {
-    out += fmt::format("  static constexpr bool interleaved = {};  // with the destination\n",
-                       source.interleaved != 0);
-  }
   if (source.access == Access::image) {
     out += fmt::format("  static constexpr u32 image = {};  // offset in shared memory\n", source.offset);
     out += fmt::format("  static constexpr u32 outer = {};  // of the dimensions that a line spans\n",
@@ -223,24 +235,24 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
             "Threads load, compute and store chunks of a row, wherever the sources lie. The copy engine "
             "is not used: views here have strides or alignments that no tensor map takes.",
         .most_threads = facts.has_image() ? 0 : most_chunk_threads(facts),
-        .call = fmt::format("compute_views(views{}{})", facts.padded != 0 ? ", window" : "",
-                            facts.has_image() ? "" : ", sides")};
+        .call = facts.has_image()   ? "compute_through_images(tmajit::AllSources{}, views)"
+                : facts.padded != 0 ? "compute_padded(views, window, sides)"
+                                    : "compute_views(tmajit::AllSources{}, views, sides)"};
     add_chunk_parts(parts, facts, expression);
     parts.set("padded", facts.padded != 0);
+    parts.set("image", facts.has_image());
     std::string& out = parts.facts;
     const auto digits = facts.has_image() ? digits_of_chunks(facts) : std::vector<Digit>{};
     out += chunk_fact_text(facts, digits, facts.computes == 0 && facts.padded == 0);
+    if (facts.has_image() || facts.padded != 0)
+      out += flag_fact("staggered", facts.staggered != 0, "rows begin between boundaries of chunks");
     out += "template <u32 i>\nstruct Source;\n";
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       out += source_facts(facts, i);
       const ElementType of_source = facts.source[i].element_type();
       parts.elements.push_back(of_source);
       parts.inputs.push_back(of_source);
-      parts.set(tmajit::name(facts.source[i].access));
-      parts.set("unaligned", facts.source[i].access == Access::run && facts.source[i].alignment < 4 &&
-                                 facts.source[i].interleaved == 0);
     }
-    parts.set("interleaved", facts.is_interleaved());
     out += all_sources_fact(facts.sources);
     return parts;
   }

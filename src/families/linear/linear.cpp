@@ -246,11 +246,15 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
         .call = "move_line(plan)"};
     parts.set("padded", facts.padded != 0);
     parts.set("computes", facts.computes != 0);
-    parts.set("short_rows", facts.short_rows != 0);
     parts.set("wraps", facts.wraps != 0);
     parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
                   number_fact("in_word", facts.in_word, "elements of a word") +
                   number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);
+    parts.facts += fmt::format("using Plan = {};\n",
+                               facts.padded != 0 ? "params::PaddedLine<rank>"
+                                                 : fmt::format("params::Line<rank, {}>", facts.sources));
+    parts.facts += policy_fact("Reach", facts.padded != 0 ? "InWindow" : "Everywhere", "of the sources");
+    parts.facts += policy_fact("Words", facts.short_rows != 0 ? "ShortRows" : "Rows", "the elements of one");
     std::array<ElementType, max_inputs> from{};
     for (std::uint32_t s = 0; s < facts.sources; ++s) from[s] = static_cast<ElementType>(facts.source[s]);
     add_element_types(parts, facts.element_type(), std::span(from).first(facts.sources),

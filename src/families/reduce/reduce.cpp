@@ -262,20 +262,23 @@ class Reduce final : public ReduceBase {
                           "registers and shared memory in an order that never changes.",
                       .most_threads = reduction_threads,
                       .call = facts.split != 0 ? "reduce_tile(plan, scratch)" : "reduce_tile(plan)"};
-    parts.set("columns", facts.columns != 0);
-    parts.set("counted", facts.reduced_digits == 0);
-    parts.set("wide", facts.wide != 0);
-    parts.set("staggered", facts.staggered != 0);
-    parts.set("cut", facts.cut != 0);
-    parts.set("split", facts.split != 0);
+    const bool columns = facts.columns != 0;
+    const bool staggered = facts.staggered != 0;
     // Where a row is one piece, its elements outside whole vectors are processed separately.
-    const bool ended = facts.cut != 0 && facts.reduced_digits == 1 && facts.columns == 0;
+    const bool ended = facts.cut != 0 && facts.reduced_digits == 1 && !columns;
+    const bool ranged = facts.cut != 0 && !ended;
+    parts.set("columns", columns);
+    parts.set("split", facts.split != 0);
     parts.set("ended", ended);
-    parts.set("ranged", facts.cut != 0 && !ended);
+    parts.set("ranged", ranged);
     parts.facts = number_fact("vector", facts.vector, "elements of an item");
     parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
-    if (facts.reduced_digits != 0)
-      parts.facts += number_fact("reduced_digits", facts.reduced_digits, "dimensions that are reduced");
+    parts.facts += number_fact("reduced_digits", facts.reduced_digits,
+                               facts.reduced_digits == 0 ? "a launch says how many dimensions are reduced"
+                                                         : "dimensions that are reduced");
+    parts.facts += flag_fact("columns", columns);
+    if (ended) parts.facts += flag_fact("staggered", staggered, "rows begin between vectors");
+    if (ranged) parts.facts += policy_fact("Rows", staggered ? "StaggeredRows" : "CutRows");
     parts.facts += fmt::format("using Index = {};  // of items\n", facts.wide != 0 ? "u64" : "u32");
     parts.facts += reducer_fact(static_cast<ReductionOp>(facts.op));
     std::vector<ElementType> from;

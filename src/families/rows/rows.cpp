@@ -152,10 +152,10 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
         .element_bytes = facts.whole() ? 0 : facts.element_bytes,
         .most_threads = most_row_threads(facts.turns),
         .call = "move_rows(views, sides)"};
-    parts.set("cut", !facts.whole());
     parts.facts = number_fact("rank", facts.rank) + offset_fact(facts.wide_offsets);
     parts.facts += number_fact("element_bytes", facts.element_bytes);
     parts.facts += number_fact("turns", facts.turns, "vectors that a thread has in flight");
+    parts.facts += policy_fact("Edges", facts.whole() ? "WholeVectors" : "CutVectors");
     parts.facts += tile_index_fact(facts.rank, in_order());
     return parts;
   }

@@ -273,7 +273,6 @@ class ScanFamily final : public ScanBase {
     parts.set("alone", facts.alone != 0);
     parts.set("staggered", facts.staggered != 0);
     parts.set("cut", facts.cut != 0);
-    parts.set("wide", facts.wide != 0);
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
     if (facts.packed != 0)

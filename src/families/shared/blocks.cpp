@@ -280,11 +280,6 @@ void BlockFamily::classify(const Candidate& candidate, const Problem& problem, S
 
 SourceParts BlockFamily::parts_of(const BlockFacts& facts) {
   SourceParts parts{.rank = facts.rank, .element_bytes = facts.element_bytes};
-  parts.set("cut", facts.whole == 0);
-  parts.set("staggered", facts.staggered != 0);
-  parts.set("unaligned", facts.alignment < 4 && facts.interleaved == 0);
-  parts.set("interleaved", facts.interleaved != 0);
-  parts.set("vector8", facts.vector_bytes() == 8);
   parts.facts = block_fact_text(facts);
   parts.facts += tile_index_fact(facts.rank, tile_dimensions(facts));
   parts.facts += number_fact("vector", facts.vector, "elements of a block's side");

@@ -118,6 +118,10 @@ std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digi
   out += number_fact("chunk", facts.chunk, "elements that a thread does at a time");
   out += number_fact("turns", facts.turns, "chunks that it has in flight");
   if (!digits.empty()) out += "// Chunk n of the tile.\n" + index_function("chunk_index", digits, facts.rank);
+  out += flag_fact("cut", facts.whole == 0);
+  out += policy_fact("Stores", facts.contiguous == 0 ? "StridedChunks"
+                               : facts.whole != 0    ? "WholeChunks"
+                                                     : "CutChunks");
   out += fmt::format(
       "struct Destination {{\n  using Element = {};\n  static constexpr u32 alignment = {};\n}};\n",
       bits ? bits_type(type) : device_type(type), facts.alignment);

@@ -21,6 +21,17 @@ constexpr std::array stencil_tunings{
 constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "map2", "map3",
                                                              "map4", "map5", "map6", "map7"};
 
+/// The struct of templates/kernels/stencil.cu that tells what is beyond an edge.
+std::string_view edge_policy(Boundary boundary) {
+  switch (boundary) {
+    case Boundary::constant: return "Number";
+    case Boundary::clamp: return "Clamp";
+    case Boundary::wrap: return "Wrap";
+    case Boundary::reflect: return "Reflect";
+    default: return "Zeros";
+  }
+}
+
 struct StencilChoice {
   PerDimension tile{};
   std::uint32_t threads = 0;
@@ -133,19 +144,23 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
     parts.neighbours = true;
     parts.set("engine", engine);
     parts.set("edges", !engine || boundary != Boundary::zero);
-    parts.set("inside",
-              boundary == Boundary::clamp || boundary == Boundary::wrap || boundary == Boundary::reflect);
-    if (boundary != Boundary::zero) parts.set(tmajit::name(boundary));
     parts.facts = chunk_fact_text(facts, {}, false) + stencil_fact_text(facts, expression);
-    std::string maps;
+    parts.facts += policy_fact("Edges", edge_policy(boundary), "elements beyond one");
+    const bool maps = boundary != Boundary::zero && boundary != Boundary::constant;
+    parts.facts +=
+        number_fact("mapped", engine && maps && facts.window_planes() > 1 ? facts.march : facts.rank,
+                    "of which whole planes beyond an edge are loaded from inside");
+    parts.facts += flag_fact("loads_by_engine", engine);
+    std::string maps_text;
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       const ElementType type = facts.source[i].element_type();
       parts.elements.push_back(type);
       parts.inputs.push_back(type);
-      if (engine) maps += fmt::format(", {}", map_names[i]);
+      if (engine) maps_text += fmt::format(", {}", map_names[i]);
     }
-    parts.call =
-        fmt::format("stencil(views, tiles, {}{})", boundary == Boundary::constant ? "value" : "0.0", maps);
+    parts.call = fmt::format("stencil_by_{}(tmajit::AllSources{{}}, views, tiles, {}{})",
+                             engine ? "engine" : "threads", boundary == Boundary::constant ? "value" : "0.0",
+                             maps_text);
     return parts;
   }
 };

@@ -102,14 +102,15 @@ std::string operand_facts(const TileSpec& spec, const SharedLayout& layout) {
 
 std::string call_of(const TileSpec& spec, std::string_view function) {
   if (spec.traits->by_addresses) return fmt::format("{}(out, in, count)", function);
+  const std::string_view ends = spec.row_tails != 0 ? "_and_ends" : "";
   const std::string_view tail = spec.row_tails != 0 ? ", tail" : "";
   if (!spec.traits->computes) {
-    return fmt::format("{}({}, source, grid{})", function,
+    return fmt::format("{}{}({}, source, grid{})", function, ends,
                        spec.traits->writes_images ? "images" : "destination", tail);
   }
   std::string inputs;
   for (std::uint32_t i = 0; i < spec.inputs; ++i) inputs += fmt::format(", x{}", i);
-  return fmt::format("{}(grid{}, out{})", function, tail, inputs);
+  return fmt::format("{}{}(grid{}, out{})", function, ends, tail, inputs);
 }
 
 /// The start of a chunk within a row depends on the addresses. `t` and `tile_index` must not, so they are
@@ -157,7 +158,9 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
   out += fmt::format("//@ used Coordinate\nusing Coordinate = {};\n//@ end\n", is_row ? "u64" : "u32");
   out += operand_facts(spec, layout);
   if (is_row) place_by_coordinate(parts);
-  parts.set("bulk", is_row);
+  parts.places = true;
+  const bool reads = parts.reads.g || parts.reads.t || parts.reads.tile_index;
+  out += policy_fact("Where", reads ? "Somewhere" : "Nowhere", "elements are, for the expression");
   parts.result = spec.output().type;
   for (std::uint32_t i = 0; i < spec.inputs; ++i) {
     parts.inputs.push_back(spec.input(i).type);

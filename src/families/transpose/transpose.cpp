@@ -107,6 +107,9 @@ class Transpose final : public BlockFamily {
     const auto facts = facts_of<BlockFacts>(candidate);
     const TileImage image(facts);
     SourceParts parts = parts_of(facts);
+    parts.set("cut", facts.whole == 0);
+    parts.set("staggered", facts.staggered != 0);
+    parts.set(fmt::format("vector{}", facts.vector_bytes()));
     parts.why =
         "Threads load vectors along the source's lines and transpose them in registers. The copy engine is "
         "not "
@@ -117,10 +120,18 @@ class Transpose final : public BlockFamily {
     parts.call = "transpose_tile(views)";
     parts.facts +=
         number_fact("swizzle", image.best_swizzle(), "banks from one block of a column to the next");
-    const bool aligned = facts.alignment >= facts.vector_bytes();
-    parts.set("aligned", aligned);
-    if (!aligned && (facts.alignment >= 4 || facts.interleaved != 0))
-      parts.facts += number_fact("source_alignment", facts.alignment, "bytes");
+    const bool interleaved = facts.interleaved != 0;
+    parts.facts += policy_fact("Lines", facts.alignment >= facts.vector_bytes() ? "AlignedLines"
+                                        : interleaved                           ? "OwnLines"
+                                        : facts.alignment == 8                  ? "LinesBy8"
+                                        : facts.alignment == 4                  ? "LinesBy4"
+                                                                                : "LinesAnywhere");
+    const bool by_words = !interleaved && facts.alignment < 4;
+    if (facts.whole == 0) {
+      parts.facts += policy_fact("Edges", interleaved ? "OwnEdges" : by_words ? "WordEdges" : "SharedEdges");
+    }
+    parts.facts += number_fact("before", facts.staggered, "blocks of a row before the tile");
+    if (interleaved) parts.facts += number_fact("source_alignment", facts.alignment, "bytes");
     parts.facts +=
         number_fact("image_vectors", image.bytes() / facts.vector_bytes(), "of the tile in shared memory");
     parts.facts += extent_fact("image_step", std::span(image.step()).first(facts.rank),

@@ -1,0 +1,84 @@
+// Padding: the elements of a destination that its source does not reach.
+//@ # Facts of the kernel: those of chunks.cuh, staggered.
+#pragma once
+#include "tmajit/chunks.cuh"
+
+namespace tmajit {
+
+// Whether the source reaches all of the tile. The CTA's threads agree on it, and then leave the window alone: what a
+// chunk of 16 bytes takes in instructions decides how fast bytes are padded, where wider elements wait for memory.
+__device__ __forceinline__ bool covers(const params::Window<rank>& window, const Tile<rank>& tile) {
+  constexpr u32 before = staggered ? chunk - 1 : 0;  // elements of a row that come before the tile
+  bool all = true;
+//@ each d
+  all &= static_cast<i64>(tile.origin[d]) - (d == row ? before : 0) >= window.first[d];
+  all &= static_cast<i64>(tile.origin[d]) + tile.inside[d] <= window.end[d];
+//@ end
+  return all;
+}
+
+// The elements of a chunk that exist in the source.
+__device__ __forceinline__ void clip(const params::Window<rank>& window, const Tile<rank>& tile, const Chunk& own, u32& first,
+                                     u32& last) {
+#pragma unroll
+  for (u32 d = 0; d < rank; ++d) {
+    const i64 at = static_cast<i64>(tile.origin[d]) + own.at[d];
+    if (d != row) {
+      if (at < window.first[d] || at >= window.end[d]) last = 0;
+    } else {
+      const i64 begin = window.first[d] - at;
+      const i64 end = window.end[d] - at;
+      if (begin > static_cast<i64>(first)) first = begin < static_cast<i64>(chunk) ? static_cast<u32>(begin) : chunk;
+      if (end < static_cast<i64>(last)) last = end > 0 ? static_cast<u32>(end) : 0;
+    }
+  }
+}
+
+// The bits of a word from bit `first` on, which may lie before or behind it.
+__device__ __forceinline__ u32 bits_from(i32 first) {
+  return __funnelshift_lc(0, ~0U, max(first, 0));
+}
+
+// Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
+__device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
+  const auto around = padding_bits(window.value);
+  Result all{};
+//@ if words
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) all.set(k, k < first || k >= last ? around : result.get(k));
+  result = all;
+//@ else
+#pragma unroll
+  for (u32 k = 0; k < chunk; ++k) all.set(k, around);
+  constexpr i32 bits = 8 * sizeof(Destination::Element);
+  const i32 begin = bits * static_cast<i32>(first);
+  const i32 end = bits * static_cast<i32>(last);
+#pragma unroll
+  for (i32 w = 0; w < static_cast<i32>(result.words); ++w) {
+    const u32 own = bits_from(begin - 32 * w) & ~bits_from(end - 32 * w);
+    result.word[w] = (result.word[w] & own) | (all.word[w] & ~own);
+  }
+//@ end
+}
+
+struct Padding {
+  const params::Window<rank>& window;
+  const Tile<rank>& tile;
+  bool covered;  // found out for elements shorter than a word
+
+  __device__ __forceinline__ void clip_chunk(const Chunk& own, u32& first, u32& last) const {
+    if (!covered) clip(window, tile, own, first, last);
+  }
+  __device__ __forceinline__ void set(Result& result, const Chunk& own, u32 first, u32 last) const {
+    if (first > own.first || last < own.last) surround(result, window, first, last);
+  }
+};
+struct Filled {
+  const params::Window<rank>& window;
+
+  __device__ __forceinline__ Padding padding(const Tile<rank>& tile) const {
+    return {window, tile, sizeof(Destination::Element) < 4 && covers(window, tile)};
+  }
+};
+
+}  // namespace tmajit

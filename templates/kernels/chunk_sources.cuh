@@ -1,0 +1,124 @@
+// How a thread comes by the elements of its chunk.
+//@ # Facts of the kernel: those of chunks.cuh and Source<i>, whose Access is one of these.
+#pragma once
+#include "tmajit/chunks.cuh"
+
+namespace tmajit {
+
+template <class From>
+using Chosen = Raw<sizeof(typename From::Element), chunk>;
+
+// All of them are the same one.
+struct Repeated {
+  template <class From>
+  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+                                              u32 first, u32 last, const u8*) {
+    const auto same = *reinterpret_cast<const typename Chosen<From>::Element*>(own.in(view, tile, view.step[row]));
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) {
+      if (!From::padded || (k >= first && k < last)) out.set(k, same);  // the others are set to the padding
+    }
+  }
+};
+
+// Each is loaded by itself.
+struct Separate {
+  template <class From>
+  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+                                              u32 first, u32 last, const u8*) {
+    const u8* from = own.in(view, tile, view.step[row]);
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) {
+      if (k >= first && k < last) out.set(k, *reinterpret_cast<const typename Chosen<From>::Element*>(from + k * view.step[row]));
+    }
+  }
+};
+
+// ---- runs: elements are neighbours in memory, or a few apart ----
+
+template <class From> constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
+template <class From> constexpr i64 run_step = i64{From::stride} * static_cast<i64>(sizeof(typename From::Element));
+// The words from the first element of a chunk in memory to the last; also, where only some are in the tile, those between.
+template <class From>
+using Words = Raw<sizeof(typename From::Element), (chunk - 1) * distance<From> + 1>;
+
+template <class From>
+__device__ __forceinline__ const u8* run_begin(const u8* from) {
+  return From::stride < 0 ? from - (chunk - 1) * distance<From> * static_cast<u32>(sizeof(typename From::Element)) : from;
+}
+
+// A chunk's elements, picked from those of its run in memory.
+template <class From, class Run>
+__device__ __forceinline__ void pick(Chosen<From>& out, const Run& run) {
+#pragma unroll
+  for (u32 w = 0; w < out.words; ++w) out.word[w] = From::stride == 1 ? run.word[w] : 0;
+  if constexpr (From::stride != 1) {
+#pragma unroll
+    for (u32 k = 0; k < chunk; ++k) out.set(k, run.get((From::stride < 0 ? chunk - 1 - k : k) * distance<From>));
+  }
+}
+
+// From words, where chunks begin at words. False if those words reach beyond the source.
+template <class From>
+__device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
+  Words<From> run;
+  from = run_begin<From>(from);
+  if ((cut || run.bytes % 4 != 0) && ((cut && from < view.low) || from + 4 * run.words > view.high)) return false;
+  load_words<4 * run.words % From::alignment == 0 ? From::alignment : 4>(run.word, from);
+  pick<From>(out, run);
+  return true;
+}
+// From words that are shifted into place, where chunks begin anywhere.
+template <class From>
+__device__ __forceinline__ bool load_run_anywhere(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
+  Words<From> run;
+  from = run_begin<From>(from);
+  if (enclosing_word(from) < view.low || from + 4 * run.words + 4 > view.high) return false;
+  load_words_anywhere(run.word, from);
+  pick<From>(out, run);
+  return true;
+}
+
+// No edge cuts a chunk.
+struct WholeRun {
+  template <class From>
+  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+                                              u32, u32, const u8*) {
+    load_run<From>(out, view, own.in(view, tile, run_step<From>));
+  }
+};
+// At the source's ends elements are loaded one by one.
+struct CutRun {
+  template <class From>
+  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+                                              u32 first, u32 last, const u8*) {
+    const u8* from = own.in(view, tile, run_step<From>);
+    if (load_run<From>(out, view, from)) return;
+    out = load_some<sizeof(typename From::Element), chunk, 1>(from, run_step<From>, first, last);
+  }
+};
+struct RunAnywhere {
+  template <class From>
+  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+                                              u32 first, u32 last, const u8*) {
+    const u8* from = own.in(view, tile, run_step<From>);
+    if (load_run_anywhere<From>(out, view, from)) return;
+    out = load_some<sizeof(typename From::Element), chunk, 1>(from, run_step<From>, first, last);
+  }
+};
+// Neighbours may be the destination's: nothing else is read.
+struct OwnRun {
+  template <class From>
+  static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
+                                              u32 first, u32 last, const u8*) {
+    const u8* from = own.in(view, tile, run_step<From>);
+    if (first == 0 && last == chunk) {
+      Chosen<From> run;
+      load_narrowly<From::alignment>(run.word, run_begin<From>(from));
+      return pick<From>(out, run);
+    }
+    out = load_some<sizeof(typename From::Element), chunk, 4>(from, run_step<From>, first, last);
+  }
+};
+
+}  // namespace tmajit
