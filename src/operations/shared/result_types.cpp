@@ -25,27 +25,27 @@ ElementType signed_of(std::uint32_t bytes) noexcept {
   }
 }
 
-ElementType of_integers(ElementType a, ElementType b) noexcept {
+ElementType promoted_integers(ElementType a, ElementType b) noexcept {
   if (is_signed(a) == is_signed(b)) return size_of(a) >= size_of(b) ? a : b;
-  const std::uint32_t of_signed = size_of(is_signed(a) ? a : b);
-  const std::uint32_t of_unsigned = size_of(is_signed(a) ? b : a);
-  if (of_signed > of_unsigned) return signed_of(of_signed);
-  return of_unsigned == 8 ? f64 : signed_of(2 * of_unsigned);
+  const std::uint32_t signed_bytes = size_of(is_signed(a) ? a : b);
+  const std::uint32_t unsigned_bytes = size_of(is_signed(a) ? b : a);
+  if (signed_bytes > unsigned_bytes) return signed_of(signed_bytes);
+  return unsigned_bytes == 8 ? f64 : signed_of(2 * unsigned_bytes);
 }
 
 /// The promoted type of two different floating-point types.
-ElementType of_floats(ElementType a, ElementType b) noexcept {
+ElementType promoted_floats(ElementType a, ElementType b) noexcept {
   if (size_of(a) == size_of(b)) return size_of(a) == 8 ? f64 : f32;
   return size_of(a) > size_of(b) ? a : b;
 }
 
-ElementType of_float_and_integer(ElementType floating, ElementType integer) noexcept {
+ElementType promoted_float_and_integer(ElementType floating, ElementType integer) noexcept {
   if (size_of(integer) >= 4) return f64;
   if (size_of(floating) > size_of(integer)) return floating;
   return f32;
 }
 
-/// The type of an expression's floating-point numbers, functions and casts; none if it has none.
+/// The promoted type of an expression's floating-point numbers, functions and casts; nullopt if it has none.
 std::optional<ElementType> floating_part(std::string_view expression) {
   static constexpr const char* number =
       "(^|[^A-Za-z0-9_.])([0-9]+\\.[0-9]*([eE][-+]?[0-9]+)?|\\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
@@ -75,10 +75,10 @@ std::optional<ElementType> floating_part(std::string_view expression) {
 
 ElementType promoted(ElementType a, ElementType b) noexcept {
   if (a == b) return a;
-  if (is_float(a) && is_float(b)) return of_floats(a, b);
-  if (is_float(a)) return of_float_and_integer(a, b);
-  if (is_float(b)) return of_float_and_integer(b, a);
-  return of_integers(a, b);
+  if (is_float(a) && is_float(b)) return promoted_floats(a, b);
+  if (is_float(a)) return promoted_float_and_integer(a, b);
+  if (is_float(b)) return promoted_float_and_integer(b, a);
+  return promoted_integers(a, b);
 }
 
 ElementType value_type(std::string_view expression, std::span<const TensorView> sources) {
