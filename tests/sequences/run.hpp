@@ -21,7 +21,7 @@ struct RunOptions {
 /// Runs sequences in child processes, watches them, and reports on standard output. Returns the exit status
 /// of this process: 0, or 1 for a failure, or 77 if there is no such device.
 ///
-/// The child processes return from here, too.
+/// A forked child process returns from this function, too, with its own exit status.
 [[nodiscard]] int run(const RunOptions& options);
 
 }  // namespace sequences
