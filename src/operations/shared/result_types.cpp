@@ -50,10 +50,14 @@ std::optional<ElementType> floating_part(std::string_view expression) {
   static constexpr const char* number =
       "(^|[^A-Za-z0-9_.])([0-9]+\\.[0-9]*([eE][-+]?[0-9]+)?|\\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
       ")([fF]?)";
+  // The CUDA Math API's functions of floating point that return floating point.
   static constexpr const char* function =
-      "(^|[^A-Za-z0-9_])(__)?(exp|exp2|exp10|expm1|log|log2|log10|log1p|sqrt|rsqrt|cbrt|sin|cos|tan|asin|"
-      "acos|atan|sinh|"
-      "cosh|tanh|erf|erfc|pow|fdivide|fabs|fmax|fmin|fma|fmod|hypot|floor|ceil|round|trunc)(f?) *\\(";
+      "(^|[^A-Za-z0-9_])(__)?(exp|exp2|exp10|expm1|log|log2|log10|log1p|logb|sqrt|rsqrt|cbrt|rcbrt|"
+      "sin|cos|tan|asin|acos|atan|atan2|sinpi|cospi|sinh|cosh|tanh|asinh|acosh|atanh|"
+      "erf|erfc|erfcx|erfinv|erfcinv|normcdf|normcdfinv|lgamma|tgamma|j0|j1|jn|y0|y1|yn|cyl_bessel_i[01]|"
+      "pow|fdivide|fabs|fmax|fmin|fdim|fma|fmod|remainder|hypot|rhypot|norm3d|norm4d|rnorm3d|rnorm4d|"
+      "floor|ceil|round|rint|nearbyint|trunc|copysign|nextafter|ldexp|scalbn|scalbln|saturate)"
+      "(f?) *\\(";
   static constexpr const char* cast = "(^|[^A-Za-z0-9_])(float|double)([^A-Za-z0-9_]|$)";
   std::optional<ElementType> found;
   const auto search = [&](const char* pattern, auto is_f32) {
