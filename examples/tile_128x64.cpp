@@ -12,7 +12,7 @@ static void tile_128x64(example::Session& session) {
   const Kernel kernel = session.kernel(plan_tiles(request));
   if (session.compile_only()) return;
 
-  // A copy moves bits, so 8192 different bit patterns do: from 0 to 0x1FFF, all of them finite f16.
+  // A copy moves bits: each element gets a bit pattern of its own, 0 to 0x1FFF, all of them finite f16.
   std::vector<std::uint16_t> x(tile.elements());
   std::iota(x.begin(), x.end(), std::uint16_t{0});
   const Buffer input = session.upload(x);

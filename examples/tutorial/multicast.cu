@@ -1,6 +1,7 @@
-// Adds a table to each matrix of a batch, in tiles of 64 × 32 floats. The CTAs of a cluster have the same tile
-// of successive matrices. Each loads its own; of the table's tile, which all of them need, each loads a part
-// and sends it to all. The program puts before this text how many CTAs a cluster has: unsigned cluster.
+// Adds a table to each matrix of a batch, in tiles of 64 × 32 floats. The CTAs of a cluster work on the same
+// tile of successive matrices. Each CTA loads its matrix's tile. All CTAs of the cluster need the same tile of
+// the table: each loads a part of it and multicasts that part to all. The host program defines the constant
+// `unsigned cluster`, the number of CTAs in a cluster, before this text.
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -29,9 +30,9 @@ extern "C" __global__ void __launch_bounds__(256)
   const Coordinates<3> at{column, row, static_cast<i32>(blockIdx.x)};
 
   const auto arrived = Barrier<>(word).init(1, leads);
-  ptx::sync_cluster();  // every CTA's barrier is one before a load of any CTA completes on it
+  ptx::sync_cluster();  // every CTA has initialised its barrier before a load of any CTA completes on it
   if (leads) {
-    arrived.expect(2 * tile_bytes);  // its own tile, and the table's parts from all CTAs
+    arrived.expect(2 * tile_bytes);  // its matrix's tile, and the table's parts from all CTAs
     ptx::tensor_load(ptx::shared_address(x), source, at, arrived.address());
     const u32 rank = ptx::cluster_ctarank();
     const Coordinates<2> part{column, row + static_cast<i32>(rank * part_rows)};

@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(128 * groups)
   arrived.wait(0);
 
   const u32 group = threadIdx.x / 128, warp = threadIdx.x % 128 / 32, lane = threadIdx.x % 32;
-  float sums[n / 2];  // 64 × 256 of them, in 128 threads
+  float sums[n / 2];  // a warpgroup's 64 × 256 sums, spread over its 128 threads
   ptx::wgmma_fence();
 #pragma unroll
   for (u32 step = 0; step < TileA::steps; ++step) {  // 16 along K each

@@ -1,4 +1,4 @@
-// The one place that says what a key is. Where entries live is disk_cache.cpp's business.
+// Defines what a cache key is computed from. disk_cache.cpp decides where entries lie.
 #include "cache/bytes.hpp"
 #include "compile/options.hpp"
 #include "spec/enum_names.hpp"
@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// To be raised when the same inputs come to mean another Artifact: a field added to it, another way to
-/// fill one, another order of the fields below.
+/// Raise this when the same inputs give another Artifact: when a field is added to Artifact, when a field is
+/// filled differently, or when the order of the fields below changes.
 constexpr std::uint64_t key_schema = 1;
 
 constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "compiled"}};
@@ -23,12 +23,12 @@ constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "com
 CacheKey cache_key(const Source& source, const CompileOptions& options, const CompilerIdentity& compiler) {
   // Structured bindings name every field: a field added to one of these types stops the build here until
   // the author of the change decides whether it belongs to the key.
-  // Expressions are in the text.
-  [[maybe_unused]] const auto& [text, entry, expression, headers, then] = source;
+  // The two expressions are left out: `text` contains them.
+  [[maybe_unused]] const auto& [text, entry, expression, headers, result_expression] = source;
   const auto& [arch, line_info, extra] = options;
-  [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // where it lies changes nothing
+  [[maybe_unused]] const auto& [major, minor, build, path] = compiler;  // NVRTC's path is left out
 
-  // Every text behind its length, so that no two sequences of fields are the same bytes.
+  // Each text follows its length, so that two different sequences of fields never give the same bytes.
   ByteWriter fields;
   const auto add_all = [&](const std::vector<std::string>& texts) {
     fields.u64(texts.size());
@@ -44,8 +44,8 @@ CacheKey cache_key(const Source& source, const CompileOptions& options, const Co
   fields.u64(static_cast<std::uint64_t>(major));
   fields.u64(static_cast<std::uint64_t>(minor));
   fields.text(build);
-  // The options that compile() derives from all that, so that a change to its fixed options needs no thought
-  // here.
+  // The options that compile() passes to NVRTC. They include its fixed options, so a change to those changes
+  // the key, too.
   add_all(nvrtc_options(source, options, compiler));
   if (headers) {
     fields.u64(headers->size());

@@ -64,27 +64,29 @@ void add_reductions(std::vector<Case>& cases) {
   using enum EngineReduction;
   for (const EngineReduction operation : reference::all_engine_reductions) {
     cases.push_back(of_operations(fmt::format("tensor.reduce.{}", reference::name(operation)),
-                                  "of every type that it has, by swizzles and hints", {operation},
+                                  "every type of the operation, with swizzles and hints", {operation},
                                   Values::numbers,
                                   {.swizzles = true, .padded = true, .hints = true, .moved = true}));
   }
   const std::vector<EngineReduction> all(reference::all_engine_reductions.begin(),
                                          reference::all_engine_reductions.end());
   cases.push_back(
-      of_operations("tensor.reduce.bounds", "what lies out of bounds is left alone, by whole 16 bytes", all,
+      of_operations("tensor.reduce.bounds", "chunks of 16 bytes that are out of bounds are not written", all,
                     Values::numbers, {.swizzles = true, .outside = true, .larger = true, .padded = true}));
   cases.push_back(of_operations("tensor.reduce.interleave", "into slices of 16 and of 32 bytes",
                                 {add, max, bit_xor}, Values::numbers,
                                 {.swizzles = true, .interleaved = true, .outside = true}));
 
-  cases.push_back(of_operations(
-      "settle: reductions that end within 16 bytes", "they are left alone by whole 16 bytes, as stores are",
-      {add, min, inc, bit_or}, Values::numbers, {.outside = true, .chunks = true, .padded = true}));
-  cases.push_back(of_operations("settle: reductions into overlapping rows", "each element of the tile counts",
-                                {add, max, bit_xor}, Values::numbers, {.overlapping = true}));
+  cases.push_back(of_operations("settle: reductions that end within 16 bytes",
+                                "chunks of 16 bytes that are out of bounds are not written, as by stores",
+                                {add, min, inc, bit_or}, Values::numbers,
+                                {.outside = true, .chunks = true, .padded = true}));
+  cases.push_back(of_operations("settle: reductions into overlapping rows",
+                                "every element of the tile is accumulated", {add, max, bit_xor},
+                                Values::numbers, {.overlapping = true}));
   cases.push_back(of_operations("settle: reductions with element strides",
-                                "rows go to every so manieth place of the tensor", {add, bit_and},
-                                Values::numbers, {.swizzles = true, .strides = true, .outside = true}));
+                                "rows go to every n-th place of the tensor", {add, bit_and}, Values::numbers,
+                                {.swizzles = true, .strides = true, .outside = true}));
   cases.push_back(of_operations("settle: sums through maps are rounded", "to nearest, ties to even", {add},
                                 Values::rounded, {}));
   cases.push_back(of_operations("settle: sums through maps of subnormals", "they are not flushed", {add},

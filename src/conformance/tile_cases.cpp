@@ -108,7 +108,7 @@ void add_tile_copies(std::vector<Case>& cases) {
        {.types = true, .permuted = true});
   store("settle: stores in any order of strides", "a tensor whose strides do not fall",
         {.types = true, .outside = true, .permuted = true});
-  store("settle: stores with element strides", "rows go to every so manieth place of the tensor",
+  store("settle: stores with element strides", "rows go to every n-th place of the tensor",
         {.types = true, .swizzles = true, .strides = true, .outside = true});
   auto interleaved = everything();
   interleaved.interleaved = true;

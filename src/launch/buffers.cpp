@@ -67,7 +67,7 @@ LaunchBuffers::LaunchBuffers(const LaunchDescription& description, const std::fi
                max_view_rank);
       }
     }
-    if (!type) refuse("{}: a buffer has a type, or a file that says it", entry.path);
+    if (!type) refuse("{}: no element type; give \"dtype\", or \"in\", a file that has one", entry.path);
     entry.view = TensorView::contiguous(*type, shape);
     if (entry.view.elements() == 0) refuse("{}.in: {} is empty", entry.path, *buffer.in);
   }
@@ -150,7 +150,7 @@ DevicePtr LaunchBuffers::place(const AddressArgument& address) const {
 TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map, const std::string& path) const {
   const auto& view = find(map.at.buffer).view;
   const auto rank = map.rank();
-  // A map of rank 0 has no shape to give. Another rule says that it is not legal.
+  // A map of rank 0 is not refused here, since no shape could mend it. validate() refuses its rank.
   if (rank != 0 && map.shape.empty() && view.rank != rank) {
     refuse("{}.{}: {}, but buffer \"{}\" has {}; give the map a shape of its own", path,
            map.pixel_box ? "pixel_box" : "box", counted(rank, "dimension"), map.at.buffer, view.rank);
@@ -173,7 +173,7 @@ TensorMapSpec LaunchBuffers::tensor_map(const TensorMapParameter& map, const std
     const std::uint64_t extent = map.shape.empty() ? view.shape.at(d) : map.shape[d];
     const std::uint64_t stride = map.strides.empty() ? dense : map.strides[d];
     if (__builtin_mul_overflow(dense, extent, &dense)) dense = std::numeric_limits<std::uint64_t>::max();
-    if (d >= max_map_rank) continue;  // more than a tensor map has: its rank is refused
+    if (d >= max_map_rank) continue;  // validate() refuses a rank above max_map_rank
     spec.shape.at(d) = extent;
     spec.strides.at(d) = stride;
     if (!map.pixel_box) spec.box.at(d) = map.box[d];
@@ -222,7 +222,7 @@ ValueArgument LaunchBuffers::structure(const StructParameter& parameter, const s
     const auto place = fmt::format("{}.struct[{}]", path, f);
     const auto& field = parameter.fields[f].value;
     const auto size = std::visit([](const auto& one) { return bytes_of(KernelParameter(one)); }, field);
-    if (at + size > value.bytes.size()) refuse("{}: the field ends behind the struct", place);
+    if (at + size > value.bytes.size()) refuse("{}: the field ends beyond the struct", place);
     if (const auto* const number = std::get_if<ScalarParameter>(&field)) {
       const auto part = scalar_bytes(*number);
       std::copy(part.begin(), part.end(), value.bytes.begin() + at);
@@ -264,11 +264,11 @@ std::vector<std::vector<std::byte>> LaunchBuffers::parameter_bytes(const KernelL
     } else {
       const auto& value = std::get<ValueArgument>(argument);
       auto& bytes = result.emplace_back(value.bytes);
-      for (const auto& [at, of] : value.addresses) {
-        const auto pointer = place(of);
+      for (const auto& [at, target] : value.addresses) {
+        const auto pointer = place(target);
         std::memcpy(bytes.data() + at, &pointer, sizeof pointer);
       }
-      for (const auto& [at, of] : value.maps) std::ranges::copy(encoded(of), bytes.begin() + at);
+      for (const auto& [at, field] : value.maps) std::ranges::copy(encoded(field), bytes.begin() + at);
     }
   }
   return result;

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Where CUDA's headers lie, if they are here: a text that needs none compiles without.
+/// The folders of CUDA's headers. Empty if this machine has none: a text that includes none still compiles.
 std::vector<std::filesystem::path> cuda_folders() {
   try {
     return cuda_include_folders();
@@ -30,8 +30,8 @@ KernelFile read_kernel_file(const std::string& path, const std::string& launch, 
   kernel.entry = std::move(entry);
   kernel.constants = std::move(constants);
   auto& folders = kernel.include_folders;
-  const auto beside = std::filesystem::path(path).parent_path();
-  folders.push_back(beside.empty() ? "." : beside);
+  const auto kernel_folder = std::filesystem::path(path).parent_path();
+  folders.push_back(kernel_folder.empty() ? "." : kernel_folder);
   folders.insert(folders.end(), include.begin(), include.end());
   if (!launch.empty()) {
     const InputFile text(launch);

@@ -14,7 +14,8 @@
 
 TMAJIT_BEGIN
 
-/// Where a batch is planned before its table lies anywhere: a multiple of what tables are aligned to.
+/// The table address that a batch is planned with before its table is allocated: a multiple of a table's
+/// alignment, never dereferenced.
 inline constexpr DevicePtr unplaced_table = 256;
 
 /// The batches that a plan has launched, each with its table in device memory. A table belongs to one stream,
@@ -23,14 +24,15 @@ inline constexpr DevicePtr unplaced_table = 256;
 /// which the graph keeps. Thread-safe.
 class Batches {
  public:
-  static constexpr std::size_t most_of_stream = 8;
+  /// The most tables of one stream.
+  static constexpr std::size_t most_per_stream = 8;
   /// The most tables of all streams together; freeing one waits for the device.
   static constexpr std::size_t most = 64;
 
-  /// Enqueues the batch if its table is on the stream; false, and nothing is enqueued, if not.
+  /// Enqueues the batch if its table is on the stream. Returns false, and enqueues nothing, if it is not.
   [[nodiscard]] bool launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream);
-  /// Enqueues the batch at the addresses that the plan was made for, without looking at them. Returns false,
-  /// and enqueues nothing, if its table is not on the stream.
+  /// Enqueues the batch at the addresses that the plan was made for, without comparing addresses. Returns
+  /// false, and enqueues nothing, if its table is not on the stream.
   [[nodiscard]] bool launch_as_planned(const Runtime& runtime, Stream stream);
   /// Enqueues the table of a batch of tensors at `addresses`, planned for `unplaced_table`, and its launch.
   /// `as_planned`: these are the addresses that the plan was made for.
@@ -46,8 +48,8 @@ class Batches {
     PreparedLaunch launch;
     bool as_planned = false;  ///< these are the addresses that the plan was made for
   };
-  /// Enqueues the first of the stream's batches that `is_wanted`; false, and nothing is enqueued, if there is
-  /// none.
+  /// Enqueues the stream's first batch for which `is_wanted` is true. Returns false, and enqueues nothing, if
+  /// there is none.
   template <class F>
   bool launch_first(const Runtime& runtime, Stream stream, const F& is_wanted);
   /// The stream's least recently used table, or a new one, for `bytes`; it becomes the most recently used.

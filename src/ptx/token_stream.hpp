@@ -42,7 +42,7 @@ class SyntaxError : public std::runtime_error {
 /// The tokens of a text, read one by one.
 class TokenStream {
  public:
-  /// Splits `text` into tokens; throws SyntaxError. Errors that are recorded go to `errors`.
+  /// Splits `text` into tokens; throws SyntaxError. record() appends to `errors`.
   TokenStream(llvm::StringRef text, std::vector<Diagnostic>& errors);
 
   [[nodiscard]] const Token& peek(std::size_t ahead = 0) const {
@@ -54,9 +54,9 @@ class TokenStream {
     return token;
   }
 
-  /// The token before the next one; there is one.
+  /// The token that next() returned last. next() must have been called.
   [[nodiscard]] const Token& last() const { return tokens_[position_ - 1]; }
-  /// A place to go back to.
+  /// The position of the next token, for go_back().
   [[nodiscard]] std::size_t position() const { return position_; }
   void go_back(std::size_t position) { position_ = position; }
 
@@ -70,7 +70,7 @@ class TokenStream {
   std::uint64_t expect_count(const char* what);
   /// A literal with an optional minus.
   Immediate expect_immediate();
-  /// The same, an integer.
+  /// An integer with an optional minus.
   std::int64_t expect_integer(const char* what);
   /// `+4`, `-4`, `+-4`, or nothing.
   std::int64_t optional_offset();
@@ -80,7 +80,7 @@ class TokenStream {
     do item();
     while (accept(','));
   }
-  /// The same between `open` and `close`, where there may be none.
+  /// Calls `item` for items separated by commas between `open` and `close`; the list may be empty.
   void enclosed_list(char open, char close, const std::function<void()>& item) {
     expect(open);
     if (accept(close)) return;
@@ -95,7 +95,7 @@ class TokenStream {
   /// "expected …, found …" at the next token.
   [[noreturn]] void fail_expected(const llvm::Twine& expected) const;
 
-  /// Keeps an error and goes on; throws it if with it there are so many that more would not help.
+  /// Keeps an error so that parsing can continue. Throws the error that would be the 20th (max_errors).
   void record(const SyntaxError& error);
   /// Skips the rest of a faulty statement: past its ';', or up to the '}' that ends its block.
   void skip_statement();
@@ -112,9 +112,9 @@ class TokenStream {
   std::vector<Diagnostic>& errors_;
 };
 
-/// The variables of one declaration, from its linkage or space on; the ';' is left.
+/// The variables of one declaration, from its linkage or space on. Does not consume the ';'.
 std::vector<Variable> parse_variables(TokenStream& tokens, Linkage linkage);
-/// The parameters of a function or call prototype in their parentheses, or nothing.
+/// The parameters of a function or call prototype, in parentheses; empty if there are no parentheses.
 std::vector<Variable> parse_parameter_list(TokenStream& tokens);
 std::vector<Tuning> parse_tuning(TokenStream& tokens);
 std::vector<std::string> parse_attributes(TokenStream& tokens);

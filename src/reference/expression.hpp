@@ -21,11 +21,12 @@ struct Computed {
       : value(exact), error(allowed), rounding(rounded) {}
   Scalar value = 0;
   double error = 0;
-  /// The rounding of the multiplication that made the value. A kernel that adds to it may leave that out.
+  /// The rounding error of the multiplication that made the value. A kernel that contracts this
+  /// multiplication and an addition to an FMA does not have it.
   double rounding = 0;
 };
 
-/// The error of a value that is exact but for the sign of zero; all others are far larger.
+/// The error of a value that is exact except for the sign of zero. All other errors are far larger.
 inline constexpr double either_zero = 0x1p-1074;
 [[nodiscard]] constexpr bool is_exact(double error) noexcept {
   return error < 0x1p-1000;
@@ -38,20 +39,21 @@ inline constexpr double either_zero = 0x1p-1074;
 /// such as exp(x), sources x, x0 … x7, called with offsets or not, and coordinates as integers, int(g[0]).
 class Expression {
  public:
-  /// Empty for anything else: an unknown function, a coordinate that is not converted. `counts`: n is the
-  /// second source.
+  /// nullopt for anything else: an unknown function, a coordinate that is not converted. `counts`: the text
+  /// may use n, the number of elements, which is the second source.
   [[nodiscard]] static std::optional<Expression> parse(std::string_view text, bool counts = false);
 
   using Neighbour = std::function<Computed(std::uint32_t source, std::span<const std::int64_t> offsets)>;
   /// Computes the value with C++'s types. Functions compute in double; the result is rounded to float if
-  /// CUDA's function returns float. The error is of contracted multiplications and of inexact functions.
+  /// CUDA's function returns float. The error allows for contracted multiplications and for inexact
+  /// functions.
   [[nodiscard]] Computed evaluate(const Neighbour& neighbour, std::span<const std::uint64_t> g = {}) const;
-  /// The same for calls without offsets; x[i] is the element of source i.
+  /// evaluate() for expressions without offsets; x[i] is the element of source i.
   [[nodiscard]] Computed evaluate(std::span<const Computed> x, std::span<const std::uint64_t> g = {}) const;
   /// The largest number of offsets of a call; 0 without calls.
   [[nodiscard]] std::size_t offsets() const noexcept { return offsets_; }
-  /// Whether a kernel computes the same bits of any elements: nothing can be contracted, and each function is
-  /// exact.
+  /// Whether a kernel computes the same bits as evaluate() from all elements: nothing can be contracted, and
+  /// each function is exact.
   [[nodiscard]] bool is_exact() const;
 
  private:

@@ -27,7 +27,7 @@ std::string summary(const std::vector<Violation>& violations) {
 
 std::string sentence(std::string_view subject, std::string_view found, std::string_view need,
                      std::string_view legal) {
-  // The colon between an operand and its field would be one of two in the sentence.
+  // A subject such as "operand: field" has a colon. It becomes a comma, so that the sentence has one colon.
   std::string place(subject);
   for (auto at = place.find(": "); at != std::string::npos; at = place.find(": ", at)) place[at] = ',';
   return fmt::format("{}: found {}; needs {}; nearest legal: {}", place, found, need, legal);

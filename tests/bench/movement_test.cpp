@@ -154,7 +154,7 @@ TEST_CASE("every family has a case that stands for it") {
   CHECK_THROWS_AS(representative("teleport"), tmajit::Error);
 }
 
-TEST_CASE("a tile of the caller's choice changes how, not what") {
+TEST_CASE("a tile of the caller's choice changes the kernel, not the bytes that it moves") {
   const Case c = labelled("tile map: 1 GiB 2a+1 f32");
   const Case other = with_tile(c, {.box = {8, 32}, .stages = 3});
   CHECK(plan_case(c).front().key() != plan_case(other).front().key());
@@ -211,7 +211,7 @@ TEST_CASE("the worst of many cases") {
   CHECK(distribution.json()[0]["least"] == worst[0]["ratio"]);
 }
 
-TEST_CASE("devices that are not there") {
+TEST_CASE("unknown devices are rejected") {
   CHECK_THROWS_AS(open_device("toaster"), tmajit::Error);
   CHECK_THROWS_AS(open_device("gpu:x"), tmajit::Error);
 }

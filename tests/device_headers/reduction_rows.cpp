@@ -39,7 +39,7 @@ void add_tensor_reductions(std::vector<HeaderRow>& rows, const std::string& oper
   }
 }
 
-/// By threads, and what they have besides.
+/// Reductions in global memory by threads, a compare-and-swap, and min and max in registers.
 void add_global_reductions(std::vector<HeaderRow>& rows) {
   const auto add = [&](std::string form, const char* call, const char* operand) {
     std::string name = form;
@@ -76,7 +76,7 @@ std::vector<HeaderRow> reduction_rows() {
   for (const char* operation : {"add", "min", "max", "inc", "dec", "and", "or", "xor"}) {
     add_tensor_reductions(rows, operation);
   }
-  // All that PTX has, and no other: what of these it had not would not compile.
+  // Every form that PTX has. A form that PTX does not have would not compile.
   for (const char* form :
        {"add.u32", "add.s32", "add.u64", "add.f32", "add.f64",  "add.noftz.f16", "add.noftz.bf16",
         "min.u32", "min.s32", "min.u64", "min.s64", "min.f16",  "min.bf16",      "max.u32",

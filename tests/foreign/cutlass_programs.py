@@ -1,5 +1,5 @@
-"""CUTLASS's examples for Hopper as whole programs: built where they lie in the registry's package, with
-tmajit::cudart_sim in place of CUDA's runtime."""
+"""CUTLASS's examples for Hopper as whole programs. They are built in the folder of the package cutlass_library,
+and linked with tmajit::cudart_sim in place of CUDA's runtime."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from programs import make_program
 
 
 def include_folders(tools: Tools, file: pathlib.Path) -> list[pathlib.Path]:
-    """What an example of the package is compiled with."""
+    """The include folders of an example of the package."""
     source = tools.site / "cutlass_library" / "source"
     return [source / "include", source / "tools/util/include", source / "examples/common", file.parent, *tools.headers]
 
@@ -23,22 +23,24 @@ def _make(example: str):
     return make
 
 
-# 48 has its stages behind 384 bytes of mbarriers. Copies and products permute by the same bits of the address: it goes well.
+# Example 48 puts its stages behind 384 bytes of mbarriers. Its results are right, since the copy engine and wgmma
+# permute by the same bits of the address.
 SHIFTED = Known("copy.swizzle-base", "GemmUniversal", "the stages begin off the period of their swizzle")
-# It waits for the bulk groups of the thread, and a load is in none of them (PTX ISA, cp.async.bulk.commit_group).
+# Before example 57 changes a map, it waits for the thread's bulk groups. Loads belong to no bulk group (PTX ISA,
+# cp.async.bulk.commit_group).
 NOT_WAITED = Known("tensormap.in-use", "GemmUniversal", "a map changes while loads through it may be under way")
 
 
 def cases() -> list[Case]:
     gemm = Program(
         "Disposition: Passed",
-        # Two tiles a CTA; as many steps along K that stages are used again.
+        # Two tiles a CTA; enough steps along K that stages are used again.
         (("--m=1024 --n=256 --k=96 --iterations=0", 1), ("--m=512 --n=256 --k=512 --beta=1 --iterations=0", 1)),
         (SHIFTED,),
     )
     grouped = Program(
         "Disposition: Passed",
-        # More groups than there are clusters, so that maps change; odd sizes.
+        # More groups than clusters, so that maps change; odd sizes.
         (("--m=208 --n=176 --k=144 --groups=5 --iterations=0", 4),),
         (NOT_WAITED,),
     )
@@ -53,10 +55,10 @@ def cases() -> list[Case]:
 
 
 def _attention() -> Program:
-    every_lane = "all lanes of a warp ask for the store of a tile, of the same bytes"
-    maximum = "it is read plainly, while others change it by atomics"
-    # The gradient of the scores is handed from warp to warp of a warpgroup by a proxy fence and wgmma.fence, and no barrier.
-    no_barrier = "warps of a warpgroup read by a product what others of it store, with no barrier between"
+    every_lane = "every lane of a warp issues the store of a tile, and all store the same bytes"
+    maximum = "a thread reads the maximum by a plain load while other threads change it by atomics"
+    # Warps of a warpgroup pass the gradient of the scores on by a proxy fence and wgmma.fence, without a barrier.
+    no_barrier = "wgmma of one warp reads what other warps of its warpgroup store, without a barrier between"
     backward = ["race.shared-write-read", "race.shared-read-write", "shared.uninitialised"]
     return Program(
         "[OK]",

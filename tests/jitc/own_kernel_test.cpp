@@ -47,7 +47,7 @@ class OwnExample {
 
 }  // namespace
 
-TEST_CASE("jitc runs a file of CUDA C++ and says what it made") {
+TEST_CASE("jitc runs a file of CUDA C++ and reports its kernel and its run") {
   const OwnExample example;
   const auto report = jitc_json(example.words("run") +
                                 std::vector<std::string>{"--device", "sim", "-D", "rows=16", "--json"});
@@ -78,7 +78,7 @@ TEST_CASE("reports of a file's kernel name the user's file and line") {
   CHECK(lint.at("findings")[0].at("source").back().at("line") == 18);
 }
 
-TEST_CASE("a stage of a file's kernel needs no launch where its name is given") {
+TEST_CASE("ptx and cubin of a file need no launch file if the kernel's name is known") {
   const auto ptx =
       jitc_json({"ptx", own + "/scale.cu", "--entry", "scale<n, double>", "-D", "n=2", "--json"});
   CHECK(ptx.at("entry").get<std::string>().starts_with("_Z5scaleILi2EdE"));
@@ -105,7 +105,7 @@ TEST_CASE("options of operations and of files do not mix") {
              ContainsSubstring("is no folder"));
 }
 
-TEST_CASE("tune of a file: what it is told is looked at before a GPU is") {
+TEST_CASE("tune of a file checks its options before it looks for a GPU") {
   const OwnExample example;
   const auto tune = [&](const std::vector<std::string>& more) {
     auto words = example.words("tune");
@@ -133,7 +133,7 @@ TEST_CASE("tune of a file: what it is told is looked at before a GPU is") {
   CHECK_THAT(operation.err, ContainsSubstring("--values is an option of a file"));
 }
 
-TEST_CASE("a described launch is the same as one that is prepared") {
+TEST_CASE("jitc run gives the result of a launch that a program prepares from the same description") {
   const OwnExample example;
   OwnOptions options{
       .include = {}, .constants = {"rows=4"}, .entry = {}, .launch = example.words("run").back()};

@@ -44,7 +44,7 @@ TEST_CASE("a description that parse_launch() has not seen is checked where it is
   CHECK_THAT(refusal(uneven), ContainsSubstring("one number for each of its 4 dimensions"));
   const StructParameter small{.fields = {{.value = map, .at = 64}}, .bytes = 128};
   CHECK_THAT(refusal(small),
-             ContainsSubstring("$.parameters[0].struct[0]: the field ends behind the struct"));
+             ContainsSubstring("$.parameters[0].struct[0]: the field ends beyond the struct"));
   LaunchDescription untyped;
   untyped.buffers = {{.name = "b", .shape = {4}}};
   CHECK_THROWS_AS(LaunchBuffers(untyped, "."), Error);

@@ -101,7 +101,8 @@ class Program {
     switch (between(random_, 0, 6)) {
       case 0: return fmt::format("setp.{}.u32 {}, {}, {};", relation, p(), r(), number());
       case 1: return fmt::format("setp.{}.s32 {}, {}, {};", relation, p(), r(), number());
-      // Which of two registers is less is taken not to depend on an overflow, which random numbers have.
+      // Conditions assume that the difference of two compared registers does not overflow
+      // (lint/condition.hpp). Random numbers do overflow, so two registers are compared for equality only.
       case 2: return fmt::format("setp.{}.s32 {}, {}, {};", relations[between(random_, 0, 1)], p(), r(), r());
       case 3: return fmt::format("xor.pred {}, {}, {};", p(), p(), p());
       case 4: return fmt::format("and.pred {}, {}, {};", p(), p(), p());
@@ -154,16 +155,16 @@ std::vector<std::uint32_t> execute(const std::string& ptx, std::uint32_t rows) {
   artifact.entry = std::string("k");
   artifact.ptx = ptx;
   const auto kernel = sim->kernels().load(artifact);
-  std::vector<std::uint32_t> held(std::size_t{rows} * lanes, unset);
-  const Buffer buffer(sim, held.size() * 4);
-  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(held)), nullptr);
+  std::vector<std::uint32_t> stored(std::size_t{rows} * lanes, unset);
+  const Buffer buffer(sim, stored.size() * 4);
+  sim->memory().copy_in(buffer.address(), std::as_bytes(std::span(stored)), nullptr);
   std::uint64_t address = buffer.address();
   std::uint32_t parameter = 20'000;
   void* const parameters[] = {&address, &parameter};
   kernel->launch({.grid = {1, 1, 1}, .block = {lanes, 1, 1}, .shared_bytes = 512}, parameters, nullptr);
   sim->streams().synchronize(nullptr);
-  sim->memory().copy_out(std::as_writable_bytes(std::span(held)), buffer.address(), nullptr);
-  return held;
+  sim->memory().copy_out(std::as_writable_bytes(std::span(stored)), buffer.address(), nullptr);
+  return stored;
 }
 
 /// A claim about the register whose values are in row `row`.
@@ -193,7 +194,7 @@ TEST_CASE("values and equalities hold in every thread") {
     REQUIRE(parsed);
     const auto resolved = ptx::resolve(*parsed.module, *parsed.module->find("k"));
     REQUIRE(resolved);
-    const auto held = execute(ptx, program.rows());
+    const auto stored = execute(ptx, program.rows());
 
     lint::Values values;
     lint::Conditions conditions(values);
@@ -210,17 +211,17 @@ TEST_CASE("values and equalities hold in every thread") {
     for (const Claim& claim : known) {
       const lint::Residue residue = values.residue(claim.value);
       for (std::uint32_t t = 0; t < lanes; ++t) {
-        const std::uint32_t x = held[claim.row * lanes + t];
+        const std::uint32_t x = stored[claim.row * lanes + t];
         if (x == unset) continue;
         if ((x & lint::low_bits(residue.bits)) == residue.remainder && x <= claim.value.most) continue;
         FAIL_CHECK(fmt::format("row {}, thread {}: {}, claimed to be {} mod 2^{}, at most {}", claim.row, t,
                                x, residue.remainder, residue.bits, claim.value.most));
       }
       claims += residue.bits;
-      // Values of one block are of the same turn of its loops.
+      // Values that one block stores belong to the same iteration of its loops.
       for (const Claim& other : known) {
         if (&other == &claim || other.block != claim.block) continue;
-        const auto row = [&](const Claim& which, std::uint32_t t) { return held[which.row * lanes + t]; };
+        const auto row = [&](const Claim& which, std::uint32_t t) { return stored[which.row * lanes + t]; };
         const auto condition = conditions.indicated(claim.value);
         const auto consequence = conditions.indicated(other.value);
         lint::Facts facts;
@@ -237,8 +238,8 @@ TEST_CASE("values and equalities hold in every thread") {
         if (!distance) continue;
         ++pairs;
         for (std::uint32_t t = 0; t < lanes; ++t) {
-          const std::uint32_t x = held[claim.row * lanes + t];
-          const std::uint32_t y = held[other.row * lanes + t];
+          const std::uint32_t x = stored[claim.row * lanes + t];
+          const std::uint32_t y = stored[other.row * lanes + t];
           if (x == unset || y == unset) continue;
           if (x - y == static_cast<std::uint32_t>(*distance)) continue;
           FAIL_CHECK(fmt::format("rows {} and {}, thread {}: {} - {}, claimed to be {}", claim.row, other.row,

@@ -95,3 +95,19 @@ TEST_CASE("found: sums of bytes do not wrap, means and maps of integers keep the
   CHECK(mapped("3", {}) == f32);
   CHECK(made("stencil", {{"expression", "0.5f * (x(-1) + x(1))"}}, {u8}) == f32);
 }
+
+TEST_CASE("found: each floating-point function of CUDA's Math API makes a map of integers floating point") {
+  for (const std::string one : {"acosh", "asinh", "atanh", "cospi", "erfcinv", "j0", "lgamma", "logb",
+                                "nearbyint", "normcdf", "rcbrt", "rint", "sinpi", "tgamma"}) {
+    INFO(one);
+    CHECK(mapped(one + "(x)", {u8}) == f64);
+    CHECK(mapped(one + "f(x)", {u8}) == f32);
+  }
+  for (const std::string two : {"atan2", "copysign", "fdim", "ldexp", "nextafter", "remainder", "rhypot"}) {
+    INFO(two);
+    CHECK(mapped(two + "(x0, x1)", {i16, u8}) == f64);
+    CHECK(mapped(two + "f(x0, x1)", {i16, u8}) == f32);
+  }
+  CHECK(mapped("abs(x)", {i16}) == i16);
+  CHECK(mapped("popc_of_rint(x)", {i16}) == i16);  // a name that ends like one
+}

@@ -20,7 +20,7 @@ struct CrossMove {
   [[nodiscard]] std::string text() const;
 };
 
-/// A pad whose source ends beyond or before the destination's ends in some dimensions.
+/// A pad. In some dimensions the source begins before or after the destination, or ends before or after it.
 [[nodiscard]] CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 /// A cast from any type to any.
 [[nodiscard]] CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t most_elements = 12'000);

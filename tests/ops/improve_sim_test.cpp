@@ -38,14 +38,14 @@ TEST_CASE("every call of a trial equals the reference, and nothing is reported")
     try {
       tests::OwnMemory memory(device, move);
       const Plan plan = tmajit::plan(runtime, reference::operation_of(move, memory.addresses()));
-      const std::string usual = plan.plans().empty() ? "" : plan.plans()[0].choice().text();
+      const std::string default_choice = plan.plans().empty() ? "" : plan.plans()[0].choice().text();
       for (int call = 0; call < 24; ++call) {
         memory.write(before);
         plan();
         CHECK(difference(move, right, memory.read(before)) == "");
       }
       if (!plan.plans().empty()) tried.insert(plan.plans()[0].family().name.data());
-      if (!plan.plans().empty() && plan.plans()[0].choice().text() != usual) ++improved;
+      if (!plan.plans().empty() && plan.plans()[0].choice().text() != default_choice) ++improved;
     } catch (const Error& error) {
       FAIL_CHECK(error.what());
     }

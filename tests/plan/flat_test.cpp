@@ -54,7 +54,7 @@ void check_tile(const FlatLayout& layout) {
   CHECK(layout.y_tiles() * layout.y >= layout.y_extent);
   CHECK(layout.y <= layout.y_extent);
   CHECK(layout.ctas() >= layout.x_tiles() * layout.y_tiles());
-  CHECK(layout.shared_bytes() <= most_flat_bytes);
+  CHECK(layout.shared_bytes() <= most_flat_shared_bytes);
   for (const FlatSource& source : layout.all_sources()) {
     CHECK(source.lines >= 1);
     CHECK(source.lines <= 32);
@@ -142,7 +142,7 @@ TEST_CASE("a side that is short leaves room for the other") {
 
 TEST_CASE("y has all dimensions in which a source goes on if its contiguous one is short") {
   const Problem problem = make_problem(tests::permutation(ElementType::u8, {1024, 256, 96, 2}, {1, 3, 2, 0}));
-  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::near});
+  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::longer_runs});
   REQUIRE(layout);
   CHECK(layout->x_extent == 1024);
   CHECK(layout->y_extent == 256 * 96 * 2);
@@ -167,7 +167,7 @@ TEST_CASE("a tile has no more rows than follow each other in the source, if that
   // 12 bytes of the source follow each other along y; what follows them lies along x.
   const Problem problem =
       make_problem(tests::permutation(ElementType::u8, {32, 11, 95, 7, 32, 12}, {3, 1, 5, 0, 2, 4}));
-  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::run});
+  const auto layout = FlatPlanner(problem).layout({.way = FlatWay::one_run});
   REQUIRE(layout);
   CHECK(layout->y == 12);
   CHECK(layout->x >= 512);

@@ -33,7 +33,7 @@ TEST_CASE("registers get dense indices in the order of their first use") {
   CHECK(bindings == std::vector<Binding>{RegisterRef{0}, RegisterRef{1}, RegisterRef{0}});
 }
 
-TEST_CASE("a scope hides the names outside it, and ends") {
+TEST_CASE("a scope hides outer names until it ends") {
   const Resolved r(
       ".reg .b32 x;\n mov.b32 x, 1;\n{ .reg .b16 x; mov.b16 x, 2; }\n{ .reg .b16 x; mov.b16 x, 3; }\n"
       "mov.b32 x, 4;");
@@ -45,7 +45,7 @@ TEST_CASE("a scope hides the names outside it, and ends") {
   CHECK(Resolved("{ .reg .b32 y; }\nmov.b32 y, 1;").error() == "'y' is not declared here");
 }
 
-TEST_CASE("labels are instruction indices; those of a block belong to it") {
+TEST_CASE("labels are instruction indices; a block's labels are visible only in the block") {
   const Resolved r(
       ".reg .pred p;\n@p bra end;\n{ again: @!p bra again; bra end; }\n{ again: bra again; }\nend:");
   REQUIRE(r.result);
@@ -60,7 +60,7 @@ TEST_CASE("labels are instruction indices; those of a block belong to it") {
   CHECK(Resolved("{ inside: ret; }\nbra inside;").error() == "'inside' is not declared here");
 }
 
-TEST_CASE("a name and numbered ones of the same stem are different registers") {
+TEST_CASE("a register and numbered registers of the same stem are different") {
   const Resolved r(
       ".reg .b32 a, c;\n.reg .b16 a<2>;\nmov.b32 {a0, a1}, a;\n{ .reg .b16 a; mov.b32 c, {a, a1}; }");
   REQUIRE(r.result);
@@ -101,7 +101,7 @@ TEST_CASE("source lines follow .loc") {
   CHECK(r.flat().instructions[2].source.line == 12);
 }
 
-TEST_CASE("the source line of what was inlined is where it was inlined at, through any depth") {
+TEST_CASE("the source line of inlined code is the line of the outermost call, through any depth") {
   const Resolved r(
       ".loc 1 12 3\nbar.sync 0;\n.loc 2 40 5, function_name $a, inlined_at 1 12 3\nbar.sync 0;\n"
       ".loc 3 7 1, function_name $b, inlined_at 2 40 5\nbar.sync 0;\n"
@@ -128,7 +128,7 @@ TEST_CASE("every instruction has the chain of frames that it was inlined through
   for (std::size_t i = 0; i < 4; ++i) CHECK(flat.instructions[i].source.line == lines[i]);
 }
 
-TEST_CASE("a place that is inlined into itself without end has a chain that ends") {
+TEST_CASE("a line that is inlined into itself many times has a chain of frames that ends") {
   std::string text = ".loc 1 5 3\nbar.sync 0;\n";
   for (int i = 0; i < 1000; ++i) text += ".loc 1 5 3, function_name $a, inlined_at 1 5 3\nbar.sync 0;\n";
   const Resolved r(text + "ret;");

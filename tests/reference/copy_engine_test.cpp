@@ -163,7 +163,7 @@ TEST_CASE("a store writes the whole 16-byte chunk that a row ends in, and clips 
   }
 }
 
-TEST_CASE("interleaved layouts count slices, one after the other in shared memory") {
+TEST_CASE("an interleaved layout counts slices, and groups of slices follow each other in shared memory") {
   TensorMapSpec map{.type = ElementType::u8,
                     .rank = 3,
                     .interleave = Interleave::b32,

@@ -19,7 +19,7 @@ struct Journal::Page {
   std::array<char, 65'000> text;
 };
 
-Journal::Journal(bool aloud) : aloud_(aloud) {
+Journal::Journal(bool verbose) : verbose_(verbose) {
   void* const memory =
       ::mmap(nullptr, sizeof(Page), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -38,7 +38,7 @@ void Journal::begin(std::uint64_t seed) {
 
 void Journal::note(std::string_view text) {
   const std::string line = (child_ ? "    in the child: " : "  ") + std::string(text) + "\n";
-  if (aloud_) std::cerr << line << std::flush;
+  if (verbose_) std::cerr << line << std::flush;
   ++page_->progress;
   const std::size_t at = page_->used.fetch_add(line.size());
   if (at >= page_->text.size()) return;

@@ -18,7 +18,7 @@ struct Failure : std::runtime_error {
 /// children that it forks. They can be read however the writer has ended.
 class Journal {
  public:
-  explicit Journal(bool aloud);
+  explicit Journal(bool verbose);
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -40,7 +40,7 @@ class Journal {
  private:
   struct Page;
   Page* page_;
-  bool aloud_;  ///< on standard error, too
+  bool verbose_;  ///< on standard error, too
   bool child_ = false;
 };
 

@@ -13,10 +13,10 @@ namespace {
 constexpr std::string_view usage =
     "usage: random_sequences --cache DIR [option]…\n"
     "\n"
-    "  --cache DIR     where the kernels of all sequences are kept; filled first\n"
+    "  --cache DIR     folder of the kernels of all sequences; filled before the first sequence\n"
     "  --device NAME   null (does nothing), sim, or gpu:0; exit status 77 if there is no such GPU\n"
     "  --first N       seed of the first sequence (1)\n"
-    "  --count N       how many, of the seeds that follow (100)\n"
+    "  --count N       number of sequences; each seed is 1 more than the last (100)\n"
     "  --seconds N     begin no further sequence after so long\n"
     "  --in-process N  most sequences of one process (25)\n"
     "  --seed N        one sequence alone, its steps on standard error\n";
@@ -51,7 +51,7 @@ sequences::RunOptions parse(int argc, char** argv) {
     } else if (name == "--seed") {
       options.first = number(value);
       options.count = 1;
-      options.aloud = true;
+      options.verbose = true;
     } else {
       throw std::invalid_argument("there is no option " + std::string(name));
     }

@@ -27,7 +27,7 @@ constexpr int no_such_device = 77;
 struct Everything {
   RunOptions options;
   std::vector<Case> cases = make_cases();
-  Journal journal{options.aloud};
+  Journal journal{options.verbose};
   std::filesystem::path folder =
       std::filesystem::temp_directory_path() / ("tmajit-sequences-" + std::to_string(::getpid()));
 };

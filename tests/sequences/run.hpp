@@ -15,13 +15,13 @@ struct RunOptions {
   std::optional<std::chrono::seconds> limit = std::nullopt;  ///< no further sequence is begun after it
   std::uint64_t in_process = 25;                             ///< sequences of one process, at most
   std::filesystem::path cache;  ///< folder that keeps the cases' kernels from run to run
-  bool aloud = false;           ///< steps on standard error
+  bool verbose = false;         ///< steps on standard error
 };
 
 /// Runs sequences in child processes, watches them, and reports on standard output. Returns the exit status
 /// of this process: 0, or 1 for a failure, or 77 if there is no such device.
 ///
-/// The child processes return from here, too.
+/// A forked child process returns from this function, too, with its own exit status.
 [[nodiscard]] int run(const RunOptions& options);
 
 }  // namespace sequences

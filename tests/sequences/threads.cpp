@@ -74,7 +74,7 @@ Caller::Caller(const Runtime& runtime, const Work& work)
           }
         };
         if (work.late_calls) {
-          // Made before the library's own objects of this thread, so that it ends after them.
+          // Constructed before the library's thread_local objects, so it is destroyed after them.
           thread_local AtThreadEnd last;
           last.run = calls;
         }

@@ -1,4 +1,4 @@
-/// Copies of pixels through im2col maps, and what goes wrong there. Random ones: src/conformance.
+/// Copies of pixels through im2col maps, and their errors. src/conformance has random copies.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -10,8 +10,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The words as two images of 4 × 8 pixels of 16 words, by 6 pixels of a row of which is loaded from the
-/// corner (-1, -2) of a filter of 3 × 5.
+/// A map of the words as two images of 4 × 8 pixels, each pixel 16 words. A copy loads 6 pixels of a row. The
+/// filter has 3 × 5 taps, and its lower corner is (-1, -2).
 TensorMapSpec images() {
   return TensorMapSpec::im2col(TensorView::contiguous(ElementType::u32, {2, 4, 8, 16}),
                                {.lower = {-1, -2}, .upper = {-1, -2}, .channels = 16, .pixels = 6});
@@ -24,8 +24,8 @@ const std::string multicast =
     "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster "
     "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5], {%rs1, %rs2}, %rs3;\n";
 
-/// A kernel of one cluster of two CTAs, of which the first loads, for both if by multicast; each writes the
-/// 96 words that it got behind the words 512, and 640.
+/// The parts of a kernel with one cluster of two CTAs. Each CTA loads for itself; with multicast the first
+/// CTA loads for both. CTA 0 writes the 96 words that it got to words 512 …, CTA 1 to words 640 ….
 struct Parts {
   std::string copy = load;
   std::string w = "-2";
@@ -60,7 +60,7 @@ TEST_CASE("a load of pixels walks the bounding box and reads at the offsets") {
   expect_clean(outcome);
   for (std::uint32_t cta = 0; cta < 2; ++cta) {
     for (std::uint32_t i = 0; i < 96; ++i) {
-      // The corner is at (0, -2), (0, -1) …; the tap at (1, 3) from there.
+      // The corners are (0, -2), (0, -1) …; the tap is at offset (1, 3) from a corner.
       const std::uint32_t h = 0 + 1;
       const std::uint32_t w = 1 + i / 16;
       CHECK(outcome.words[512 + 128 * cta + i] == (h * 8 + w) * 16 + i % 16);
@@ -68,7 +68,7 @@ TEST_CASE("a load of pixels walks the bounding box and reads at the offsets") {
   }
 }
 
-TEST_CASE("a row that ends goes on at the lower corner of the next, and beyond the image all is zero") {
+TEST_CASE("a load goes on at the next row's lower corner, and pixels outside the image are zero") {
   const Outcome outcome = pixels({.w = "3", .offset_w = "0", .offset_h = "0"});
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 96; ++i) {
@@ -107,7 +107,7 @@ TEST_CASE("a store of pixels through a map whose bounding box reaches beyond the
     expect_first(outcome, "im2col.store-corner");
     CHECK_THAT(outcome.reports.at(0).found, ContainsSubstring(corner));
   };
-  // Each as on an H200, though all pixels are inside the image.
+  // As on an H200, each of these maps is refused, although all copied pixels are inside the image.
   map.pixel_box.lower = {0, 0};
   map.pixel_box.upper = {-1, 1};
   refused("upper corner is 1 in dimension 1");
@@ -120,7 +120,7 @@ TEST_CASE("a store of pixels through a map whose bounding box reaches beyond the
   refused("lower corner is -1 in dimension 0");
 }
 
-TEST_CASE("an instruction of the other mode than its map's") {
+TEST_CASE("an instruction whose mode differs from its map's") {
   expect_first(
       pixels({.copy = "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                       "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5];\n"}),
@@ -137,12 +137,12 @@ TEST_CASE("an instruction of the other mode than its map's") {
       "tensormap.mode");
 }
 
-TEST_CASE("other bytes than those of all pixels are waited for in vain") {
+TEST_CASE("a barrier that expects other bytes than those of all pixels") {
   expect_first(pixels({.bytes = "368"}), "mbarrier.expected-bytes");
   expect_first(pixels({.bytes = "400"}), "mbarrier.expected-bytes");
 }
 
-TEST_CASE("a map of images that is moved is the map of the new address") {
+TEST_CASE("set_address() on a map of images gives the map of the new address") {
   const auto sim = make_sim_device({});
   EncodedTensorMap moved = sim->maps().encode(images(), 0x1000);
   sim->maps().set_address(moved, images(), 0x2000);

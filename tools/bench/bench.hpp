@@ -37,20 +37,21 @@ std::optional<int> parse(int argc, char** argv, Options& options);
 /// The bandwidth of the cases with a tile of the caller's choice, of every type and size that the options
 /// name.
 void measure_bandwidth(const Options& options, Machine& machine, Report& report);
-/// Planning, compiling, from disk, from memory, for every family; needs no GPU.
+/// Measures for every family the time to plan and to compile a kernel, and to take it from the disk cache and
+/// from memory. Needs no GPU.
 void measure_jit(const Options& options, Report& report);
 /// Measures NVRTC's time for representative kernels, as multiples of its time for an empty one. Files come
 /// and go in `folder`.
 void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const std::filesystem::path& folder,
                           Report& report);
-/// Host time of a launch.
+/// Measures the host time of a launch.
 void measure_launch(const Options& options, Machine& machine, Report& report);
-/// Measures the host's cost of a launch by each of the library's ways, over the driver's own. It also
-/// measures it on a device that does nothing, which needs no GPU.
+/// Measures the host time that each of the library's ways to launch takes beyond the driver's own launch.
+/// Also measures it on a device that does nothing, which needs no GPU.
 void measure_dispatch(const Options& options, Machine* gpu, Report& report);
-/// How many kernels a program makes when it meets many shapes. It only plans, for which it needs no GPU.
+/// Counts the kernels that a program makes when it uses many shapes. It only plans, so it needs no GPU.
 void measure_kernels(const Options& options, Report& report);
-/// The best of many tiles of one family.
+/// Measures many tiles of one family and reports the fastest.
 void sweep(const Options& options, Machine& machine, Report& report);
 /// `--probe`: times one first compile in this process and prints its milliseconds.
 void run_probe(const std::string& probe);

@@ -68,8 +68,8 @@ void add_explain_command(CLI::App& app, Session& session) {
   add_compiler_options(command, options->compiler);
   OptionGroup(command).add(
       "--device", options->device, "DEVICE",
-      "Whose plan: auto: the first Hopper GPU's, else an H200's; gpu, gpu:N; h200: an H200's, which need "
-      "not be there");
+      "The GPU to plan for. auto: the first Hopper GPU, or an H200 if there is none; gpu, gpu:N: this GPU; "
+      "h200: an H200, present or not");
   command.footer(
       "Nothing is moved and no memory is needed, so shapes may be of any size. Kernels are compiled, since "
       "their\n"

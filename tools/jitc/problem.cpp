@@ -42,11 +42,12 @@ std::string_view Problem::descr(const Array& output) const {
 }
 
 Addresses Problem::unplaced() const {
-  constexpr std::uint64_t apart = std::uint64_t{1} << 49U;  // MemorySpan::of() takes half of that
+  // MemorySpan::of() allows a tensor half of that before and half of that after its first element.
+  constexpr std::uint64_t distance = std::uint64_t{1} << 49U;
   Addresses at;
   std::uint64_t next = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) at.inputs.push_back(next += apart);
-  for (std::size_t i = 0; i < outputs.size(); ++i) at.outputs.push_back(next += apart);
+  for (std::size_t i = 0; i < inputs.size(); ++i) at.inputs.push_back(next += distance);
+  for (std::size_t i = 0; i < outputs.size(); ++i) at.outputs.push_back(next += distance);
   return at;
 }
 

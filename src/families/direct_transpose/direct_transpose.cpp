@@ -17,14 +17,16 @@ constexpr BlockTuning direct_tunings[] = {
     {.destination_run = 64, .source_run = 64, .vector_bytes = 8},
     {.destination_run = 64, .source_run = 32, .vector_bytes = 8},
 };
-/// For small problems of bytes: four times the threads, each of which waits for half as many loads.
+/// For small problems with elements of one byte. Blocks of 4 × 4 bytes in place of 8 × 8 take four times the
+/// threads, and each thread waits for half as many loads.
 constexpr BlockTuning word_tunings[] = {
     {.destination_run = 64, .source_run = 32, .vector_bytes = 4},
     {.destination_run = 32, .source_run = 32, .vector_bytes = 4},
 };
-constexpr std::uint32_t direct_line_bytes =
-    32;  // that neighbouring threads share out at least: whole sectors of memory
-constexpr std::uint32_t blocks_of_a_line = 4;  // that they share out at least
+/// The least part of a source line that neighbouring threads load together: one sector of memory, and at
+/// least so many blocks.
+constexpr std::uint32_t least_line_bytes = 32;
+constexpr std::uint32_t least_line_blocks = 4;
 
 class DirectTranspose final : public BlockFamily {
  public:
@@ -57,7 +59,7 @@ class DirectTranspose final : public BlockFamily {
     return fmt::format(
         "The source is contiguous in dimension {}, the destination in dimension {}: blocks are transposed in "
         "registers, "
-        "and stored without meeting others.",
+        "and each thread stores its own block.",
         facts.column, facts.rank - 1);
   }
 
@@ -70,7 +72,7 @@ class DirectTranspose final : public BlockFamily {
         "barrier a small tensor is moved sooner. The copy engine cannot transpose.";
     parts.call = "transpose_directly(views)";
     parts.facts +=
-        block_function(facts, std::max(blocks_of_a_line, direct_line_bytes / facts.vector_bytes()));
+        block_function(facts, std::max(least_line_blocks, least_line_bytes / facts.vector_bytes()));
     return parts;
   }
 };

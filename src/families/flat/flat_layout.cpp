@@ -113,10 +113,10 @@ std::optional<FlatLayout> FlatPlanner::layout(const FlatTuning& tuning) const {
   if (!choose_dimensions(layout, tuning.way) || !choose_word(layout, tuning)) return std::nullopt;
   choose_images(layout);
   choose_tile(layout, tuning);
-  if (tuning.way == FlatWay::run && layout.y < run_of_y(nest_, layout, lead_)) return std::nullopt;
+  if (tuning.way == FlatWay::one_run && layout.y < run_of_y(nest_, layout, lead_)) return std::nullopt;
   place_images(layout);
   for (std::uint32_t s = 0; s < layout.sources; ++s) layout.source[s].lines = lines_of_load(layout, s);
-  if (layout.ctas() > most_counted || layout.shared_bytes() > most_flat_bytes) return std::nullopt;
+  if (layout.ctas() > most_counted || layout.shared_bytes() > most_flat_shared_bytes) return std::nullopt;
   return layout;
 }
 
@@ -132,7 +132,7 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
   while (first > 0 && first - 1 != across_ &&
          strides[first - 1] == strides[first] * static_cast<std::int64_t>(nest_.shape[first]))
     --first;
-  if (way == FlatWay::near) {
+  if (way == FlatWay::longer_runs) {
     const std::uint32_t bytes = layout.source[lead_].element_bytes;
     std::uint64_t run = bytes;
     std::uint32_t part = first;
@@ -220,7 +220,7 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   const std::uint32_t lead_bytes = layout.source[lead_].element_bytes;
   std::uint64_t wanted_x = std::max(tuning.x_bytes / layout.element_bytes, layout.in_word);
   std::uint64_t wanted_y = std::max(tuning.y_bytes / lead_bytes, 1U);
-  if (tuning.way == FlatWay::run) {
+  if (tuning.way == FlatWay::one_run) {
     const std::uint64_t run = run_of_y(nest_, layout, lead_);
     wanted_x *= std::max<std::uint64_t>(wanted_y / run, 1);
     wanted_y = std::min(wanted_y, run);
@@ -246,7 +246,7 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   }
   wanted_y = std::min(wanted_y, most_y);
   const bool whole_sectors =
-      tuning.way != FlatWay::run && wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
+      tuning.way != FlatWay::one_run && wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
   const std::uint64_t y_unit = std::max(whole_sectors ? sector_bytes / lead_bytes : 1, most_along);
   layout.y = part_of(layout.y_extent, wanted_y, y_unit);
   layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, most_y}));

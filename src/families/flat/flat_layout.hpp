@@ -11,19 +11,28 @@
 
 TMAJIT_BEGIN
 
+/// A flat kernel moves tiles of two flat index spaces. x counts elements along the destination's rows, y
+/// along the memory of the leading source: one that lies across the destination. Its contiguous dimension is
+/// not the destination's, or is that one but short. An image is the copy of a source's tile in shared memory.
+
 /// Which dimensions make up x, and how a tile is stored.
 enum class FlatWay : std::uint32_t {
-  apart,   ///< x has all dimensions after the source's contiguous one; a word has elements of one row
-  near,    ///< y also has those in which the source goes on, until loads fill sectors
-  run,     ///< as `apart`, and a tile has no more rows than follow each other in the source
-  joined,  ///< x has all dimensions after the source's contiguous one; a word may have elements of two rows
+  /// x has all dimensions after the source's contiguous one. A word has elements of one row.
+  separate_rows,
+  /// As `separate_rows`, but y also takes the dimensions with the source's next larger strides, until a run
+  /// of the source covers a few whole sectors.
+  longer_runs,
+  /// As `separate_rows`, but a tile's extent along y is at most one run of the source.
+  one_run,
+  /// x has all dimensions after the source's contiguous one. A word may have elements of two rows.
+  joined,
 };
 
 /// The free choices of a `flat` kernel.
 struct FlatTuning {
-  FlatWay way = FlatWay::apart;
+  FlatWay way = FlatWay::separate_rows;
   std::uint32_t x_bytes = 128;  ///< bytes of a tile's row in the destination
-  std::uint32_t y_bytes = 128;  ///< bytes of a tile's column in the source that lies across
+  std::uint32_t y_bytes = 128;  ///< bytes of a tile's column in the leading source
   std::uint32_t threads = 256;
   std::uint32_t word_bytes = 16;  ///< bytes of a store, where the destination's rows allow it
   TileOrder order = TileOrder::destination;
@@ -32,11 +41,13 @@ struct FlatTuning {
 /// How a `flat` kernel reads a source.
 struct FlatSource {
   std::uint32_t element_bytes = 1;
-  std::uint32_t along = 0;    ///< elements of one load along y; 0: the threads that store load along x
-  std::uint32_t x_lanes = 1;  ///< groups that threads load side by side along x, before the next along y
-  double lines = 1;           ///< lines of 128 bytes that a load of a warp meets
-  std::uint32_t image = 0;    ///< byte offset of its image in shared memory
-  std::uint32_t pitch = 0;    ///< words from row to row of the image
+  /// Elements of one load along y. 0: the source has no image, and the threads that store load along x.
+  std::uint32_t along = 0;
+  /// Neighbouring threads load so many groups along x, then the same number at the next place along y.
+  std::uint32_t x_lanes = 1;
+  double lines = 1;         ///< lines of 128 bytes that a load of a warp touches
+  std::uint32_t image = 0;  ///< byte offset of its image in shared memory
+  std::uint32_t pitch = 0;  ///< words from row to row of the image
 
   [[nodiscard]] std::uint32_t word_bytes() const noexcept { return element_bytes < 4 ? 4 : element_bytes; }
 };
@@ -45,16 +56,16 @@ struct FlatSource {
 struct FlatLayout {
   std::uint32_t rank = 1;
   std::uint32_t element_bytes = 1;  ///< element size of the destination
-  /// The dimensions of x, then those of y. Either begin with the one that varies fastest: along x in the
-  /// destination's memory, along y in that of the source that lies across.
+  /// The dimensions of x, then those of y, each beginning with the fastest: for x the smallest stride of the
+  /// destination, for y the smallest stride of the leading source.
   PerDimension dimension{};
   std::uint32_t x_dimensions = 1;
   std::uint64_t x_extent = 1;
   std::uint64_t y_extent = 1;
   std::uint32_t x = 1;  ///< elements of a tile
   std::uint32_t y = 1;
-  std::uint32_t in_word = 1;  ///< elements of a store
-  std::uint32_t group = 1;    ///< neighbours along x that a thread loads together for an image
+  std::uint32_t in_word = 1;  ///< elements of a word, which one store writes
+  std::uint32_t group = 1;    ///< neighbours along x that a thread loads into an image together
   std::uint32_t loads = 1;    ///< groups that a thread has in flight
   std::uint32_t stores = 1;   ///< words that a thread has in flight
   std::uint32_t threads = 256;
@@ -67,7 +78,7 @@ struct FlatLayout {
   std::uint32_t tables = 0;  ///< byte offset of the tables in shared memory, behind the images
 
   [[nodiscard]] std::uint32_t words() const noexcept { return std::max(x / in_word, 1U); }
-  /// Threads side by side along x that store: each does one word of a row at a time, or several in turn.
+  /// Threads that store a row of a tile together. Each stores one of its words, or several one after another.
   [[nodiscard]] std::uint32_t word_lanes() const noexcept;
   /// Entries of the table of x: a staggered row begins up to a word before the tile.
   [[nodiscard]] std::uint32_t columns() const noexcept {
@@ -77,12 +88,12 @@ struct FlatLayout {
     return ceil_div(x_extent + (staggered && !joined ? in_word - 1 : 0), std::uint64_t{x});
   }
   [[nodiscard]] std::uint64_t y_tiles() const noexcept { return ceil_div(y_extent, std::uint64_t{y}); }
-  /// Tiles along y that CTAs take before the next along x.
+  /// Successive CTAs take so many tiles along y before they move on to the next tile along x.
   [[nodiscard]] std::uint64_t y_first() const noexcept;
   [[nodiscard]] std::uint64_t ctas() const noexcept { return x_tiles() * y_tiles(); }
   [[nodiscard]] bool has_image() const noexcept;
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
-  /// The tile as a box of the nest, about: a flat tile begins and ends inside of dimensions.
+  /// The box of the nest that approximates the tile: a flat tile may begin and end within a dimension.
   [[nodiscard]] PerDimension box(const CanonicalNest& nest) const noexcept;
   /// The dimensions in which CTAs take tiles, the fastest last.
   [[nodiscard]] PerDimension tile_order() const noexcept;
@@ -98,7 +109,7 @@ struct FlatLayout {
 class FlatPlanner {
  public:
   explicit FlatPlanner(const Problem& problem);
-  /// Whether some source lies across the destination.
+  /// Whether the family can move the problem: whether some source lies across the destination.
   [[nodiscard]] bool takes() const noexcept { return across_ != none; }
   /// The layout of a tuning; nullopt if its way does not suit the problem, or an index or the shared memory
   /// would exceed its limit.
@@ -120,15 +131,18 @@ class FlatPlanner {
 
   const Problem& problem_;
   const CanonicalNest& nest_;
-  FlatLayout base_;         ///< the part that does not depend on a tuning
-  std::uint32_t lead_ = 0;  ///< the source that lies across the destination by most
-  std::uint32_t across_ =
-      none;               ///< the dimension in which that source is nearest; none: no source lies across
-  PerDimension order_{};  ///< the lead's dimensions, the farthest first
+  FlatLayout base_;  ///< the part that does not depend on a tuning
+  /// The leading source: of the sources that lie across, the one of which a warp that loads along x touches
+  /// the most lines.
+  std::uint32_t lead_ = 0;
+  /// The dimension in which the leading source has its smallest stride, or the second smallest
+  /// (FlatPlanner::across_of()); none: no source lies across.
+  std::uint32_t across_ = none;
+  PerDimension order_{};  ///< the leading source's dimensions, the largest stride first
   bool dense_ = true;     ///< the destination has no gaps
 };
 
-/// Bytes of shared memory of any launch.
-inline constexpr std::uint32_t most_flat_bytes = 48 * 1024;
+/// Limit of a launch's shared memory.
+inline constexpr std::uint32_t most_flat_shared_bytes = 48 * 1024;
 
 TMAJIT_END

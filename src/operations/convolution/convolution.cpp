@@ -63,8 +63,8 @@ Operation operation::convolution(const Tensor& destination, const Tensor& images
   const std::uint32_t rank = images.view.rank;
   if (taps.size() != rank || rank < 3) {
     refuse(
-        "the images have {}, the filter {}; both need as many: [images, extents…, channels] and "
-        "[outputs, taps…, channels]",
+        "the images have {}, the filter {}; both need the same number, at least 3: "
+        "[images, extents…, channels] and [outputs, taps…, channels]",
         counted(rank, "dimension"), taps.size());
   }
   Windows own = windows;

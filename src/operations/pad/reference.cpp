@@ -9,7 +9,7 @@
 namespace reference {
 namespace {
 
-/// The source's element where it reaches, the value elsewhere.
+/// Inside of the source its element, elsewhere the padding's value.
 void pad(const tmajit::Move& move, const Part& part) {
   const auto& padding = std::get<tmajit::Padding>(move.body);
   const tmajit::Tensor& to = move.destination;
@@ -21,7 +21,8 @@ void pad(const tmajit::Move& move, const Part& part) {
     Index at = index;
     bool inside = true;
     for (std::uint32_t d = 0; d < to.view.rank; ++d) {
-      at.at(d) -= static_cast<std::uint64_t>(padding.before[d]);  // wraps in front of the source
+      // An index before the source wraps to a large one, which is out of range as well.
+      at.at(d) -= static_cast<std::uint64_t>(padding.before[d]);
       inside = inside && at.at(d) < from.view.shape.at(d);
     }
     const std::byte* const found = inside ? element_at(from, offset_of(from.view, at)) : value.data();
@@ -30,8 +31,8 @@ void pad(const tmajit::Move& move, const Part& part) {
 }
 
 constexpr OperationReference pad_reference{.compute = pad, .makes_values = [](const tmajit::Move& move) {
-                                             // The value is converted, and kernels may make another NaN of
-                                             // one.
+                                             // A NaN is converted to the element type: kernels may write a
+                                             // NaN of other bits.
                                              return std::isnan(std::get<tmajit::Padding>(move.body).value);
                                            }};
 

@@ -12,7 +12,7 @@ constexpr std::array reduce_into_arguments{
              .option = "--op",
              .type = ArgumentType::choice,
              .required = true,
-             .sentence = "what becomes of the output's and the input's elements",
+             .sentence = "how each source element is combined with the destination's",
              .example = "add",
              .choices = combine_names}};
 

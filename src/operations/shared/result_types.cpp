@@ -25,35 +25,39 @@ ElementType signed_of(std::uint32_t bytes) noexcept {
   }
 }
 
-ElementType of_integers(ElementType a, ElementType b) noexcept {
+ElementType promoted_integers(ElementType a, ElementType b) noexcept {
   if (is_signed(a) == is_signed(b)) return size_of(a) >= size_of(b) ? a : b;
-  const std::uint32_t of_signed = size_of(is_signed(a) ? a : b);
-  const std::uint32_t of_unsigned = size_of(is_signed(a) ? b : a);
-  if (of_signed > of_unsigned) return signed_of(of_signed);
-  return of_unsigned == 8 ? f64 : signed_of(2 * of_unsigned);
+  const std::uint32_t signed_bytes = size_of(is_signed(a) ? a : b);
+  const std::uint32_t unsigned_bytes = size_of(is_signed(a) ? b : a);
+  if (signed_bytes > unsigned_bytes) return signed_of(signed_bytes);
+  return unsigned_bytes == 8 ? f64 : signed_of(2 * unsigned_bytes);
 }
 
 /// The promoted type of two different floating-point types.
-ElementType of_floats(ElementType a, ElementType b) noexcept {
+ElementType promoted_floats(ElementType a, ElementType b) noexcept {
   if (size_of(a) == size_of(b)) return size_of(a) == 8 ? f64 : f32;
   return size_of(a) > size_of(b) ? a : b;
 }
 
-ElementType of_float_and_integer(ElementType floating, ElementType integer) noexcept {
+ElementType promoted_float_and_integer(ElementType floating, ElementType integer) noexcept {
   if (size_of(integer) >= 4) return f64;
   if (size_of(floating) > size_of(integer)) return floating;
   return f32;
 }
 
-/// The type of an expression's floating-point numbers, functions and casts; none if it has none.
+/// The promoted type of an expression's floating-point numbers, functions and casts; nullopt if it has none.
 std::optional<ElementType> floating_part(std::string_view expression) {
   static constexpr const char* number =
       "(^|[^A-Za-z0-9_.])([0-9]+\\.[0-9]*([eE][-+]?[0-9]+)?|\\.[0-9]+([eE][-+]?[0-9]+)?|[0-9]+[eE][-+]?[0-9]+"
       ")([fF]?)";
+  // The CUDA Math API's functions of floating point that return floating point.
   static constexpr const char* function =
-      "(^|[^A-Za-z0-9_])(__)?(exp|exp2|exp10|expm1|log|log2|log10|log1p|sqrt|rsqrt|cbrt|sin|cos|tan|asin|"
-      "acos|atan|sinh|"
-      "cosh|tanh|erf|erfc|pow|fdivide|fabs|fmax|fmin|fma|fmod|hypot|floor|ceil|round|trunc)(f?) *\\(";
+      "(^|[^A-Za-z0-9_])(__)?(exp|exp2|exp10|expm1|log|log2|log10|log1p|logb|sqrt|rsqrt|cbrt|rcbrt|"
+      "sin|cos|tan|asin|acos|atan|atan2|sinpi|cospi|sinh|cosh|tanh|asinh|acosh|atanh|"
+      "erf|erfc|erfcx|erfinv|erfcinv|normcdf|normcdfinv|lgamma|tgamma|j0|j1|jn|y0|y1|yn|cyl_bessel_i[01]|"
+      "pow|fdivide|fabs|fmax|fmin|fdim|fma|fmod|remainder|hypot|rhypot|norm3d|norm4d|rnorm3d|rnorm4d|"
+      "floor|ceil|round|rint|nearbyint|trunc|copysign|nextafter|ldexp|scalbn|scalbln|saturate)"
+      "(f?) *\\(";
   static constexpr const char* cast = "(^|[^A-Za-z0-9_])(float|double)([^A-Za-z0-9_]|$)";
   std::optional<ElementType> found;
   const auto search = [&](const char* pattern, auto is_f32) {
@@ -75,10 +79,10 @@ std::optional<ElementType> floating_part(std::string_view expression) {
 
 ElementType promoted(ElementType a, ElementType b) noexcept {
   if (a == b) return a;
-  if (is_float(a) && is_float(b)) return of_floats(a, b);
-  if (is_float(a)) return of_float_and_integer(a, b);
-  if (is_float(b)) return of_float_and_integer(b, a);
-  return of_integers(a, b);
+  if (is_float(a) && is_float(b)) return promoted_floats(a, b);
+  if (is_float(a)) return promoted_float_and_integer(a, b);
+  if (is_float(b)) return promoted_float_and_integer(b, a);
+  return promoted_integers(a, b);
 }
 
 ElementType value_type(std::string_view expression, std::span<const TensorView> sources) {

@@ -44,7 +44,7 @@ constexpr std::array tiles_arguments{
              .sentence = "what map or bulk computes; it also reads t[d], the coordinates in the tile, and "
                          "tile_index, the tile's number",
              .example = "x*2+1"},
-    choice("op", "--op", "add", "what becomes of the output's and the input's elements", "add",
+    choice("op", "--op", "add", "how each source element is combined with the destination's", "add",
            combine_names),
     Argument{.name = "box",
              .option = "--box",
@@ -56,20 +56,20 @@ constexpr std::array tiles_arguments{
              .option = "--element-strides",
              .type = ArgumentType::extents,
              .fallback = "every element",
-             .sentence = "n, of which a tile takes every n-th element, in each dimension; 1 to 8",
+             .sentence = "in each dimension n, 1 to 8: a tile takes every n-th element",
              .example = "2x1"},
     choice("swizzle", "--swizzle", "none", "how rows of the tile are permuted in shared memory", "128B",
            swizzles),
-    choice("interleave", "--interleave", "none", "the layout of channels; no family takes another than none",
+    choice("interleave", "--interleave", "none", "the layout of channels; every family supports only none",
            "none", interleaves),
     choice("oob", "--oob", "zero", "what elements outside the tensor read as", "nan", fills),
-    choice("l2", "--l2", "256B", "what a load brings into L2", "128B", promotions),
+    choice("l2", "--l2", "256B", "the granularity of fetches into L2", "128B", promotions),
     count("stages", "--stages", "input tiles in flight", "3"),
     count("output_stages", "--output-stages", "output tiles in flight", "2"),
     count("warps", "--warps", "warps that compute", "4"),
     count("ctas_per_sm", "--ctas-per-sm", "CTAs that share an SM", "2"),
     count("tiles_per_cta", "--tiles-per-cta",
-          "tiles that a CTA does before the next one takes its place; 0: a persistent grid", "1")};
+          "tiles that a CTA processes before it ends; 0: a persistent grid", "1")};
 
 Tiles tiles_of(const Arguments& given) {
   Tiles tiles{.family = std::string(given.text("family", "copy")),

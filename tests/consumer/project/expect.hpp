@@ -45,7 +45,7 @@ class Scratch {
 void describe();
 void describe_operations();
 void plan_moves();
-void plan_tiles_of_ones_own();
+void plan_own_tiles();
 void keep_choices();
 void compile_and_cache();
 void run_without_a_device();

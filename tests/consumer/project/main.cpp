@@ -9,7 +9,7 @@ int main() try {
   describe();
   describe_operations();
   plan_moves();
-  plan_tiles_of_ones_own();
+  plan_own_tiles();
   keep_choices();
   compile_and_cache();
   run_without_a_device();

@@ -80,7 +80,7 @@ void plan_moves() {
          "chip_of()");
 }
 
-void plan_tiles_of_ones_own() {
+void plan_own_tiles() {
   TileRequest request{.family = "map",
                       .destination = matrix(1000, 4096, 0),
                       .sources = {matrix(1000, 4096, 0)},

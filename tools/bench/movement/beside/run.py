@@ -28,7 +28,7 @@ def ours(session, machine, index, name=results.OURS):
 
 
 def before(session, machine, cases):
-    """The moves of another build of the library, as a peer: `cases` are its own, found by their labels."""
+    """The moves of another build of the library, as a peer. `cases` are that build's cases, matched by label."""
     numbers = {case["label"]: index for index, case in enumerate(cases)}
 
     def make(case, sources, destinations):
@@ -54,7 +54,7 @@ def tolerance(case, name):
 
 
 def _prepare(machine, case, name, make, arrays, reference):
-    """A contestant whose result is right. Raises if it has none."""
+    """Makes a contestant and checks its result. Raises if the result is wrong."""
     entry = make(case, *arrays)
     try:
         machine.forget(case)
