@@ -3,8 +3,8 @@
 #include "check/own_files.hpp"
 #include "lint/allowed.hpp"
 #include "lint/checks.hpp"
-#include "ptx/printer.hpp"
 #include "ptx/opcode_rows.hpp"
+#include "ptx/printer.hpp"
 
 #include <tmajit/lint.hpp>
 

@@ -145,7 +145,21 @@ extern "C" __global__ void k(int* out) {
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
   CHECK(printed == "-3  2.50|text  |z% 123456789abc 4000000000 0x10\n");
-  CHECK(outcome.words[0] == static_cast<std::int32_t>(printed.size()));
+  CHECK(outcome.words[0] == 7);  // arguments, as on a GPU, and not characters as in C
+}
+
+TEST_CASE(
+    "found: printf of a negative width that is an argument begins at the left, and without arguments returns "
+    "0") {
+  std::string printed;
+  const auto outcome = run_cuda(R"(
+extern "C" __global__ void k(int* out) {
+  out[threadIdx.x] = 10 * printf("[%*d]\n", -5, 3) + printf("x\n");
+})",
+                                1, false, {.print = [&](std::string_view text) { printed += text; }});
+  REQUIRE(outcome.reports.empty());
+  CHECK(printed == "[3    ]\nx\n");
+  CHECK(outcome.words[0] == 20);
 }
 
 TEST_CASE("assert") {

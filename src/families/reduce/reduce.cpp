@@ -24,7 +24,6 @@ constexpr double instructions_of_item = 25.3;
 constexpr double instructions_of_digit = 11.6;  // to find an item's place in each dimension but the first
 constexpr double loads_of_wait = 1.78;          // that a wait for parts takes as long as: a fence is one, too
 
-
 /// Facts that a `reduce` kernel is specialised for.
 struct ReduceFacts {
   std::uint32_t op = 0;    ///< a ReductionOp

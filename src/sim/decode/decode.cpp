@@ -1,7 +1,7 @@
 #include "sim/decode/decode.hpp"
 
-#include "ptx/printer.hpp"
 #include "ptx/opcode_rows.hpp"
+#include "ptx/printer.hpp"
 #include "sim/cta/cta.hpp"
 #include "sim/decode/device_runtime.hpp"
 #include "sim/decode/selector.hpp"

@@ -6,6 +6,7 @@
 #include <array>
 #include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include <spdlog/fmt/fmt.h>
@@ -60,15 +61,19 @@ class PrintSource {
   /// The next argument: `bytes` (4 or 8) at a multiple of as many.
   [[nodiscard]] std::uint64_t next(std::uint32_t bytes) {
     at_ = align_up(at_, bytes) + bytes;
+    ++count_;
     return bytes == 8 ? read_at<std::uint64_t>(warp_, lane_, at_ - 8)
                       : read_at<std::uint32_t>(warp_, lane_, at_ - 4);
   }
   [[nodiscard]] std::string text(std::uint64_t address) const { return text_at(warp_, lane_, address); }
+  /// Arguments that were read.
+  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
  private:
   Warp& warp_;
   std::uint32_t lane_;
   std::uint64_t at_;
+  std::uint32_t count_ = 0;
 };
 
 /// More than any width or precision that a kernel has use for.
@@ -87,7 +92,7 @@ struct Conversion {
 int take_number(std::string_view text, std::size_t& at, PrintSource& source) {
   if (at < text.size() && text[at] == '*') {
     ++at;
-    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), 0, most_width);
+    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), -most_width, most_width);
   }
   int value = 0;
   for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
@@ -104,6 +109,8 @@ Conversion parse(std::string_view text, PrintSource& source) {
   }
   if (at < text.size() && (text[at] == '*' || (text[at] >= '1' && text[at] <= '9')))
     c.width = take_number(text, at, source);
+  if (c.width < 0) c.flags += '-';  // as in C
+  c.width = std::abs(c.width);
   if (at < text.size() && text[at] == '.') {
     ++at;
     c.precision = take_number(text, at, source);
@@ -129,7 +136,7 @@ std::string print_one(const Conversion& c, const char* size, char kind, T value)
 
 /// printf of kernels: the text that `format` makes, as in C. What is no conversion that the runtime knows
 /// stands in it unchanged.
-std::string format_print(std::string_view format, PrintSource source) {
+std::string format_print(std::string_view format, PrintSource& source) {
   std::string result;
   while (!format.empty()) {
     const std::size_t percent = format.find('%');
@@ -162,13 +169,14 @@ std::string format_print(std::string_view format, PrintSource source) {
   return result;
 }
 
-/// vprintf(format, arguments); the result is the number of characters.
+/// vprintf(format, arguments); the result is the number of arguments that were printed (CUDA C++ Programming
+/// Guide, "Formatted Output").
 void print_formatted(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
-    const std::string text = format_print(text_at(warp, lane, argument<std::uint64_t>(warp, op, 0, lane)),
-                                          {warp, lane, argument<std::uint64_t>(warp, op, 1, lane)});
-    warp.cta->launch.print(text);
-    give_result(warp, op, 2, lane, static_cast<std::uint32_t>(text.size()));
+    PrintSource arguments(warp, lane, argument<std::uint64_t>(warp, op, 1, lane));
+    warp.cta->launch.print(
+        format_print(text_at(warp, lane, argument<std::uint64_t>(warp, op, 0, lane)), arguments));
+    give_result(warp, op, 2, lane, arguments.count());
   });
 }
 
