@@ -311,8 +311,9 @@ class Races {
   /// store's read.
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> next_turn(const Conflict& conflict, const Touch& by,
                                                                     std::uint64_t line);
-  /// Whether no barrier orders the wait for the store that made the access `read` before the lane that
-  /// writes, whose clock is `writer`.
+  /// Whether a conflict between a bulk store's `read` and a lane that writes, whose clock is `writer`, is a
+  /// missing barrier: the lane has not met the issuer of the store since the issue, or the issuer waits for
+  /// the store.
   [[nodiscard]] bool lacks_barrier(const Access& read, const Clock& writer) const;
   /// Whether the earlier access is a read by a copy to a peer.
   [[nodiscard]] bool is_sent(const Conflict& conflict) const;
