@@ -76,8 +76,8 @@ void watch_registers(Warp& warp, Mask mask);
 /// Reports, when the CTA ends, products that have not been waited for, and warps that have executed less than
 /// another warp of their warpgroup.
 void finish_warpgroups(Cta& cta);
-/// Reports, at a standstill, warpgroups in which a warp has executed less than another, and has
-/// ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
+/// Called when no thread can go on. Reports warpgroups in which a warp has executed less than another warp,
+/// and has ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
 [[nodiscard]] bool report_strays(Cta& cta);
 /// Registers of a thread when its CTA begins, as ptxas gives them to a kernel with setmaxnreg. 0: ptxas
 /// cannot tell, and ignores setmaxnreg (its message C7508).

@@ -249,7 +249,7 @@ class Decoder {
   RegisterNumber guard_number_ = 0;
   std::vector<Arg> registers_;
   std::map<const ptx::Variable*, std::uint64_t> addresses_;
-  std::set<const ptx::Variable*> passed_;  ///< .param variables that lie in local memory
+  std::set<const ptx::Variable*> passed_;  ///< .param variables that are in local memory
   std::set<const ptx::Variable*> framed_;  ///< variables of recursive functions, at offsets in the frame
   std::map<const ptx::Variable*, Arg> formal_registers_;
   std::vector<std::unique_ptr<Callee>> callees_;  ///< each function before its callers

@@ -26,11 +26,11 @@ struct Warp;
 struct Copy {
   bool tensor = false;
   TensorMap map;              ///< tensor: shape and address
-  std::uint64_t map_at = 0;   ///< tensor: where the map lies
+  std::uint64_t map_at = 0;   ///< tensor: global address of the map
   MapPlace origin{};          ///< tensor: place of the tile's first element
   MapPlace offsets{};         ///< im2col: from the filter's corner to the pixels that are read
-  std::uint64_t global = 0;   ///< bulk: address
-  std::uint32_t bytes = 0;    ///< delivered or stored
+  std::uint64_t global = 0;   ///< bulk: global address
+  std::uint32_t bytes = 0;    ///< bytes delivered or stored
   std::uint32_t shared = 0;   ///< offset in the shared memory of the engine's CTA
   std::uint32_t barrier = 0;  ///< loads: offset of the mbarrier
   std::uint32_t thread = 0;   ///< issuer
@@ -39,8 +39,8 @@ struct Copy {
   /// The tile of a tensor copy.
   [[nodiscard]] Tile tile() const { return {map.spec, origin, offsets}; }
 
-  // Loads that peers send.
-  Cta* source = nullptr;                  ///< the CTA that the bytes come from
+  // For copies that a peer sends:
+  Cta* source = nullptr;                  ///< CTA from which the bytes come
   std::uint32_t source_offset = 0;        ///< offset in the shared memory of `source`
   std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand
   void (*deposit)(std::byte* to,
@@ -207,7 +207,8 @@ class SmallCopies {
   /// Arrives at the mbarrier at `offset` once all copies that the thread has issued so far are complete.
   void arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t place);
 
-  /// Completes the copies that the oldest outstanding arrival waits for. Returns false if there is none.
+  /// Draws an outstanding arrival, completes the copies that it waits for, and arrives. Returns false if
+  /// there is none.
   bool deliver();
   /// A copy in flight that writes bytes of [begin, end); null if there is none.
   [[nodiscard]] const SmallCopy* writes_into(std::uint32_t begin, std::uint32_t end) const;

@@ -50,7 +50,7 @@ class DeviceHeap {
   /// The host memory behind all addresses that the heap gives out. Only touched parts occupy memory.
   [[nodiscard]] Region region() const;
   [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - heap_begin < span_; }
-  /// Returns whether no block is allocated. If so, most addresses become fresh again.
+  /// Returns whether no block is allocated. If so, at least half of the addresses are fresh afterwards.
   [[nodiscard]] bool begin_launch();
 
   struct Block {

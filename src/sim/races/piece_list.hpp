@@ -73,7 +73,8 @@ class PieceList {
       if (found == Look::all || (found == Look::something && !show(i, visit))) return;
     }
   }
-  /// Takes `bytes` away from all but weak writes that are to stay, and those that have no others.
+  /// Removes `bytes` from all pieces, except from weak writes if `weak_writes_stay`. Drops pieces without
+  /// bytes.
   void erase(ByteMask bytes, bool weak_writes_stay = false) {
     Part* const all = begin();
     const std::uint32_t count = size();

@@ -177,7 +177,8 @@ class Races {
   struct StoreAgents {
     Agent reads = 0;
     Agent writes = 0;
-    std::vector<std::uint32_t> issued;  ///< by group: the warp's time when it issued the group's last copy
+    std::vector<std::uint32_t>
+        issued;  ///< by group: the warp's last time before it issued the group's first copy
   };
   struct ProductAgent {
     Agent agent = 0;
