@@ -43,12 +43,13 @@ template <typename T>
   }
 }
 
-/// 2^exponent, of -1022 … 1023.
+/// 2^exponent, for exponents -1022 … 1023.
 [[nodiscard]] constexpr double power_of_two(int exponent) noexcept {
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-/// `value` in the format; beyond its range infinity, or with `saturate` the largest finite value.
+/// Encodes `value` in the format. A value out of range becomes infinity, or the largest finite value with
+/// `saturate` or in a format without infinity.
 template <SmallFormat format>
 [[nodiscard]] std::uint16_t encode_small(double value, bool saturate, Round round = Round::nearest) {
   constexpr int m = format.mantissa_bits;
@@ -80,7 +81,7 @@ template <SmallFormat format>
   return static_cast<std::uint16_t>(sign | bits);
 }
 
-/// Exact.
+/// Decodes a value of the format exactly.
 template <SmallFormat format>
 [[nodiscard]] float decode_small(std::uint32_t bits) {
   constexpr int m = format.mantissa_bits;
@@ -103,17 +104,17 @@ template <SmallFormat format>
   return (bits & sign_bit) != 0 ? -value : value;
 }
 
-/// The one NaN of tf32 (docs/tma.md): the low bits are off here too.
+/// The one NaN of tf32 (docs/tma.md). Its low 13 bits are 0, as in every tf32 value.
 inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
 
-/// f32 bits to 10 mantissa bits, to nearest: ties to even, or away.
+/// Rounds the bits of an f32 to 10 mantissa bits, to nearest; ties go to even, or with `away` away from zero.
 [[nodiscard]] inline std::uint32_t to_tf32(std::uint32_t bits, bool away) {
   if ((bits & 0x7fffffff) > 0x7f800000) return tf32_nan;
   if ((bits & 0x7f800000) == 0x7f800000) return bits;
   return (bits + (away ? 0x1000 : 0xfff + (bits >> 13 & 1))) & ~0x1fffU;
 }
 
-/// The one NaN that f32 instructions give.
+/// Replaces any f32 NaN by the one NaN that f32 instructions return; f64 NaNs stay.
 [[nodiscard]] inline float canonical(float value) {
   return value != value ? std::bit_cast<float>(0x7fffffffU) : value;
 }
@@ -125,7 +126,8 @@ inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
   return (bits & 0x7f800000) == 0 ? std::bit_cast<float>(bits & 0x80000000) : value;
 }
 
-/// a + b with the last bit set if it is inexact, so that rounding it once more is as good as rounding once.
+/// a + b, rounded to odd: the last bit is set if the sum is inexact. A second rounding, to a narrower format,
+/// then gives the same result as a single rounding.
 [[nodiscard]] inline double add_to_odd(double a, double b) {
   const double sum = a + b;
   const double high = sum - a;
@@ -136,7 +138,7 @@ inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
   return std::bit_cast<double>(bits);
 }
 
-/// min, or max, of floats: a NaN loses against a number, −0 is below +0.
+/// min or max of floats: of a NaN and a number the result is the number; −0 is below +0.
 template <bool greatest, typename T>
 [[nodiscard]] T float_extreme(T a, T b) {
   if (a != a) return canonical(b);
@@ -145,8 +147,8 @@ template <bool greatest, typename T>
   return (a < b) != greatest ? a : b;
 }
 
-/// Float to integer: rounds, saturates. NaN gives 0, but where either type has 64 bits the number with the
-/// highest bit alone (PTX ISA 9.7.9.22, "cvt").
+/// Converts a float to an integer: rounds and saturates. NaN becomes 0; if either type has 64 bits, it
+/// becomes the integer of which only the highest bit is set (PTX ISA 9.7.9.22, "cvt").
 template <typename To, typename From>
 [[nodiscard]] To to_integer(From value, Round round) {
   if (value != value) {
@@ -154,7 +156,7 @@ template <typename To, typename From>
     return static_cast<To>(std::make_unsigned_t<To>{1} << (8 * sizeof(To) - 1));
   }
   const From integral = round_integral(value, round);
-  // The upper bound rounds up to a power of two where From is short of bits.
+  // The upper bound rounds up to a power of two if From has too few mantissa bits.
   if (integral >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   if (integral <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   return static_cast<To>(integral);
@@ -186,7 +188,7 @@ enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, in
   return std::nullopt;
 }
 
-/// The new value of `old`; `b` is what cas puts in place of `a`.
+/// The value that the operation stores over `old`. cas compares with `a` and stores `b`.
 template <typename T>
 [[nodiscard]] T combine(Atomic what, T old, T a, T b) {
   if constexpr (std::is_integral_v<T>) {

@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Holds every sum, and a product or a shifted value of 33 bits each.
+/// Wide enough for every sum, for a product of two values of 33 bits, and for a shifted value of 33 bits.
 __extension__ using Wide = __int128;
 
 constexpr Wide whole(std::uint32_t bits) {
@@ -18,7 +18,7 @@ Wide take(std::uint64_t from, VideoPart part, bool is_signed) {
   return is_signed && value >= whole(part.bits - 1U) ? value - whole(part.bits) : value;
 }
 
-/// A part's value as the whole register of that type.
+/// The value of a whole register, signed or unsigned.
 Wide number(std::uint32_t value, bool is_signed) {
   return take(value, {}, is_signed);
 }
@@ -56,7 +56,7 @@ Wide operate(const Video& video, Wide a, Wide b) {
   }
 }
 
-/// vmad: the product, c and perhaps 1, scaled.
+/// vmad: the sum of the product, c and with `plus_one` 1, scaled.
 std::uint32_t multiply_add(const Video& video, Wide product, std::uint32_t c) {
   const bool is_signed = video.a_signed || video.b_signed;
   Wide sum = product + number(c, is_signed) + (video.plus_one ? 1 : 0);

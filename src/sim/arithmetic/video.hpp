@@ -15,8 +15,8 @@ struct VideoPart {
   std::uint8_t bits = 32;
 };
 
-/// A video instruction taken apart: d = operation(a, b), once or on two halves or four bytes, and what then
-/// becomes of d and c.
+/// A decoded video instruction: d = operation(a, b), once or on two halves or four bytes, then combined with
+/// c as `second` says.
 struct Video {
   enum class Operation : std::uint8_t { add, sub, average, distance, min, max, shl, shr, mad, compare };
   enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
@@ -26,18 +26,18 @@ struct Video {
   Operation operation = Operation::add;
   Comparison comparison = Comparison::eq;
   Second second = Second::merge;
-  std::uint8_t count = 1;        ///< of results
-  std::array<VideoPart, 4> a{};  ///< of the 64 bits b:a
+  std::uint8_t count = 1;        ///< number of results: 1, 2 or 4
+  std::array<VideoPart, 4> a{};  ///< part i of the 64 bits b:a
   std::array<VideoPart, 4> b{};
   std::array<VideoPart, 4> d{};
-  std::uint8_t written = 15;  ///< a bit a result: those that d gets
+  std::uint8_t written = 15;  ///< one bit per result: whether d gets it
   bool a_signed = false;
   bool b_signed = false;
   bool d_signed = false;
   bool saturates = false;
-  bool wraps = false;      ///< vshl, vshr: the amount, instead of being clamped to 32
+  bool wraps = false;      ///< vshl, vshr: the amount wraps; else it is clamped to 32
   bool plus_one = false;   ///< vmad
-  std::uint8_t scale = 0;  ///< vmad: bits that the result is shifted right by
+  std::uint8_t scale = 0;  ///< vmad: right shift of the result, in bits
 };
 
 /// Returns d for the operands a, b and c.

@@ -12,7 +12,7 @@ std::uint32_t line_of(const Cta& cta, std::uint32_t place) {
   return cta.program.place[place].line;
 }
 
-/// Whether a thread of the CTA waits for it, or has.
+/// Whether a thread of the CTA waits for the mbarrier, or has waited for it.
 bool has_waits(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   const auto waits = [&](const Group& group) {
     return group.wait.kind == Wait::Kind::mbarrier && group.wait.what == offset;
@@ -22,8 +22,8 @@ bool has_waits(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
                              [&](const auto& warp) { return std::ranges::any_of(warp->groups, waits); });
 }
 
-/// The mbarrier without loads of which holds(offset, mbarrier) is true, by address; those at which threads
-/// arrive come first.
+/// The first mbarrier, by address, that no load uses and for which holds(offset, mbarrier) is true; mbarriers
+/// at which threads arrive come before all others. Null if there is none.
 template <typename Holds>
 const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& cta, const Holds& holds) {
   const std::pair<const std::uint32_t, Mbarrier>* first = nullptr;
@@ -35,8 +35,8 @@ const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& c
   return first;
 }
 
-/// A thread that waits for a load's mbarrier arrives there, and none arrives at another that threads wait
-/// for.
+/// The mistake of a thread that waits for a load's mbarrier and then arrives there, while no thread arrives
+/// at another mbarrier for which threads wait.
 std::optional<Cause> wrong_barrier(Cta& owner, std::uint32_t offset, const Mbarrier& barrier) {
   if (!barrier.transactions.any()) return std::nullopt;
   const auto* const lacking = first_without_loads(owner, [&](std::uint32_t at, const Mbarrier& each) {
@@ -74,7 +74,7 @@ Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
           .remedy = "count in mbarrier.init every arrival that releases the stage"};
 }
 
-/// The thread has waited by a parity that it should have flipped.
+/// The mistake of a thread that has waited with a parity that it should have flipped.
 std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
                                   const Mbarrier& barrier, bool from_the_first, bool ever = false) {
   MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
@@ -102,8 +102,8 @@ std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, st
                                     name_of(owner, offset, barrier), why)};
 }
 
-/// 1 + the place of the last arrival by the reader, or by a lane of its warp, in phase `from` or later, and
-/// the thread that arrived; 0 if there is none.
+/// Returns 1 + the place of the last arrival by the reader, or by a lane of its warp, in phase `from` or
+/// later, and the thread that arrived. The place is 0 if there is no such arrival.
 std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const Mbarrier& barrier,
                                                    std::uint64_t from = 0) {
   const auto arrived = [&](std::uint32_t thread) {
@@ -120,7 +120,8 @@ std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const M
   return {arrival, by};
 }
 
-/// The phase that has let `uses` go on says nothing of the reader's last use.
+/// The mistake of a phase that was over, and let the thread of `uses` go on, before the reader's last read
+/// was done.
 std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbarrier& barrier,
                                     const MbarrierUses::Thread& uses, check::RuleId rule,
                                     const Reader& reader) {
@@ -133,7 +134,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
     const auto sole = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
     if (sole == all.end()) return std::nullopt;
     if (barrier.uses.arrivers() == 1) {
-      // One thread arrives for others, which it must have met.
+      // One thread arrives for all readers, so it must have met them.
       const auto number = static_cast<std::uint32_t>(sole - all.begin());
       Cta& releaser = owner.cluster.cta(number / owner.threads_each());
       const std::uint32_t sole_thread = number % owner.threads_each();
@@ -155,7 +156,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
                     "{}",
                     phase, name_of(owner, offset, barrier), name_of(*reader.cta, reader.thread), what));
   }
-  // The wait for a product releases the stage that it reads; the caller knows of it.
+  // The product's wait must come before the arrival; the caller reports that.
   if (reader.product) return std::nullopt;
   const bool its_own = by == reader.thread;
   return Cause{.rule = rule,
@@ -224,7 +225,7 @@ bool is_about_to_wait(const Cta& cta, std::uint32_t thread) {
     const std::string& text = program.place[program.places[pc]].text;
     const auto has = [&](std::string_view what) { return text.find(what) != std::string::npos; };
     if (has("cp.async.bulk.wait_group")) return true;
-    // A barrier that it stands at is behind it already.
+    // If the thread waits at a CTA barrier, its pc is past that barrier already.
     if (branches_back(program, pc) || has("bar.sync") || has("barrier.") || has("cp.async.bulk.commit_group"))
       return false;
   }
@@ -245,7 +246,7 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
   const auto number = static_cast<std::uint32_t>(twice - all.begin());
   Cta& cta = owner.cluster.cta(number / owner.threads_each());
   const std::uint32_t thread = number % owner.threads_each();
-  // A wait that ended too early may have let it arrive again.
+  // A wait that ended too early may have let the thread arrive again.
   const auto last = cta.last_wait(thread);
   const Mbarrier* const before = last ? cta.mbarrier(*last) : nullptr;
   if (before != nullptr) {
@@ -269,7 +270,7 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
                               : "wait for the mbarrier on which the stage's load completes"};
 }
 
-/// The phase by which the thread's wait ended was over without the bytes of any load.
+/// The mistake of a phase that ended the thread's wait, but expected no bytes of a load.
 static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
                                             const Mbarrier& barrier) {
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
@@ -299,7 +300,7 @@ std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId r
   std::optional<Cause> cause = wrong_parity(cta, thread, cta, *offset, *barrier, false);
   if (!cause) cause = wrong_count(cta, *offset, *barrier);
   const MbarrierUses::Thread uses = barrier->uses.of(cta.number_of(thread));
-  // The reader itself may have gone on by a phase that was over.
+  // The reader's own wait may have ended by a phase that was over already.
   const Mbarrier* const full = reader && reader->full ? cta.mbarrier(*reader->full) : nullptr;
   if (!cause && full != nullptr && reader->cta == &cta) {
     cause = wrong_parity(cta, reader->thread, cta, *reader->full, *full, false);
@@ -334,8 +335,8 @@ std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, 
   return expects_nothing(cta, thread, owner, offset, *barrier);
 }
 
-/// The lane has waited for the stage's last load, and the next one is issued although the lane has not
-/// released the stage: the mbarrier that counts releases counts too few.
+/// The lane has waited for the stage's last load, and the next load is issued although the lane has not
+/// released the stage: the mbarrier that counts the releases counts too few.
 static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, Cta& owner, const Copy& load,
                                           check::RuleId symptom) {
   Cta& cta = *warp.cta;

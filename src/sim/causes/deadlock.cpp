@@ -1,4 +1,4 @@
-/// Which of many waits keeps all others from their end.
+/// Finds the wait that keeps all other waits of a deadlock from ending.
 #include "sim/causes/causes.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ struct Waiting {
   [[nodiscard]] std::uint32_t thread() const { return warp->thread(first_lane(group->mask)); }
 };
 
-/// A sign that a wait cannot end; signs of a lower rank say more.
+/// Evidence that a wait cannot end. Evidence of a lower rank is stronger.
 struct Evidence {
   int rank = 0;
   DeadlockCause cause;
@@ -42,7 +42,7 @@ class Search {
   }
 
   std::optional<DeadlockCause> run() {
-    // Warps that wait for registers are the cause, and are reported as such.
+    // If warps wait for registers, that is the cause, and is reported elsewhere.
     const auto registers = [](const Waiting& each) { return each.kind() == Wait::Kind::registers; };
     if (std::ranges::any_of(waits_, registers)) return std::nullopt;
     std::optional<Evidence> best;
@@ -60,7 +60,7 @@ class Search {
 
  private:
   static std::uint32_t place_of(const Waiting& wait) {
-    // At a CTA barrier the counter has moved on already.
+    // At a CTA barrier the group's pc has moved on already.
     const std::uint32_t pc = wait.group->pc - (wait.kind() == Wait::Kind::barrier ? 1 : 0);
     const auto& places = wait.cta->program.places;
     return places[pc < places.size() ? pc : 0];
@@ -115,7 +115,7 @@ class Search {
                                            barrier.arrived)),
           first, true);
     }
-    // Others that wait elsewhere may be on their way here.
+    // Threads that wait elsewhere may still come to this barrier.
     const bool alone = std::ranges::all_of(waits_, [&](const Waiting& other) {
       return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
     });
@@ -130,7 +130,7 @@ class Search {
     const std::string first = fmt::format("shared address {} for", address_of(wait));
     if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier)) return made(0, *cause, first, true);
     const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
-    // Threads that take turns skip the phases of other threads.
+    // Threads that take turns at an mbarrier skip the phases of other threads.
     const auto passed = [&](const MbarrierUses::Thread& each) {
       return each.wait != 0 && each.ended == barrier->phase;
     };
@@ -192,7 +192,8 @@ class Search {
     return std::nullopt;
   }
 
-  /// The thread that loads has waited for its own load in place of the readers, which have missed a phase.
+  /// The mistake of a thread that loads and has waited for its own load in place of the readers, which have
+  /// missed a phase.
   std::optional<DeadlockCause> own_loads() const {
     for (const Waiting& wait : waits_) {
       const Mbarrier* const barrier =
@@ -221,11 +222,12 @@ class Search {
     return false;
   }
 
-  /// A load has completed on an mbarrier for which no thread waits, and threads wait for another.
+  /// The mistake of a load that has completed on an mbarrier for which no thread waits, while threads wait
+  /// for another one.
   std::optional<DeadlockCause> unawaited_loads() const {
     for (const Waiting& wait : waits_) {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
-      // Threads that stand at a barrier of the CTA may be those that wait for the load after it.
+      // Threads at a barrier of the CTA may wait for the load after it.
       const auto stands_at_barrier = [&](const Waiting& other) {
         return other.kind() == Wait::Kind::barrier && other.cta == wait.cta && may_wait(other);
       };
@@ -256,7 +258,7 @@ class Search {
 
   static std::string thread_name(const Waiting& wait) { return sim::name_of(*wait.cta, wait.thread()); }
 
-  /// Numbers of the threads that arrive at an mbarrier, but have not in its present phase.
+  /// Numbers of the threads that have arrived at an mbarrier before, but not in its present phase.
   static std::vector<std::uint32_t> lacking(const Waiting&, const Mbarrier& barrier) {
     std::vector<std::uint32_t> missing;
     const auto& all = barrier.uses.all();
@@ -279,7 +281,8 @@ class Search {
     return false;
   }
 
-  /// Whether others wait for an mbarrier at which no thread has arrived: those that the load would wake.
+  /// Whether other threads wait for an mbarrier at which no thread has arrived: threads that the load would
+  /// wake.
   [[nodiscard]] bool waits_for_each_other(const Waiting& wait) const {
     return std::ranges::any_of(waits_, [&](const Waiting& other) {
       if (other.kind() != Wait::Kind::mbarrier || (other.cta == wait.cta && other.what() == wait.what()))
@@ -289,7 +292,7 @@ class Search {
     });
   }
 
-  /// The wait of a thread that `wait` waits for; null if none is known.
+  /// The wait of a thread on which `wait` depends; null if none is known.
   [[nodiscard]] const Waiting* blocker(const Waiting& wait) const {
     const auto find = [&](const auto& holds) {
       const auto found = std::ranges::find_if(waits_, holds);
@@ -346,7 +349,7 @@ class Search {
     if (last->kind() != Wait::Kind::mbarrier) return std::nullopt;
     const Mbarrier* const barrier = last->cta->mbarrier(last->what());
     if (barrier == nullptr || barrier->pending == 0) return std::nullopt;
-    // If all others wait at barriers, one of those may lack this very thread.
+    // If all other threads wait at barriers, one of those barriers may lack this very thread.
     const auto waits_here = [&](const Waiting& each) {
       return each.kind() != Wait::Kind::mbarrier || (each.cta == last->cta && each.what() == last->what());
     };

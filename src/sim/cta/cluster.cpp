@@ -12,11 +12,11 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// After so many rounds of turns, held accesses and copies happen although other threads still run: threads
-/// that spin with atomics never come to rest.
+/// Rounds of turns after which delayed accesses and copies happen although threads still run: threads that
+/// spin with atomics never come to rest.
 constexpr std::uint64_t patience = 16;
 
-/// The lines of a text, those that contain `part` first. Each begins with a line break.
+/// The lines of a text, reordered: lines that contain `part` first. Each line begins with a line break.
 std::string with_first(const std::string& text, const std::string& part) {
   std::string before;
   std::string after;
@@ -54,7 +54,8 @@ void Cluster::begin(std::uint64_t number) {
   origins_.clear();
   busy_ = round_ = 0;
   changes_at_time_out_ = ~0ULL;
-  // The CTA that goes first meets peers that have not begun. Place and seed decide at which end that is.
+  // The CTA that goes first meets peers that have not begun. The cluster's place and the seed decide at which
+  // end of the ranks that is.
   const Triple first = launch_.ctaid(number, 0);
   std::uint64_t place = launch_.options.seed;
   for (std::size_t d = 0; d < 3; ++d) place += first[d] / launch_.cluster[d];
@@ -85,7 +86,7 @@ bool Cluster::step() {
 void Cluster::play_round() {
   const std::uint64_t before = changes();
   const bool ran = turn(round_++);
-  // The copy engine and held accesses act as late as they may: when the warps only wait or spin.
+  // The copy engine and delayed accesses act as late as they may: when the warps only wait or spin.
   if (changes() != before && ++busy_ < patience) return;
   busy_ = 0;
   const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
@@ -193,7 +194,7 @@ void Cluster::report_deadlock() {
   }
   if (cause) waits = with_first(waits, cause->first);
   found += waits;
-  // Warps of a warpgroup may have gone apart because of the cause.
+  // Warps of a warpgroup may have diverged because of the cause.
   if (cause &&
       (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_strays(*cta); }))) {
     const Cause& why = cause->why;

@@ -15,9 +15,9 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Instructions that a warp runs before others get their turn.
+/// Instructions that a warp runs before other warps get their turn.
 constexpr std::uint32_t slice = 20'000;
-/// In mode random half of all turns are shorter than so many.
+/// In mode random, half of all turns are drawn to have at most this many instructions.
 constexpr std::uint32_t short_slice = 128;
 
 std::string describe_wait(Cta& cta, const Group& group) {
@@ -56,7 +56,7 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// At a CTA barrier the counter has moved on already.
+/// The place at which a group waits. At a CTA barrier its pc has moved on already.
 std::uint32_t place_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
   return program.places[pc < program.places.size() ? pc : 0];
@@ -130,7 +130,7 @@ void Cta::start(const Triple& index) {
   small_copies.reset();
   executed_ = looks_ = 0;
   thread_instructions_ = 0;
-  // Each CTA draws a sequence of its own, the same whichever host thread runs it.
+  // Each CTA has a random sequence of its own, the same on whichever host thread it runs.
   random.seed(launch.options.seed ^
               (ctaid[0] + 0x9e3779b9ULL * ctaid[1] + 0x85ebca6bULL * ctaid[2]) * 0x9e3779b97f4a7c15ULL);
   live_threads = static_cast<std::uint32_t>(fences_.size());
@@ -163,8 +163,9 @@ void Cta::start(const Triple& index) {
   }
 }
 
-/// Orders warps so that a missing barrier is likely to show: the first warp, which mostly does the set-up,
-/// begins last; after that every other round is in order, and the rest are shuffled.
+/// Orders warps so that a missing barrier is likely to show. In the first round the first warp, which mostly
+/// does the set-up, comes last. After that every other round is in order, and the rounds between are
+/// shuffled.
 void Cta::order_warps(std::uint64_t round) {
   order_.clear();
   for (auto& warp : warps) order_.push_back(warp.get());
@@ -187,7 +188,7 @@ bool Cta::turn(std::uint64_t round) {
     }
     ran = true;
     const bool at_random = launch.options.mode == SimOptions::Mode::random;
-    // Between the two stores of a thread that publishes something others may come.
+    // Other threads may run between the two stores of a thread that publishes a value.
     const std::uint32_t most = at_random && random() % 2 == 0 ? 1 + random() % short_slice : slice;
     execute(*warp, most);
     if (at_random && random() % 4 == 0) (void)engine.deliver();
@@ -224,7 +225,8 @@ bool Cta::time_out() {
 std::byte* Cta::global(std::uint64_t address, std::uint64_t bytes) noexcept {
   const auto& regions = launch.regions;
   const auto in = [&](const Region& region) -> std::byte* {
-    const std::uint64_t at = address - region.begin;  // more than all of it where it lies below
+    const std::uint64_t at =
+        address - region.begin;  // if `address` is below the region, this exceeds its size
     return at <= region.bytes && bytes <= region.bytes - at ? region.memory.get() + at : nullptr;
   };
   if (last_region_ < regions.size()) {
@@ -323,7 +325,8 @@ void Cta::settle(std::uint32_t offset, Mbarrier& barrier) {
 void Cta::release_barrier(std::uint32_t id) {
   ++changes;
   const NamedBarrier state = barriers[id];
-  barriers[id] = {.expected = state.expected};  // as long as it counts the same its users are the same
+  barriers[id] = {.expected =
+                      state.expected};  // keeps the count, by which the barrier's users are recognised
   for (auto& warp : warps) {
     bool waits = false;
     for (Group& group : warp->groups) {
@@ -405,7 +408,7 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
                        .leads = about.leads};
   if (about.other) {
     cause.other_line = program.place[*about.other].line;
-    // One barrier orders all accesses of shared memory on its two sides.
+    // One missing barrier explains all races between the accesses of shared memory before and after it.
     if (cause.name.empty() && !rule->id.starts_with("race.global"))
       cause.name = fmt::format("segment {} with {}", at.segment, program.place[*about.other].segment);
   }
@@ -423,7 +426,7 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
 
 std::string Cta::describe_waits() {
   std::string text;
-  // Whole warps that wait for the same, one after the other, are one line.
+  // Consecutive whole warps with the same wait share a line.
   std::uint32_t first = 0;
   std::uint32_t end = 0;
   std::string shared;
@@ -457,8 +460,7 @@ std::string Cta::describe_waits() {
 }
 
 void Cta::report_deadlock(std::string found) {
-  // Threads that wait for registers cause the waits for arrivals; waits for products are caused by any other
-  // wait.
+  // A wait for registers explains waits for arrivals; a wait for products is explained by any other wait.
   const auto causes = [](const Group& group) {
     if (group.wait.kind == Wait::Kind::registers) return 2;
     return group.wait.kind == Wait::Kind::products ? 0 : 1;
@@ -473,8 +475,7 @@ void Cta::report_deadlock(std::string found) {
     }
   }
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
-  // Warps that have not executed what the rest of their warpgroup has explain waits for registers or
-  // arrivals.
+  // Warps that have executed less than the rest of their warpgroup explain waits for registers or arrivals.
   if (report_strays(*this)) throw Stop{};
   const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));

@@ -1,7 +1,7 @@
 #pragma once
 
-/// One CTA: its warps, shared memory with shadow, barriers, and the scheduler that runs them on one host
-/// thread; and the cluster that it belongs to.
+/// One CTA: its warps, its shared memory with shadow, its barriers, and the scheduler that runs the warps on
+/// one host thread. Also the cluster that the CTA belongs to.
 #include "sim/engine/engine.hpp"
 #include "sim/engine/mbarrier_uses.hpp"
 #include "sim/engine/transactions.hpp"
@@ -21,23 +21,23 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Thrown where a CTA cannot go on; what happened has been reported.
+/// Thrown where a CTA cannot go on, after the reason has been reported.
 struct Stop {
-  std::string_view rule = {};  ///< of that report
+  std::string_view rule = {};  ///< the rule of that report
 };
 
-/// Thrown by a micro-operation that has broken a rule after which the launch goes on: the rest of what it
-/// does is left out.
+/// Thrown by a micro-operation that has broken a rule after which the launch goes on: its remaining effects
+/// are skipped.
 struct Skip {};
 
-/// An mbarrier, beside the 8 bytes it stands on (PTX ISA, "mbarrier").
+/// The state of an mbarrier, kept apart from its 8 bytes of shared memory (PTX ISA, "mbarrier").
 struct Mbarrier {
   std::uint32_t expected = 0;  ///< arrivals of the next phase
-  std::int64_t pending = 0;    ///< arrivals that this phase lacks
+  std::int64_t pending = 0;    ///< arrivals that the present phase lacks
   std::int64_t bytes = 0;      ///< transaction count
   std::uint64_t phase = 0;
   std::uint32_t place = 0;   ///< index into Program::place of its init
-  std::uint32_t writer = 0;  ///< thread_tag() of who initialised it
+  std::uint32_t writer = 0;  ///< thread_tag() of the thread that initialised it
   bool fenced = false;       ///< fence.mbarrier_init has made the init visible to the copy engine
   Transactions transactions{};
   MbarrierUses uses{};
@@ -52,42 +52,44 @@ struct NamedBarrier {
 
 class Cluster;
 
-/// The subject of a report, besides its rule and its instruction.
+/// Further facts of a report, besides its rule and its instruction.
 struct About {
   About() = default;
-  About(std::optional<std::uint32_t> place) : other(place) {}  // NOLINT: mostly it is nothing more
+  About(std::optional<std::uint32_t> place) : other(place) {}  // NOLINT: most reports have no more
   About(std::optional<std::uint32_t> place, std::string why) : other(place), cause(std::move(why)) {}
 
   std::optional<std::uint32_t> other;  ///< place of a second instruction
-  /// Reports of one rule with one cause are one. Empty: it is the second instruction, or those beside it.
+  /// Reports of one rule and one cause count as one. If it is empty, the second instruction is the cause, or
+  /// another member of Reports::Cause.
   std::string cause;
-  std::string_view symptom;        ///< the rule that the mistake shows as, if that is another …
-  std::uint32_t symptom_line = 0;  ///< … and the PTX line where
-  /// The report that takes its place if the second instruction turns out to have read what no thread had
-  /// written.
+  std::string_view symptom;        ///< the rule as which the mistake shows, if it differs …
+  std::uint32_t symptom_line = 0;  ///< … and the PTX line where it shows
+  /// The report that replaces this one if the second instruction proves to have read memory that no thread
+  /// had written.
   std::optional<Report> swapped;
-  bool leads = false;  ///< whatever was reported before comes of it
+  bool leads = false;  ///< all earlier reports follow from this one
 };
 
 class Cta {
  public:
   Cta(Launch& launch, Cluster& cluster, std::uint32_t rank);
 
-  // Cluster calls these, in turn.
+  // Cluster calls these functions.
 
-  /// Makes everything as a CTA finds it when it begins.
+  /// Begins the CTA with this index: resets all state.
   void start(const Triple& index);
-  /// Each warp that can runs for a slice of instructions; false if none could.
+  /// Runs each warp that is ready for a slice of instructions. Returns false if no warp was ready.
   [[nodiscard]] bool turn(std::uint64_t round);
-  /// Lets try_wait fail once where threads wait on mbarriers; false if none do.
+  /// Lets try_wait fail once for threads that wait on mbarriers. Returns false if no thread does.
   [[nodiscard]] bool time_out();
-  /// The last thread has exited: what is outstanding is reported.
+  /// The last thread has exited: completes what is in flight, and reports what the CTA should have waited
+  /// for.
   void finish();
-  /// The launch is over for this CTA, whether it came to its end or not.
+  /// Ends the launch for this CTA, whether all its threads have exited or not.
   void stop();
-  /// A line for every group of threads that waits.
+  /// Returns a line of text for every group of threads that waits.
   [[nodiscard]] std::string describe_waits();
-  /// Reports at the first thread that waits.
+  /// Reports `found` at the first thread that waits, and stops.
   [[noreturn]] void report_deadlock(std::string found);
 
   Launch& launch;
@@ -109,14 +111,14 @@ class Cta {
   std::uint64_t changes = 0;
   std::uint32_t live_threads = 0;
   std::uint64_t free_registers =
-      0;  ///< that setmaxnreg.dec has given back, of warps: one for each of 32 threads
+      0;  ///< given back by setmaxnreg.dec, in registers of a warp (one for each of its 32 threads)
   std::array<NamedBarrier, 16> barriers{};
   std::vector<std::unique_ptr<Warp>> warps;
-  Races* races = nullptr;  ///< the cluster's; null: they are not looked for
-  /// Where accesses go that broke a rule, if the launch goes on.
+  Races* races = nullptr;  ///< the cluster's; null: races are not looked for
+  /// Memory for accesses that broke a rule, if the launch goes on.
   alignas(16) std::array<std::byte, 32> nowhere{};
 
-  // Memory. Every function reports and stops where the access is not legal.
+  // Memory. Every function reports an illegal access and stops.
 
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept { return shared_bytes_; }
   /// Returns the offset by which Races addresses the byte at `offset` of shared().
@@ -128,12 +130,12 @@ class Cta {
   [[nodiscard]] std::uint8_t* shadow() noexcept { return shadow_.data(); }
   /// The last writer of each 4 bytes through the generic proxy: thread_tag(), or 0.
   [[nodiscard]] std::uint32_t* writers() noexcept { return writers_.data(); }
-  /// The last tensor load that has written 16 bytes, and how it swizzles.
+  /// The last tensor load that has written 16 bytes, and its swizzle.
   struct Loaded {
     std::uint32_t place = 0;
     Swizzle swizzle = Swizzle::none;
   };
-  /// Nothing where others have written since.
+  /// The load that has written the 16 bytes at `offset`; nothing if a thread has written them since.
   [[nodiscard]] std::optional<Loaded> loaded(std::uint32_t offset) const noexcept {
     const std::uint32_t tag = loaded_[offset / 16];
     const auto words = std::span(writers_).subspan(offset / 16 * 4, 4);
@@ -144,26 +146,26 @@ class Cta {
     const std::uint32_t tag = load ? (load->place << 2 | static_cast<std::uint32_t>(load->swizzle)) + 1 : 0;
     std::fill(loaded_.begin() + offset / 16, loaded_.begin() + (offset + bytes + 15) / 16, tag);
   }
-  /// In a tag: a cp.async of that thread wrote it.
+  /// Bit of a tag: a cp.async of the thread wrote, not a store.
   static constexpr std::uint32_t by_small_copy = 1U << 31;
   [[nodiscard]] std::uint32_t thread_tag(std::uint32_t thread) const noexcept {
     return (fences_[thread] << 10 | thread) + 1;
   }
-  /// Whether what this tag wrote is visible to the async proxy; `thread` gets the writer.
+  /// Whether the write with this tag is visible to the async proxy. Sets `thread` to the writer.
   [[nodiscard]] bool published(std::uint32_t tag, std::uint32_t& thread) const noexcept {
     if (tag == 0) return true;
     const std::uint32_t who = (tag & ~by_small_copy) - 1;
     thread = who & 1023;
     return who >> 10 != fences_[thread];
   }
-  /// Whether `thread` fences its writes for the async proxy, and what this tag wrote came after no fewer such
-  /// fences: its writer has begun a later turn of the loop that `thread` is in.
+  /// Whether `thread` fences its writes for the async proxy, and the writer of `tag` had executed at least as
+  /// many such fences before its write: then the writer is a turn of their common loop ahead.
   [[nodiscard]] bool is_turn_ahead(std::uint32_t tag, std::uint32_t thread) const noexcept {
     return tag != 0 && fences_[thread] != 0 && ((tag & ~by_small_copy) - 1) >> 10 >= fences_[thread];
   }
-  /// Whether the copy engine and products that the lane asks for may read a word, which `writer` has written:
-  /// that one has executed fence.proxy.async since, or the lane has, after it had met the writer. Without
-  /// races it is unknown whether they met.
+  /// Whether the copies and products that the lane issues may read a word. Its writer, which `writer` is set
+  /// to, must have executed fence.proxy.async since, or the lane must have, after it knew of the write. While
+  /// races are not looked for, any such fence of the lane counts.
   [[nodiscard]] bool visible(const Warp& warp, std::uint32_t lane, std::uint32_t word,
                              std::uint32_t& writer) const {
     if (published(writers_[word], writer)) return true;
@@ -172,10 +174,10 @@ class Cta {
   }
   void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0xfffff; }
 
-  /// The time that %clock shows: it moves with the instructions executed, and with every look at it.
+  /// The value of %clock: it grows with every instruction executed, and with every read.
   [[nodiscard]] std::uint64_t tick() noexcept { return executed_ + ++looks_; }
 
-  /// Host memory of a global range; null if no allocation holds it.
+  /// The host memory behind a global range; null if no allocation holds the range.
   [[nodiscard]] std::byte* global(std::uint64_t address, std::uint64_t bytes) noexcept;
   /// Offset in shared() of a range of this CTA's shared memory; nothing if it lies outside.
   [[nodiscard]] std::optional<std::uint32_t> shared_offset(std::uint64_t address,
@@ -186,7 +188,7 @@ class Cta {
   }
   /// Whether a shared or generic address names the shared memory of another CTA.
   [[nodiscard]] bool is_peer_address(std::uint64_t address, Space space) const noexcept;
-  /// The rule that an access breaks for which global() is null.
+  /// The rule that an access breaks if global() returns null for it.
   [[nodiscard]] check::RuleId unmapped_rule(std::uint64_t address) const;
   /// "no allocation; the nearest, 4096 bytes from 0x…, ends 16 bytes before"
   [[nodiscard]] std::string describe_global(std::uint64_t address, std::uint64_t bytes) const;
@@ -205,23 +207,25 @@ class Cta {
     std::uint32_t thread = 0;
     return barrier.fenced || published(barrier.writer, thread);
   }
-  /// Arrivals and bytes changed: completes the phase if nothing is missing, and wakes who waits for it.
+  /// Called after arrivals or bytes changed: completes the phase if nothing is missing, and wakes the threads
+  /// that wait for it.
   void settle(std::uint32_t offset, Mbarrier& barrier);
 
   void release_barrier(std::uint32_t id);
-  /// Barriers that need all threads look again after some have exited.
+  /// Checks the barriers that need all threads again, after the lanes of `mask` have exited.
   void threads_exited(Warp& warp, Mask mask);
 
-  /// Reports what a thread did at a place of the program. Where `expected` or `remedy` is empty, the rule's
-  /// own words stand for it. `other`: the place of a second instruction that it is about.
+  /// Reports what a thread did at a place of the program. An empty `expected` or `remedy` stands for the text
+  /// of the rule.
   void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
               std::string expected = {}, std::string_view remedy = {}, About about = {});
   [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t place, check::RuleId rule,
                                    std::string found, std::string expected = {},
                                    std::string_view remedy = {});
-  /// It can end, or does, before a copy that its thread sent to a peer has read its shared memory.
+  /// Reports that the CTA can end, or ends, before a copy of `thread` to a peer has read the CTA's shared
+  /// memory.
   void report_sent(std::uint32_t thread, std::uint32_t place, std::string found);
-  /// Threads of a CTA, and those that its last warp lacks.
+  /// Threads of a CTA, rounded up to whole warps.
   [[nodiscard]] std::uint32_t threads_each() const noexcept {
     return static_cast<std::uint32_t>(warps.size()) * lanes;
   }
@@ -242,8 +246,9 @@ class Cta {
  private:
   void order_warps(std::uint64_t round);
   void execute(Warp& warp, std::uint32_t most);
-  /// Executes up to `most` micro-operations, and gives their number; fewer where the other loop is to go on:
-  /// one that `follows` looks at what is undefined, and is for warps that have something.
+  /// Executes up to `most` micro-operations and returns their number. The loop that `follows` tracks
+  /// undefined values, and is for warps that have some. The loop returns early where the other one is to go
+  /// on.
   template <bool watches, bool follows>
   std::uint32_t run(Warp& warp, std::uint32_t most);
   [[noreturn]] void report_limit(const Warp& warp);
@@ -254,30 +259,31 @@ class Cta {
   std::vector<std::byte> shared_;
   std::vector<std::uint8_t> shadow_;
   std::vector<std::uint32_t> writers_;
-  std::vector<std::uint32_t> loaded_;  ///< of each 16 bytes: a Loaded, or 0
+  std::vector<std::uint32_t> loaded_;  ///< an encoded Loaded for each 16 bytes; 0: none
   std::vector<std::uint32_t> fences_;
-  std::vector<std::uint32_t> last_waits_;  ///< of each thread: 1 + the offset of an mbarrier; 0: none
+  std::vector<std::uint32_t> last_waits_;  ///< by thread: 1 + the offset of an mbarrier; 0: none
   std::vector<std::uint64_t> registers_;   // 64-bit for alignment
   std::vector<std::byte> local_;
   std::unordered_map<std::uint32_t, Mbarrier> mbarriers_;
-  std::vector<Warp*> order_;  ///< in which the warps take turns
+  std::vector<Warp*> order_;  ///< the order in which the warps take turns
   std::size_t last_region_ = 0;
   std::uint64_t executed_ = 0;
-  std::uint64_t looks_ = 0;  ///< at the clock
+  std::uint64_t looks_ = 0;  ///< reads of %clock
   std::uint64_t thread_instructions_ = 0;
 };
 
-/// A shared::cluster address names its CTA in the bits from here on: rank + 1, or 0 for the CTA that uses it.
+/// First bit of the field of a shared::cluster address that names the CTA: rank + 1, or 0 for the CTA that
+/// uses the address.
 inline constexpr std::uint32_t rank_shift = 24;
 [[nodiscard]] constexpr std::uint64_t map_to_rank(std::uint64_t address, std::uint32_t rank) noexcept {
   constexpr std::uint64_t rank_bits = 0xffULL << rank_shift;
   return (address & ~rank_bits) | std::uint64_t{rank + 1} << rank_shift;
 }
 
-/// The barrier of barrier.cluster. A thread arrives, then waits, before it arrives again.
+/// The barrier of barrier.cluster. A thread must wait after it has arrived, before it arrives again.
 struct ClusterBarrier {
   std::uint64_t phase = 0;
-  std::uint32_t arrived = 0;  ///< threads, of those that have not exited
+  std::uint32_t arrived = 0;  ///< threads that have arrived and not exited
 };
 
 /// CTAs that are scheduled together, reach each other's shared memory, and meet at one barrier (PTX
@@ -286,9 +292,10 @@ class Cluster {
  public:
   explicit Cluster(Launch& launch);
 
-  /// Makes everything as the cluster of that number finds it.
+  /// Begins the cluster with this number: resets all state.
   void begin(std::uint64_t number);
-  /// A turn of every CTA, on the calling thread. False once all threads have exited, or the launch stops.
+  /// Runs a turn of every CTA on the calling host thread. Returns false once all threads have exited, or the
+  /// launch stops.
   [[nodiscard]] bool step();
 
   [[nodiscard]] std::uint32_t size() const noexcept { return static_cast<std::uint32_t>(ctas_.size()); }
@@ -297,12 +304,13 @@ class Cluster {
   [[nodiscard]] std::uint32_t live_threads() const noexcept;
   [[nodiscard]] Origins& origins() noexcept { return origins_; }
 
-  /// barrier.cluster.arrive by the lanes of `mask`, and what completes when threads have exited.
+  /// barrier.cluster.arrive by the lanes of `mask`.
   void arrive(Warp& warp, Mask mask);
+  /// Completes the phase of the cluster's barrier if it lacked only the exited lanes of `mask`.
   void threads_exited(Warp& warp, Mask mask);
 
-  /// Lets other threads go first where lanes of `mask` are about to reach into a peer: as late as a thread
-  /// may be. True if they are parked, to execute the instruction again.
+  /// Delays lanes of `mask` that are about to access a peer's shared memory until no other thread can go on.
+  /// Returns true if it has parked them; they then execute the instruction again.
   [[nodiscard]] bool hold(Warp& warp, const MemoryAccess& access, Mask mask);
 
  private:
@@ -317,8 +325,8 @@ class Cluster {
 
   Launch& launch_;
   std::vector<std::unique_ptr<Cta>> ctas_;  ///< by rank
-  std::vector<Cta*> order_;                 ///< in which they take turns
-  std::unique_ptr<Races> races_;            ///< null: they are not looked for
+  std::vector<Cta*> order_;                 ///< the order in which the CTAs take turns
+  std::unique_ptr<Races> races_;            ///< null: races are not looked for
   ClusterBarrier barrier_;
   Origins origins_;
   bool ascending_ = true;
@@ -330,9 +338,9 @@ class Cluster {
 /// "thread 7", or "lanes 0xf0 of warp 2"
 [[nodiscard]] std::string describe_threads(const Warp& warp, Mask mask);
 
-// Addresses of a memory instruction, lane by lane, checked and resolved to host memory.
+// The addresses of a memory instruction are checked and resolved to host memory, lane by lane.
 
-/// The address that lane `lane` forms.
+/// The address that the access has in lane `lane`.
 [[nodiscard]] inline std::uint64_t address_of(const Warp& warp, const MemoryAccess& access,
                                               std::uint32_t lane) {
   const std::byte* const slot = warp.registers + access.address;
@@ -342,12 +350,12 @@ class Cluster {
   return base + static_cast<std::uint64_t>(access.offset);
 }
 
-/// Where an access of a lane goes.
+/// The memory that an access of a lane resolves to.
 struct Target {
   std::byte* memory = nullptr;
   bool shared = false;
-  std::uint32_t offset = 0;  ///< shared: from the start of shared()
-  Cta* owner = nullptr;      ///< shared: whose memory it is
+  std::uint32_t offset = 0;  ///< shared: offset in shared()
+  Cta* owner = nullptr;      ///< shared: the CTA to which the memory belongs
   bool global = false;
 };
 
@@ -357,29 +365,31 @@ struct SharedPlace {
   std::uint32_t offset = 0;
 };
 
-/// The shared memory that a lane names, its own CTA's or with `peers` that of another CTA of the cluster;
-/// reports and stops if there is none, if the peer has not begun, or has ended.
+/// Resolves a shared address to memory of the lane's own CTA or, with `peers`, of another CTA of the cluster.
+/// Reports and stops if no memory is there, or if the peer has not begun or has ended.
 [[nodiscard]] SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address,
                                        std::uint32_t bytes, bool peers, bool writes);
 
-/// The initialised mbarrier at `address` that an asynchronous copy into `target`'s shared memory completes
-/// on; it must lie there too.
+/// Resolves the address of the initialised mbarrier on which an asynchronous copy into `target`'s shared
+/// memory completes. The mbarrier must be in the same shared memory.
 [[nodiscard]] SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t address,
                                              bool peers, const Cta& target);
 
-/// Resolves `bytes` at `address`, which must be a multiple of `alignment`; reports and stops if they are not
-/// the kernel's to access.
+/// Resolves `bytes` bytes at `address`, which must be a multiple of `alignment`. Reports and stops if the
+/// kernel may not access them.
 [[nodiscard]] Target resolve(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address,
                              std::uint32_t bytes, std::uint32_t alignment, bool writes, bool peers = false);
 
-/// The same, where the launch goes on after the report: then a place that holds zeros, of no memory.
+/// Like resolve(). If the launch goes on after a report, returns a Target that holds zeros and belongs to no
+/// memory.
 [[nodiscard]] Target resolve_or_zeros(Warp& warp, std::uint32_t lane, Space space, std::uint64_t address,
                                       std::uint32_t bytes, std::uint32_t alignment, bool writes,
                                       bool peers = false);
 
-/// Checks the shadow of a range of shared memory for an access through the generic proxy, and with `writes`
-/// marks it written. Returns false if it has reported something. Reads of uninitialised bytes are reported,
-/// too; but with `unsure`, which then becomes true, only where it matters (undefined.hpp).
+/// Checks the shadow of a range of shared memory for an access through the generic proxy; with `writes` marks
+/// the range written. Returns false if it has reported something. A read of uninitialised bytes is reported
+/// here if `unsure` is null. Else `*unsure` becomes true, and the value is reported only where it matters
+/// (undefined.hpp).
 bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
                   bool* unsure = nullptr);
 

@@ -1,4 +1,4 @@
-/// The loops that execute a warp's micro-operations, and where they stop.
+/// The loops that execute a warp's micro-operations, and the conditions that end them.
 #include "sim/cta/cta.hpp"
 #include "sim/cta/warpgroup.hpp"
 #include "sim/undefined/undefined.hpp"
@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Thread-instructions after which a CTA adds its count to the launch's, for who watches it.
+/// Thread-instructions after which a CTA adds its count to the launch's, for SimOptions::progress.
 constexpr std::uint64_t counted_apart = 1 << 20;
 
 }  // namespace
@@ -39,7 +39,7 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
       try {
         op.handler(warp, op, mask);
       } catch (const Skip&) {
-        // The rest of the instruction does not happen.
+        // The remaining effects of the instruction are skipped.
       }
     }
     if constexpr (follows) warp.undefined->after(warp, pc, mask & warp.active);
@@ -69,7 +69,7 @@ void Cta::execute(Warp& warp, std::uint32_t most) {
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
   if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)
     report_late(warp);
-  // The turn is over. The group may wait for other lanes of its warp, so these go first now.
+  // The turn is over. The group may spin for other lanes of its warp, so these go first now.
   if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
@@ -83,7 +83,7 @@ void Cta::report_limit(const Warp& warp) {
 }
 
 void Cta::report_late(const Warp& warp) {
-  // Others that see it end without a report of their own.
+  // Other host threads that see it end without a report of their own.
   if (launch.late.exchange(true)) throw Stop{};
   std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
                                   launch.options.seconds_limit, launch.ctas_done.load(),

@@ -13,7 +13,7 @@ namespace {
 /// Limits of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr std::uint32_t sm_registers = 64 * 1024;
 constexpr std::uint32_t warps_of_sm = 64;
-/// Each partition has its share of the registers, and every fourth warp.
+/// An SM has four partitions, each with a quarter of the registers, and every fourth warp.
 constexpr std::uint32_t partitions_of_sm = 4;
 constexpr std::uint32_t least_registers = 24;
 constexpr std::uint32_t most_registers = 255;
@@ -58,7 +58,7 @@ bool compare_warpgroups(Cta& cta, const Lags& lags) {
 
 namespace {
 
-/// The place of a wgmma.wait_group behind `place`, and before any product; nothing if there is none.
+/// The place of the first wgmma.wait_group after `place`, if no product comes before it; else nothing.
 std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t place) {
   for (std::uint32_t at = place + 1; at < program.place.size(); ++at) {
     const std::string& shown = program.place[at].text;
@@ -117,7 +117,7 @@ MatrixDescriptor::MatrixDescriptor(std::uint64_t bits) noexcept {
 }
 
 std::uint32_t MatrixDescriptor::swizzled(std::uint32_t address) const noexcept {
-  // The base offset moves where the pattern begins: read off an H200 (docs/tma.md).
+  // The base offset moves the start of the pattern: measured on an H200 (docs/tma.md).
   return address ^ (((address >> 7) - base) & (row_bytes / 16 - 1)) << 4;
 }
 
@@ -138,8 +138,8 @@ Swizzle MatrixDescriptor::swizzle() const noexcept {
 }
 
 bool MatrixDescriptor::agrees(std::uint32_t address, Swizzle loaded) const noexcept {
-  // Both swizzles permute by the address itself. Where they permute alike, as in the first row of a pattern,
-  // they cannot be told apart.
+  // Both swizzles permute chunks by the address alone. At an address where they permute alike, as in the
+  // first row of a pattern, they agree.
   const std::uint32_t row = address >> 7;
   return ((row & (row_bytes / 16 - 1)) == (row & ((1U << static_cast<std::uint32_t>(loaded)) - 1)));
 }
@@ -154,7 +154,7 @@ void watch_registers(Warp& warp, Mask mask) {
   const Program& program = *warp.program;
   for (std::uint32_t i = program.watch_begin[warp.pc]; i < program.watch_begin[warp.pc + 1]; ++i) {
     const std::uint32_t reg = program.watches[i] / 2;
-    // Compilers place copies and constants where they like, whatever stands between in the source.
+    // Compilers place copies and constants freely, even across a fence in the source.
     if (program.watches[i] % 2 == 0) state.touched[reg] = true;
     if (state.in_flight[reg] == 0) continue;
     report_in_flight(warp, first_lane(mask), program.places[warp.pc], reg);
@@ -172,8 +172,8 @@ void finish_warpgroups(Cta& cta) {
 }
 
 bool report_strays(Cta& cta) {
-  // A warp that waits for an mbarrier's bytes or for registers may be about to execute what the other warps
-  // of its group have executed.
+  // A warp that waits for an mbarrier's bytes or for registers may still execute what the other warps of its
+  // group have executed.
   const auto strays = [](const Warp& warp) {
     return std::ranges::none_of(warp.groups, [](const Group& group) {
       return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
@@ -182,9 +182,9 @@ bool report_strays(Cta& cta) {
   return compare_warpgroups(cta, strays);
 }
 
-// Read off ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
-// .maxnreg needs both .maxntid and .minnctapersm. It gets as many registers as the most that it asks for by
-// setmaxnreg.inc, at most those that .maxnreg names and its share of the SM.
+// Measured with ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
+// .maxnreg needs both .maxntid and .minnctapersm. It gets the largest value of a setmaxnreg.inc, but at most
+// .maxnreg and its share of the SM.
 std::uint32_t registers_at_launch(const Program& program) {
   std::uint32_t registers = program.max_registers;
   const std::uint64_t warps = std::uint64_t{(program.max_threads + lanes - 1) / lanes} * program.min_ctas;
@@ -197,7 +197,7 @@ std::uint32_t registers_at_launch(const Program& program) {
   if (registers == 0) return 0;
   registers = std::clamp(registers, least_registers, most_registers);
   if (program.most_increase != 0) registers = std::min(registers, program.most_increase);
-  // They are allocated by eights.
+  // Registers are allocated in multiples of 8.
   return (registers + 7) / 8 * 8;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// Operations of a warpgroup, four warps: asynchronous products of matrices (wgmma, PTX ISA 9.7.15), and
-/// registers that warps give each other (setmaxnreg, 9.7.19.5).
+/// the registers that warps hand over to each other (setmaxnreg, 9.7.19.5).
 #include "sim/cta/cta.hpp"
 
 #include <deque>
@@ -16,11 +16,12 @@ inline constexpr std::uint32_t warps_of_group = 4;
 struct MatrixDescriptor {
   explicit MatrixDescriptor(std::uint64_t bits) noexcept;
 
-  std::uint32_t start = 0;       ///< shared address
-  std::uint32_t leading = 0;     ///< bytes
-  std::uint32_t stride = 0;      ///< bytes
-  std::uint32_t base = 0;        ///< of the swizzle's pattern, in 128 bytes; 0 where it begins at its period
-  std::uint32_t row_bytes = 16;  ///< of the pattern: 16 (not swizzled), 32, 64, 128
+  std::uint32_t start = 0;    ///< shared address
+  std::uint32_t leading = 0;  ///< bytes
+  std::uint32_t stride = 0;   ///< bytes
+  std::uint32_t base = 0;     ///< offset of the swizzle's pattern, in units of 128 bytes; 0: it begins at a
+                              ///< multiple of its period
+  std::uint32_t row_bytes = 16;  ///< width of the swizzle's pattern: 16 (not swizzled), 32, 64, 128
 
   /// Shared address of 16 bytes of the matrix: chunk `chunk` along K of row `row`, where it is stored row by
   /// row (K-major) …
@@ -29,7 +30,7 @@ struct MatrixDescriptor {
   [[nodiscard]] std::uint32_t by_columns(std::uint32_t chunk, std::uint32_t k) const noexcept;
 
   [[nodiscard]] Swizzle swizzle() const noexcept;
-  /// Whether a load by this swizzle puts at a shared address what the matrix has there.
+  /// Whether a load with swizzle `loaded` puts the same bytes of the matrix at this shared address.
   [[nodiscard]] bool agrees(std::uint32_t address, Swizzle loaded) const noexcept;
 
  private:
@@ -52,29 +53,31 @@ struct WarpgroupState {
       : in_flight(watched), results(watched), touched(watched), kinds(watched) {}
 
   bool fenced = false;                   ///< wgmma.fence has been executed
-  std::vector<std::uint32_t> in_flight;  ///< products that use each watched register
-  std::vector<std::uint32_t> results;    ///< those that write it
-  std::vector<bool> touched;             ///< by other instructions since the last wgmma.fence
-  std::vector<std::uint32_t> kinds;      ///< of the product that has used each since then; 0: none
-  std::deque<PendingProduct> pending;    ///< in order of issue
-  std::uint64_t group = 0;               ///< that the next commit closes
-  std::vector<std::uint32_t> products;   ///< places of those issued, to compare with the other warps
-  std::vector<std::uint32_t> settings;   ///< of setmaxnreg
-  std::uint32_t last_setting = 0;        ///< its place
+  std::vector<std::uint32_t> in_flight;  ///< by watched register: products in flight that use it
+  std::vector<std::uint32_t> results;    ///< by watched register: products in flight that write it
+  std::vector<bool>
+      touched;  ///< by watched register: other instructions have used it since the last wgmma.fence
+  std::vector<std::uint32_t>
+      kinds;  ///< by watched register: kind of the product that has used it since then; 0: none
+  std::deque<PendingProduct> pending;   ///< in order of issue
+  std::uint64_t group = 0;              ///< the group that the next commit closes
+  std::vector<std::uint32_t> products;  ///< places of the products issued, to compare with the other warps
+  std::vector<std::uint32_t> settings;  ///< values of setmaxnreg, to compare with the other warps
+  std::uint32_t last_setting = 0;       ///< place of the last setmaxnreg
 };
 
-/// About::cause of products that nothing waits for: those between the same waits are one, whatever it shows
-/// as.
+/// About::cause of a product that no wait covers. Products between the same waits share it, whichever rule
+/// they break.
 [[nodiscard]] std::string product_cause(const Program& program, std::uint32_t place);
 /// Returns the warpgroup state of a warp, and makes it on first use.
 [[nodiscard]] WarpgroupState& warpgroup_of(Warp& warp);
-/// Called before the first micro-operation of an instruction that uses registers of the kernel's products.
+/// Checks the watched registers that an instruction uses. Called before its first micro-operation.
 void watch_registers(Warp& warp, Mask mask);
 /// Reports, when the CTA ends, products that have not been waited for, and warps that have executed less than
 /// another warp of their warpgroup.
 void finish_warpgroups(Cta& cta);
-/// Reports, at a standstill, warpgroups in which a warp has executed less than another, and has
-/// ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
+/// Called when no thread can go on. Reports warpgroups in which a warp has executed less than another warp,
+/// and has ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
 [[nodiscard]] bool report_strays(Cta& cta);
 /// Registers of a thread when its CTA begins, as ptxas gives them to a kernel with setmaxnreg. 0: ptxas
 /// cannot tell, and ignores setmaxnreg (its message C7508).

@@ -36,7 +36,7 @@ std::uint32_t lanes_below(const LaneId& at) {
 
 using At = const LaneId&;
 
-/// Those that keep their value while a kernel runs.
+/// Special registers that keep their value while a kernel runs.
 constexpr SpecialRegister special_registers[] = {
     {"%tid", vector, [](At at, std::size_t d) { return at.cta.thread_index(at.warp.thread(at.lane))[d]; }},
     {"%ntid", vector, [](At at, std::size_t d) { return at.cta.launch.shape.block[d]; }},
@@ -64,7 +64,7 @@ constexpr SpecialRegister special_registers[] = {
     {"%aggr_smem_size", scalar, [](At at, std::size_t) { return at.cta.shared_bytes() + shared_base; }},
     {"%cluster_ctarank", scalar, [](At at, std::size_t) { return at.cta.rank; }},
     {"%cluster_nctarank", scalar, [](At at, std::size_t) { return at.cta.cluster.size(); }},
-    // Cooperative groups read the address of the grid's workspace from these: its upper and its lower half.
+    // Cooperative groups read the upper and the lower half of the address of the grid's workspace from these.
     {"%envreg1", scalar,
      [](At at, std::size_t) { return static_cast<std::uint32_t>(at.cta.launch.grid_workspace >> 32); }},
     {"%envreg2", scalar,
@@ -73,7 +73,7 @@ constexpr SpecialRegister special_registers[] = {
      [](At at, std::size_t) { return at.cta.launch.explicit_cluster ? 1U : 0U; }},
 };
 
-/// x, y, z; nothing for other words.
+/// The index of component x, y or z; nothing for other words.
 std::optional<std::size_t> dimension_of(std::string_view component) {
   if (component.size() != 1 || component[0] < 'x' || component[0] > 'z') return std::nullopt;
   return static_cast<std::size_t>(component[0] - 'x');
@@ -91,7 +91,7 @@ void read_clock(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// That the simulator does not run an instruction, or `what` of it.
+/// The text of the error that the simulator does not run an instruction, or `what` of it.
 std::string refusal(const Program& program, const ptx::Instruction& instruction, std::string_view what) {
   return fmt::format("kernel \"{}\", PTX line {}: the simulator does not run {}\"{}\"", program.entry,
                      instruction.location.line, what.empty() ? std::string() : fmt::format("{} in ", what),
@@ -118,7 +118,7 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
 }
 
 void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
-  program_.register_bytes = 64;  // the slots of the true predicate and the carry, and what aligns others
+  program_.register_bytes = 64;  // the true predicate, the carry, and padding that aligns further slots
   sink_[0] = allocate(4 * lanes);
   sink_[1] = allocate(8 * lanes);
   collect_functions(module);
@@ -127,7 +127,7 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   const auto choose = [&](std::span<const std::string_view> paths) { return own_files_.headline(paths); };
   for (const auto& callee : callees_) choose_sources(callee->flat, choose);
   choose_sources(function, choose);
-  // Functions come before their callers. When lanes diverge, those with the smaller counter run first, so
+  // Functions come before their callers. When lanes diverge, the lanes with the smallest pc run first, so
   // lanes in a function finish it and reconverge with the rest where they return.
   for (const auto& callee : callees_) {
     current_ = callee.get();
@@ -155,7 +155,7 @@ void Decoder::decode_function(const ptx::FlatFunction& function) {
     first_.push_back(static_cast<std::uint32_t>(program_.code.size()));
     decode_one(flat);
   }
-  // The function may end without ret, and labels may stand at its end.
+  // The function may end without ret, and may have labels at its end.
   first_.push_back(static_cast<std::uint32_t>(program_.code.size()));
   ptx::Instruction end;
   end.words = {"ret"};
@@ -256,7 +256,7 @@ Arg Decoder::convert(const ptx::Operand& operand) {
     case Kind::symbol:
     case Kind::negated: return convert_name(operand);
     case Kind::sink: break;
-    case Kind::unread: unsupported();  // of unknown instructions, which are refused before
+    case Kind::unread: unsupported();  // an operand of an unknown instruction, which is refused earlier
     case Kind::immediate:
       return {.kind = Arg::Kind::constant,
               .bits = operand.value.bits,
@@ -270,7 +270,7 @@ Arg Decoder::convert(const ptx::Operand& operand) {
     case Kind::address:
     case Kind::tensor: {
       arg.kind = Arg::Kind::memory;
-      auto offset = static_cast<std::uint64_t>(operand.offset);  // addresses wrap
+      auto offset = static_cast<std::uint64_t>(operand.offset);  // unsigned, because addresses wrap
       for (std::size_t i = 0; i < operand.elements.size(); ++i) {
         Arg element = convert(operand.elements[i]);
         if (i > 0) {

@@ -23,7 +23,7 @@ using ptx::StateSpace;
 
 /// Decodes kernel `entry` of a module's PTX text. An instruction that the simulator cannot run throws
 /// Error{unsupported}, which shows its line, when a thread reaches it. Throws Error{invalid_argument} for
-/// text that does not parse. The module's .global variables lie at `global_base`. `project`: see
+/// text that does not parse. The module's .global variables begin at address `global_base`. `project`: see
 /// SimOptions::project.
 [[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0,
                              std::string_view project = {});
@@ -34,13 +34,14 @@ using ptx::StateSpace;
 [[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) / alignment * alignment;
 }
-/// The function with its names resolved. Throws Error{invalid_argument} that begins with `what` where that
-/// fails.
+/// Resolves the names of a function. If that fails, throws Error{invalid_argument}, whose text begins with
+/// `what`.
 [[nodiscard]] ptx::FlatFunction resolve(const ptx::Module& module, const ptx::Function& function,
                                         std::string_view what);
-/// 0 for `[]`. Throws Error{unsupported} for what no memory holds.
+/// Size of a variable in bytes; 0 for `[]`. Throws Error{unsupported} for a variable that no memory holds.
 [[nodiscard]] std::uint64_t bytes_of(const ptx::Variable& variable);
-/// At least 1. Throws Error{unsupported} unless it is a power of two of at most 64 KiB.
+/// Alignment of a variable in bytes, at least 1. Throws Error{unsupported} unless it is a power of two of at
+/// most 64 KiB.
 [[nodiscard]] std::uint64_t alignment_of(const ptx::Variable& variable);
 
 /// One operand, its name resolved.
@@ -55,7 +56,7 @@ struct Arg {
     group,
     memory,
     function,
-    targets,  ///< of an indirect call: index into Decoder::target_list()
+    targets,  ///< targets of an indirect call: index into Decoder::target_list()
   };
   Kind kind = Kind::sink;
   Slot slot = 0;
@@ -65,14 +66,14 @@ struct Arg {
   bool negated = false;    ///< predicates
   std::uint64_t bits = 0;  ///< constants; label: instruction index; table: index
   bool is_f64_literal = false;
-  std::vector<Arg> elements{};  ///< of vectors, pairs and tensor coordinates
+  std::vector<Arg> elements{};  ///< elements of a vector, a pair or tensor coordinates
   MemoryAccess access{};        ///< memory: register and offset; the space is the instruction's
-  /// A .param variable of a function or a call: it lies in local memory, where `access` says.
+  /// A .param variable of a function or a call, which is in local memory at `access`.
   const ptx::Variable* passed = nullptr;
   const ptx::Function* function = nullptr;
 };
 
-/// The elements of a vector or pair; of any other operand, itself.
+/// The elements of a vector or pair; any other operand is its own only element.
 [[nodiscard]] inline std::span<const Arg> elements(const Arg& arg) noexcept {
   if (arg.kind == Arg::Kind::group) return arg.elements;
   return {&arg, 1};
@@ -80,8 +81,8 @@ struct Arg {
 
 /// A function that is called: its code, and where its arguments and results are handed over.
 struct Callee {
-  /// One parameter or result. Where the function is recursive its variables are in the frame, so callers use
-  /// a mailbox of its own; else that is the variable itself.
+  /// One parameter or result. Callers hand it over in the mailbox. The variables of a recursive function are
+  /// in its frame, so its mailbox is separate; the mailbox of any other function is the variable itself.
   struct Formal {
     const ptx::Variable* variable = nullptr;
     Arg mailbox;  ///< a register for .reg, else `passed` and `access`
@@ -89,7 +90,7 @@ struct Callee {
   };
   ptx::FlatFunction flat;
   bool recursive = false;
-  std::uint32_t first = 0;  ///< micro-operation
+  std::uint32_t first = 0;  ///< index of its first micro-operation
   std::uint32_t frame = 0;  ///< index into Program::frames if it is recursive
   std::vector<Formal> parameters;
   std::vector<Formal> results;
@@ -105,21 +106,22 @@ class Decoder {
 
   // Calls, see decode/layout.cpp.
 
-  /// The function, if it has a body; else null.
+  /// The callee that belongs to a function; null if the function has no body.
   [[nodiscard]] const Callee* callee(const ptx::Function* function) const;
-  /// The function whose code is being made; null in the kernel.
+  /// The function that is being decoded; null for the kernel.
   [[nodiscard]] const Callee* current() const noexcept { return current_; }
-  /// Hands the arguments of the current function over, or its results.
+  /// Emits the copies that hand over the arguments (`enters`) or the results of the current function.
   void emit_transfers(bool enters);
   [[nodiscard]] const std::vector<const ptx::Function*>& target_list(const Arg& arg) const {
     return target_lists_[arg.bits];
   }
   [[nodiscard]] std::uint64_t function_address(const ptx::Function& function) const;
-  /// The guard of what is emitted from here on, in place of the present one, which it gives.
+  /// Sets the guard of all micro-operations emitted from here on, and returns the previous guard.
   std::uint32_t exchange_guard(std::uint32_t guard) { return std::exchange(guard_, guard); }
   /// Emits a micro-operation whose aux becomes the function's first.
   void emit_call(Handler handler, const Callee& target);
-  /// Copies a parameter or result from `own` to where it is handed over, or from there.
+  /// Emits a copy from `own` to the mailbox of a parameter or result (`hands_over`), or from the mailbox to
+  /// `own`.
   void emit_transfer(const Callee::Formal& formal, const Arg& own, bool hands_over);
 
   [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
@@ -127,31 +129,32 @@ class Decoder {
   [[nodiscard]] const std::vector<Arg>& args() const noexcept { return args_; }
   [[nodiscard]] const Arg& arg(std::size_t i) const;
   [[nodiscard]] Program& program() noexcept { return program_; }
-  /// The type named last: what most instructions work on.
+  /// The last type that the instruction names: most instructions operate on it.
   [[nodiscard]] ScalarType type() const;
 
-  /// A slot to read the operand from, its lanes as wide as `type` needs; of a predicate with 1 added if it is
-  /// negated.
+  /// The slot from which to read an operand, its lanes as wide as `type` needs. A negated predicate has 1
+  /// added to its slot.
   [[nodiscard]] Slot read(const Arg& arg, ScalarType type);
   [[nodiscard]] Slot read(std::size_t i, ScalarType type) { return read(arg(i), type); }
-  /// A slot to write the result to; where the register is wider than `type` it is extended after.
+  /// The slot to which to write a result. If the register is wider than `type`, a later micro-operation
+  /// extends the result.
   [[nodiscard]] Slot write(const Arg& arg, ScalarType type);
   [[nodiscard]] Slot write(std::size_t i, ScalarType type) { return write(arg(i), type); }
-  /// The operand as a literal; an error if it is none.
+  /// The value of a literal operand; any other operand is an error.
   [[nodiscard]] std::uint64_t literal(const Arg& arg) const;
   /// The address of a memory operand in `space`.
   [[nodiscard]] MemoryAccess address(const Arg& arg, Space space) const;
-  /// The state space that the instruction names; generic without one.
+  /// The state space that the instruction names; generic if it names none.
   [[nodiscard]] Space space() const;
 
   [[nodiscard]] Slot constant(std::uint64_t bits, bool wide);
   [[nodiscard]] Slot temporary(bool wide);
-  /// The slots of an operand's elements, to read or to write.
+  /// The slots of an operand's elements, to be read, or to be `written`.
   [[nodiscard]] std::vector<Slot> slots(const Arg& arg, ScalarType type, bool written);
   [[nodiscard]] std::uint32_t add(WarpgroupProduct product) {
     return append(program_.products, std::move(product));
   }
-  /// Adds to the program's tables; the index is what a micro-operation's aux names.
+  /// These add an entry to one of the program's tables. They return its index, for MicroOp::aux.
   [[nodiscard]] std::uint32_t add(MemoryAccess access) {
     return append(program_.accesses, std::move(access));
   }
@@ -159,15 +162,17 @@ class Decoder {
     return append(program_.bulks, std::move(operands));
   }
   [[nodiscard]] std::uint32_t add(const Video& video) { return append(program_.videos, video); }
-  /// Error{unsupported} where there is no handler.
+  /// Emits a micro-operation. Throws Error{unsupported} if `handler` is null.
   void emit(Handler handler, Slot d = 0, Slot a = 0, Slot b = 0, Slot c = 0, std::uint32_t aux = 0);
-  /// The same with operand 0 as d and those after it as a, b and c, operand i of types[i].
+  /// Emits a micro-operation with operand 0 as d and the operands after it as a, b and c; operand i has type
+  /// types[i].
   void emit_as(Handler handler, std::initializer_list<ScalarType> types) {
     emit_as(handler, std::span(types.begin(), types.size()));
   }
-  /// The same with as many operands as there are, all of one type.
+  /// Emits a micro-operation with all operands of the instruction, each of type `type`.
   void emit_uniform(Handler handler, ScalarType type, std::uint32_t aux = 0);
-  /// Branches name instructions; they become micro-operations when all are known.
+  /// Emits a branch to the instruction with index `target`, which becomes the index of a micro-operation
+  /// once all are known.
   void emit_branch(Handler handler, std::uint64_t target);
 
   [[noreturn]] void unsupported(std::string_view what = {}) const;
@@ -183,16 +188,17 @@ class Decoder {
   // decode/indirect.cpp
   /// Gives the module's functions addresses, and finds those whose address the program takes.
   void collect_functions(const ptx::Module& module);
-  /// The functions that an indirect call by this prototype, or list of targets, can reach; none for others.
+  /// The functions that an indirect call through this prototype or list of targets can reach; empty for any
+  /// other binding.
   [[nodiscard]] std::vector<const ptx::Function*> targets(const ptx::Binding& binding) const;
   /// Functions with a body that the instructions of `flat` call.
   [[nodiscard]] std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) const;
-  /// Puts the addresses of variables and functions into initial values, when all are known.
+  /// Writes the addresses of variables and functions into initial values, once all addresses are known.
   void place_addresses();
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
-  /// Initial bytes of a variable, from `at` on in its bank, and no more than up to `end`.
+  /// Writes a variable's initial bytes to its bank, from `at` up to `end` at most; moves `at` past them.
   void initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
                   std::uint64_t end);
   void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const;
@@ -202,7 +208,7 @@ class Decoder {
   [[nodiscard]] Arg variable_arg(const ptx::Variable& variable, std::int64_t offset);
   void decode_one(const ptx::FlatInstruction& flat);
   void select_one();
-  /// In place of the instruction's micro-operations from `first` on: one that throws Error{unsupported}.
+  /// Replaces the instruction's micro-operations from `first` on by one that throws Error{unsupported}.
   void refuse(std::uint32_t first, std::string why);
   // decode/flow.cpp
   void note_registers(std::uint32_t first, const std::vector<Arg>& args);
@@ -210,12 +216,12 @@ class Decoder {
   /// Records how the instruction whose first micro-operation is `first` propagates uninitialised values.
   void note_flow(std::uint32_t first);
   void append_fragments(Flow flow);
-  /// The function's registers that can be read before they are written.
+  /// Finds the function's registers that can be read before they are written.
   void find_unwritten(const ptx::FlatFunction& function);
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
-  /// %clock and its like, read where the instruction stands; nothing for other names.
+  /// A special register such as %clock, which the instruction itself must read; nothing for other names.
   [[nodiscard]] std::optional<Arg> convert_clock(std::string_view name);
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
   [[nodiscard]] Arg new_register(bool wide);
@@ -224,16 +230,16 @@ class Decoder {
   struct Relocation {
     const ptx::Variable* variable = nullptr;
     const ptx::Initializer* value = nullptr;
-    std::uint64_t at = 0;  ///< in its bank
+    std::uint64_t at = 0;  ///< offset in the variable's bank
     std::uint32_t bytes = 0;
     bool global = false;
   };
 
   Program& program_;
   const ptx::Module* module_ = nullptr;
-  std::map<std::string, const ptx::Variable*> variables_;    ///< of the module
-  std::map<std::string, std::uint64_t> function_addresses_;  ///< of all
-  std::vector<const ptx::Function*> addressed_;              ///< whose address the program takes
+  std::map<std::string, const ptx::Variable*> variables_;    ///< the module's, by name
+  std::map<std::string, std::uint64_t> function_addresses_;  ///< all functions' addresses
+  std::vector<const ptx::Function*> addressed_;              ///< functions whose address the program takes
   std::vector<std::vector<const ptx::Function*>> target_lists_;
   std::vector<Relocation> relocations_;
   const ptx::FlatInstruction* flat_ = nullptr;
@@ -243,23 +249,24 @@ class Decoder {
   RegisterNumber guard_number_ = 0;
   std::vector<Arg> registers_;
   std::map<const ptx::Variable*, std::uint64_t> addresses_;
-  std::set<const ptx::Variable*> passed_;  ///< .param variables that lie in local memory
-  std::set<const ptx::Variable*> framed_;  ///< those of recursive functions: addresses from the frame
+  std::set<const ptx::Variable*> passed_;  ///< .param variables that are in local memory
+  std::set<const ptx::Variable*> framed_;  ///< variables of recursive functions, at offsets in the frame
   std::map<const ptx::Variable*, Arg> formal_registers_;
-  std::vector<std::unique_ptr<Callee>> callees_;  ///< a function before those that call it
+  std::vector<std::unique_ptr<Callee>> callees_;  ///< each function before its callers
   Callee* current_ = nullptr;
-  std::vector<std::pair<std::uint32_t, const Callee*>> calls_;  ///< micro-operations to be given their target
+  std::vector<std::pair<std::uint32_t, const Callee*>>
+      calls_;  ///< calls that lack their target yet, by micro-operation
   std::map<std::pair<std::uint64_t, bool>, Slot> constants_;
   std::map<std::string, Slot> specials_;
-  std::vector<MicroOp> after_;        ///< to follow the instruction: extensions of results
-  std::vector<std::uint32_t> first_;  ///< micro-operation that each instruction begins with
+  std::vector<MicroOp> after_;        ///< emitted after the instruction: extensions of results
+  std::vector<std::uint32_t> first_;  ///< each instruction's first micro-operation
   std::vector<std::uint32_t> branches_;
-  std::vector<std::pair<std::uint32_t, Slot>> uses_;  ///< registers by the first micro-operation of a user
+  std::vector<std::pair<std::uint32_t, Slot>> uses_;  ///< (first micro-operation, register slot) of each use
   std::set<std::uint32_t> moves_;                     ///< the first micro-operation of each mov and setp
-  std::size_t table_base_ = 0;                        ///< of the function's branch tables in Program's
+  std::size_t table_base_ = 0;  ///< index of the function's first table in Program::branch_tables
   Slot sink_[2] = {0, 0};
   check::OwnFiles own_files_;
-  std::uint32_t statements_ = 0;  ///< of the functions before
+  std::uint32_t statements_ = 0;  ///< source frames of the functions decoded before
   std::uint32_t segment_ = 0;
 };
 

@@ -9,9 +9,9 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The workspace of a cooperative launch is the handle of its grid, and 0 that of any other. The barrier is
-/// that of CUDA's cooperative groups: the first CTA adds what makes the sum of all arrivals flip the highest
-/// bit.
+/// The handle of the grid is the workspace of a cooperative launch, and 0 in any other launch. The barrier is
+/// that of CUDA's cooperative groups: the first CTA adds a number with which the sum of all arrivals flips
+/// the highest bit.
 constexpr std::string_view text = R"(.version 8.0
 .target sm_90a
 .address_size 64

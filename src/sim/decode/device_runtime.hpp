@@ -5,9 +5,9 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Gives bodies to the functions of CUDA's device runtime (libcudadevrt) that a module only declares and that
-/// mean something here: the barrier of the grid, as Numba and relocatable code call it. Their instructions
-/// stand where the module declares them.
+/// Gives bodies to those functions of CUDA's device runtime (libcudadevrt) that a module only declares and
+/// that the simulator supports: the barrier of the grid, as Numba and relocatable code call it. Reports
+/// locate the instructions of a body at the line of the declaration.
 void define_device_runtime(ptx::Module& module);
 
 }  // namespace sim

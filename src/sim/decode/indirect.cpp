@@ -1,5 +1,5 @@
-/// The parts of decode that are about functions which are called by their address, and about addresses in the
-/// initial values of variables.
+/// The parts of decode for functions that are called by their address, and for addresses in the initial
+/// values of variables.
 #include "sim/decode/decode.hpp"
 
 #include <tmajit/error.hpp>
@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Where functions seem to lie, 16 bytes each: in no memory.
+/// Addresses of functions, 16 bytes each; no memory is there.
 constexpr std::uint64_t function_window = 0x7a00'0000'0000;
 constexpr std::uint64_t function_bytes = 16;
 
@@ -28,7 +28,7 @@ void add_names(const ptx::Operand& operand, std::set<std::string>& names) {
   for (const ptx::Operand& element : operand.elements) add_names(element, names);
 }
 
-/// The names in instructions that are no calls.
+/// Adds the names in all instructions except calls.
 void add_names(const ptx::Block& block, std::set<std::string>& names) {
   for (const ptx::Statement& statement : block.statements) {
     if (const auto* inner = std::get_if<ptx::Block>(&statement.node)) add_names(*inner, names);
@@ -38,7 +38,7 @@ void add_names(const ptx::Block& block, std::set<std::string>& names) {
   }
 }
 
-/// Whether values of the one can be handed over as the other's.
+/// Whether two lists of parameters or results have the same number and sizes.
 bool agree(const std::vector<ptx::Variable>& a, const std::vector<ptx::Variable>& b) {
   return std::ranges::equal(
       a, b, {}, [](const ptx::Variable& each) { return bytes_of(each); },
@@ -57,7 +57,7 @@ void Decoder::collect_functions(const ptx::Module& module) {
     const auto* function = std::get_if<ptx::Function>(&directive);
     if (function == nullptr) continue;
     if (function->body) add_names(*function->body, names);
-    // Declared or defined, it is one function.
+    // A declaration and the definition share an address.
     function_addresses_.try_emplace(function->name,
                                     function_window + function_bytes * (function_addresses_.size() + 1));
   }
@@ -129,7 +129,7 @@ void Decoder::place_addresses() {
       }
     }
     address += static_cast<std::uint64_t>(value.offset);
-    // 0xFF00(name): the bits of the address that the mask has, as a number.
+    // 0xFF00(name): the bits of the address under the mask, shifted down to bit 0.
     if (value.kind == ptx::Initializer::Kind::mask && value.value.bits != 0)
       address = (address & value.value.bits) >> std::countr_zero(value.value.bits);
     auto& bank = each.global ? program_.global_image : program_.constant_bank;

@@ -1,5 +1,5 @@
-/// The parts of decode that are about where things lie, variables, parameters and registers, and about
-/// functions which are called.
+/// The parts of decode that place variables, parameters and registers, and that prepare functions to be
+/// called.
 #include "sim/decode/selector.hpp"
 #include "sim/undefined/undefined.hpp"
 
@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// More than any memory has.
+/// Upper bound of a variable's size: more than any memory has.
 constexpr std::uint64_t most_variable_bytes = 1ULL << 40;
 
 std::uint64_t element_bytes(const ptx::Variable& variable) {
@@ -32,7 +32,7 @@ bool uses_stack(const ptx::FlatFunction& flat) {
   });
 }
 
-/// The variables that instructions of a function name.
+/// Adds the variables that the instructions of a function name.
 void add_named(const ptx::FlatFunction& flat, std::unordered_set<const ptx::Variable*>& named) {
   for (const ptx::FlatInstruction& each : flat.instructions) {
     for (const ptx::Binding& binding : each.bindings) {
@@ -47,7 +47,7 @@ Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
           .passed = &variable};
 }
 
-/// aux: index into Program::copies.
+/// Runs a LocalCopy. aux: index into Program::copies.
 void copy_local(Warp& warp, const MicroOp& op, Mask mask) {
   const LocalCopy& copy = warp.program->copies[op.aux];
   if (warp.undefined) warp.undefined->copy(warp, copy, mask);
@@ -138,7 +138,7 @@ void Decoder::place_variable(const ptx::Variable& variable) {
   switch (variable.space) {
     case StateSpace::shared:
     case StateSpace::shared_cta:
-      // Dynamic shared memory follows what is declared with a size; run() places it last.
+      // Dynamic shared memory follows all variables with a size; run() places it last.
       addresses_[&variable] =
           shared_base + place(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
       break;
@@ -178,14 +178,16 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
   for (const auto& callee : callees_) add_named(callee->flat, named);
   for (const ptx::Directive& directive : module.directives) {
     const auto* variable = std::get_if<ptx::Variable>(&directive);
-    // As ptxas does: shared memory of the module that only other kernels name takes none of this kernel's.
+    // As with ptxas, a shared variable of the module that only other kernels name takes no memory in this
+    // kernel.
     if (variable != nullptr && (variable->space != StateSpace::shared || named.count(variable) != 0)) {
       variables.push_back(variable);
     }
   }
   const std::size_t of_module = variables.size();
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
-  // lay_out_callee() places local variables and parameters of functions; their others are placed here.
+  // lay_out_callee() places local variables and parameters of functions; their other variables are placed
+  // here.
   for (const auto& callee : callees_) {
     lay_out_callee(*callee);
     for (const ptx::Variable* variable : callee->flat.variables) {
@@ -262,7 +264,7 @@ Slot Decoder::allocate(std::uint32_t bytes) {
 }
 
 void Decoder::allocate_registers(const ptx::FlatFunction& function) {
-  // Lanes first, so that they stay aligned; predicates take 4 bytes in all.
+  // Registers with a value per lane come first, so that they stay aligned; a predicate takes 4 bytes in all.
   registers_.clear();
   for (const ptx::Register& reg : function.registers) {
     Arg& arg = registers_.emplace_back();
@@ -271,7 +273,7 @@ void Decoder::allocate_registers(const ptx::FlatFunction& function) {
                   fmt::format("the simulator has no vector registers ({})", reg.name));
     }
     if (ptx::bits_of(reg.type) == 128) {
-      // Its halves, the low one first.
+      // Two halves, the low one first.
       arg.kind = Arg::Kind::group;
       for (int half = 0; half < 2; ++half) {
         arg.elements.push_back(new_register(true));
@@ -291,12 +293,12 @@ void Decoder::allocate_registers(const ptx::FlatFunction& function) {
   program_.register_bytes += static_cast<std::uint32_t>(align_up(4 * std::uint64_t{predicates} + 4, 64));
 }
 
-// Functions that are called.
+// Called functions.
 
 void Decoder::collect_callees(const ptx::Module& module, const ptx::FlatFunction& function) {
   std::map<const ptx::Function*, std::vector<const ptx::Function*>> graph;
   std::vector<const ptx::Function*> open;
-  // Depth first; a function is added when all it calls has been.
+  // Depth first: a function is added after all functions that it calls.
   const auto visit = [&](const auto& self, const ptx::Function* each) -> void {
     if (graph.count(each) != 0) return;
     if (open.size() > most_calls) {

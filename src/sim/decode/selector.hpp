@@ -1,6 +1,6 @@
 #pragma once
 
-/// What the decoder takes from the room of instructions.
+/// The interface through which the decoder finds the selector of an opcode (src/sim/instructions).
 #include "sim/decode/decode.hpp"
 
 #include <span>
@@ -11,7 +11,8 @@ namespace sim {
 
 struct Selector {
   Opcode opcode;
-  /// Emits what runs the instruction; Error{unsupported} for a form of it that the simulator does not run.
+  /// Emits the micro-operations of the instruction. Throws Error{unsupported} for a form that the simulator
+  /// does not run.
   void (*select)(Decoder&);
 };
 using Selectors = std::span<const Selector>;
@@ -21,9 +22,9 @@ struct SelectorTable {
   std::string_view file;  ///< without ".cpp"
   Selectors selectors;
 };
-/// Every opcode that the simulator runs is in one of them, once.
+/// All tables. Every opcode that the simulator runs is in one of them, once.
 [[nodiscard]] std::span<const SelectorTable> selector_tables() noexcept;
-/// The entry of an opcode; null if the simulator does not run it.
+/// The selector of an opcode; null if the simulator does not run it.
 [[nodiscard]] const Selector* find_selector(Opcode opcode);
 
 /// Saves the registers of a recursive function and gives it a new frame; aux: index into Program::frames.

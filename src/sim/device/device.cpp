@@ -52,9 +52,9 @@ struct State {
   DeviceHeap heap;
   TensorMaps maps;
   Streams streams;
-  std::mutex mutex;  // one launch at a time, and what follows
+  std::mutex mutex;  // one launch at a time; guards the members below, too
   std::vector<Report> reports;
-  std::vector<Report> pending;  ///< of launches since the last synchronize()
+  std::vector<Report> pending;  ///< reports of launches since the last synchronize()
   std::set<Stream> created;     ///< streams that are not destroyed
   std::uint64_t streams_created = 0;
   std::uint64_t thread_instructions = 0;
@@ -197,13 +197,13 @@ class SimKernel final : public LoadedKernel {
 
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
     const std::uint32_t by_threads = 2048 / ((std::max(threads, 1U) + 31) / 32 * 32);
-    // Each CTA takes 1 KiB more than it asks for, of 228 KiB.
+    // An SM has 228 KiB of shared memory, and each CTA takes 1 KiB more than it asks for.
     const std::uint32_t by_memory = 228 * 1024 / (shared_bytes + program_->static_shared_bytes + 1024);
     return std::min({32U, by_threads, by_memory});
   }
 
  private:
-  /// Empty if the kernel can be launched with these clusters.
+  /// Says why the kernel cannot be launched with these clusters; empty if it can.
   [[nodiscard]] std::string why_no_cluster(const LaunchShape& shape) const {
     const bool given = shape.cluster != LaunchShape{}.cluster;
     const auto text = [](const auto& n) { return fmt::format("{}x{}x{}", n[0], n[1], n[2]); };
@@ -229,12 +229,13 @@ class SimKernel final : public LoadedKernel {
   }
 
   std::shared_ptr<State> state_;
-  std::shared_ptr<Globals> globals_;  ///< null: it uses none
+  std::shared_ptr<Globals> globals_;  ///< null: the kernel uses no module variables
   std::shared_ptr<Program> program_;
   std::uint32_t allowed_ = 48 * 1024;
 };
 
-/// Counts thread-instructions, whose number depends on nothing but what runs: a million are a millisecond.
+/// The time of an event is a count of thread-instructions, which is reproducible: a million are a
+/// millisecond.
 class SimTimer final : public StreamTimer {
  public:
   explicit SimTimer(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -373,8 +374,8 @@ class Simulator final : public SimDevice,
   [[nodiscard]] std::unique_ptr<StreamTimer> timer() override { return std::make_unique<SimTimer>(state_); }
 
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override {
-    // A launch on new addresses calls no validate(): the driver refuses such an address, and so does this
-    // device.
+    // A launch on new addresses does not call validate(), so this device rejects such an address here, as the
+    // driver does.
     if (address % (spec.interleave == Interleave::b32 ? 32 : 16) != 0)
       throw SpecError(validate(spec, address));
     return state_->maps.encode(spec, address);

@@ -19,10 +19,10 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Lives as long as a kernel of the module.
+/// The module's variables; they live as long as any kernel of the module.
 struct Globals {
-  std::optional<OwnMemory> memory;   ///< of .global variables
-  std::vector<std::byte> constants;  ///< what every launch finds in constant memory; empty: the kernel's own
+  std::optional<OwnMemory> memory;   ///< memory of the .global variables
+  std::vector<std::byte> constants;  ///< constant memory of every launch; empty: Program::constant_bank
   std::vector<ModuleVariable> variables;
 
   [[nodiscard]] std::uint64_t base() const noexcept { return memory ? memory->address() : 0; }
@@ -38,16 +38,17 @@ class ModuleHost {
  public:
   virtual ~ModuleHost() = default;
   [[nodiscard]] virtual GlobalMemory& global_memory() noexcept = 0;
-  /// Held while a launch runs.
+  /// The lock that a launch holds while it runs.
   [[nodiscard]] virtual std::mutex& launches() noexcept = 0;
-  /// The program of a kernel whose module's variables lie at `base`.
+  /// Decodes a kernel whose module's .global variables begin at address `base`.
   [[nodiscard]] virtual Program decode_at(const std::string& ptx, const std::string& entry,
                                           std::uint64_t base) const = 0;
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> make_kernel(Program program,
                                                                   std::shared_ptr<Globals> globals) = 0;
 };
 
-/// Puts the variables of the program's module into memory, and makes the program one that finds them there.
+/// Allocates and fills the variables of the program's module, and decodes the program again for their
+/// addresses.
 [[nodiscard]] std::shared_ptr<Globals> place_globals(ModuleHost& host, const std::string& ptx,
                                                      Program& program);
 

@@ -105,7 +105,7 @@ class Module final : public SimModule {
   ModuleHost& host_;
   std::string ptx_;
   std::vector<std::string> kernels_;
-  std::shared_ptr<Globals> globals_;  ///< null without kernels
+  std::shared_ptr<Globals> globals_;  ///< null if the module has no kernels
 };
 
 }  // namespace
@@ -114,7 +114,7 @@ std::shared_ptr<Globals> place_globals(ModuleHost& host, const std::string& ptx,
   auto globals = std::make_shared<Globals>();
   if (!program.global_image.empty()) {
     globals->memory.emplace(host.global_memory(), program.global_image.size(), 0);
-    // Code and initial values hold addresses of variables, which are known only now.
+    // Code and initial values contain the addresses of variables, which are known only now.
     program = host.decode_at(ptx, program.entry, globals->base());
     std::memcpy(host.global_memory().at(globals->base(), program.global_image.size()).get(),
                 program.global_image.data(), program.global_image.size());

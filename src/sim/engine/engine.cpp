@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The bytes of a load's destination until it is delivered.
+/// The value of the bytes of a load's destination until it is delivered.
 constexpr int poison = 0xcb;
 /// The most stores that have read their source and not written yet; beyond that the oldest is written.
 constexpr std::size_t most_unwritten = 32;
@@ -38,7 +38,7 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; ++i) row[i] = i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
 }
 
-/// Reports a copy into shared memory of which `seen` says what it is used for.
+/// Reports a copy into shared memory that is in use; `seen` has the shadow states of its bytes.
 void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, const Copy& destination,
                        Engine& engine, std::string_view copy, std::string_view writes,
                        std::string_view others) {
@@ -66,7 +66,7 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
     report("load.overlap", fmt::format("another {} in flight writes too", others), loading);
 }
 
-/// Global memory that a copy reads or writes; reports and stops where no allocation holds it.
+/// Host memory of the global range that a copy reads or writes. Reports and stops if no allocation holds it.
 std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Cta& issuer,
                         std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string_view what,
                         std::string_view remedy = {}) {
@@ -127,7 +127,7 @@ void Engine::issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane) 
 bool Engine::uses_map(std::uint64_t address) const {
   const auto uses = [&](const Copy& copy) { return copy.tensor && copy.map_at == address; };
   return std::ranges::any_of(loads_, uses) || std::ranges::any_of(stores_, [&](const Store& store) {
-           return uses(store.copy) && !store.read;  // its map is read before its source is
+           return uses(store.copy) && !store.read;  // a store reads its map before its source
          });
 }
 
@@ -246,7 +246,8 @@ void Engine::read(Store& store) {
   mark_unread();
 }
 
-/// Bytes that one copy has read another may still have to read.
+/// Marks the bytes that copies in flight have yet to read as `storing`: when one copy has read its source,
+/// another may still have to read the same bytes.
 void Engine::mark_unread() {
   const auto mark = [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
@@ -332,7 +333,7 @@ void Engine::reset() {
   reads_.clear();
 }
 
-// Copies that one CTA of a cluster sends to another: the engine of the destination's CTA holds them.
+// Copies between CTAs of a cluster: the engine of the destination's CTA holds them.
 
 void Engine::begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   Copy range = copy;
@@ -349,7 +350,7 @@ void Engine::end_read(const Copy& copy) {
            other.bytes == copy.bytes;
   };
   const auto found = std::ranges::find_if(reads_, same);
-  if (found == reads_.end()) return;  // the CTA has ended, and has said so
+  if (found == reads_.end()) return;  // the CTA has ended, and has reported the copy
   reads_.erase(found);
   for (std::uint32_t i = 0; i < copy.bytes; ++i)
     cta_.shadow()[copy.source_offset + i] &= static_cast<std::uint8_t>(~storing);
@@ -390,7 +391,7 @@ void SmallCopies::bring(const SmallCopy& copy) {
 void SmallCopies::complete(const SmallCopy& copy) {
   if (!copy.brought) bring(copy);
   std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
-  // Through the generic proxy, as if the thread had stored it.
+  // cp.async writes through the generic proxy, like a store of the thread.
   for (std::uint32_t i = copy.shared / 4; i < (copy.shared + copy.bytes) / 4; ++i)
     cta_.writers()[i] = cta_.thread_tag(copy.thread) | Cta::by_small_copy;
   ++cta_.changes;

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The arrivals and waits of threads at one mbarrier: for reports of a mistake that shows elsewhere.
+/// The arrivals and waits of threads at one mbarrier: for reports of mistakes that show elsewhere.
 #include <tmajit/version.hpp>
 
 #include <algorithm>
@@ -17,11 +17,11 @@ class MbarrierUses {
     std::uint32_t wait = 0;        ///< 1 + place of its last wait that ended; 0: none has
     std::uint64_t arrived_in = 0;  ///< phase of that arrival
     std::uint64_t ended = 0;       ///< phases that were over when that wait ended
-    std::uint32_t steps = 0;       ///< Warp::steps then
-    bool again = false;  ///< the wait before had ended by the same phase, and the warp had gone on since
+    std::uint32_t steps = 0;       ///< Warp::steps when that wait ended
+    bool again = false;  ///< the previous wait ended by the same phase, and the warp had gone on since
     bool twice = false;  ///< it has arrived twice in one phase
-    bool stale = false;  ///< a wait has ended by the same phase as the one before …
-    std::uint64_t stale_ended = 0;  ///< … when so many phases were over
+    bool stale = false;  ///< at some time, `again` was true …
+    std::uint64_t stale_ended = 0;  ///< … and `ended` had this value
   };
 
   // A thread is named by its number in the cluster (Cta::number_of).
@@ -52,7 +52,7 @@ class MbarrierUses {
   [[nodiscard]] Thread of(std::uint32_t thread) const {
     return thread < all_.size() ? all_[thread] : Thread();
   }
-  /// By thread; others have done nothing.
+  /// Indexed by thread. Threads beyond the end have done nothing.
   [[nodiscard]] const std::vector<Thread>& all() const noexcept { return all_; }
 
  private:

@@ -1,4 +1,5 @@
-/// Conflicts of copies in shared memory: with unfenced writers, mbarriers of another phase, other copies.
+/// Conflicts of copies in shared memory: with unfenced writers, with other phases of an mbarrier, with other
+/// copies.
 #include "sim/causes/causes.hpp"
 
 #include <algorithm>
@@ -81,7 +82,7 @@ const SmallCopy* SmallCopies::writes_into(std::uint32_t begin, std::uint32_t end
 }
 
 void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lane) {
-  // st.async and red.async go through the generic proxy.
+  // st.async and red.async use the generic proxy.
   if (load.deposit != nullptr) return;
   const std::uint32_t tag = unpublished_writer(load, warp, lane, Fence::of_anyone);
   if (tag == 0) return;
@@ -116,7 +117,7 @@ std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std
 void Engine::check_phase(const Copy& copy) {
   const Mbarrier& barrier = *cta_.mbarrier(copy.barrier);
   const PhaseTransactions& before = barrier.transactions.before();
-  // A phase that expected no bytes was not for copies.
+  // A phase that expects no bytes belongs to no copy.
   if (before.expected.empty() || before.came.empty()) return;
   report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
 }

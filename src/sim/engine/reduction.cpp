@@ -10,7 +10,7 @@ namespace {
 
 using ptx::ScalarType;
 
-/// A type whose values are not those of a C++ type: a reduction's elements as words of its size.
+/// An element whose type C++ lacks, as a word of the same size.
 template <SmallFormat format>
 struct Small {
   using Word = std::uint16_t;
@@ -33,8 +33,9 @@ struct Plain {
   }
 };
 
-/// Sums in f32 keep subnormals. Of NaNs in f64 the operand's comes out before that which is there, not a bit
-/// of either changed, signalling ones too (docs/tma.md).
+/// Combines elements as the copy engine does. Sums in f32 keep subnormals. A sum in f64 returns the operand
+/// if it is NaN, else the destination if that is NaN, with all bits unchanged, even a signalling one
+/// (docs/tma.md).
 template <typename T>
 struct Sum {
   using Word = typename Plain<T>::Word;
@@ -49,7 +50,7 @@ struct Sum {
   }
 };
 
-/// CTAs on other host threads may reduce into the same elements.
+/// Combines atomically: CTAs on other host threads may reduce into the same elements.
 template <typename Element>
 void apply(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) {
   using Word = typename Element::Word;
@@ -72,8 +73,8 @@ constexpr std::uint32_t extremes = bit(Atomic::min) | bit(Atomic::max);
 constexpr std::uint32_t counts = bit(Atomic::inc) | bit(Atomic::dec);
 constexpr std::uint32_t logic = bit(Atomic::and_) | bit(Atomic::or_) | bit(Atomic::xor_);
 
-/// The ISA's tables. Its bit-wise operations are those of .b32 and .b64, and its examples have them of .s32,
-/// too; of tensor maps those of u64 have them, and on an H200 those of s64 are illegal (docs/tma.md).
+/// The ISA's tables. It has bit-wise operations on .b32 and .b64, and in its examples also on .s32. Tensor
+/// maps of u64 have them; with maps of s64 they are illegal on an H200 (docs/tma.md).
 struct Row {
   ScalarType type;
   void (*apply)(std::byte*, const std::byte*, std::uint32_t, Atomic);
@@ -96,7 +97,7 @@ constexpr Row rows[] = {
     {ScalarType::f64, &apply<Sum<double>>, add, 0, 0},
 };
 
-/// The type of a tensor's elements in the engine's arithmetic; .pred for one that it has none of.
+/// The type with which the engine combines a tensor's elements; .pred if it cannot combine them.
 ScalarType scalar_of(ElementType type) {
   switch (type) {
     case ElementType::u32: return ScalarType::u32;

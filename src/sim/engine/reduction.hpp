@@ -10,12 +10,12 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Where a reduction goes: the ISA has other operations for each.
+/// The destination of a reduction: the ISA has different operations for each.
 enum class ReductionTo : std::uint8_t { global, peer, tensor };
 
-/// The reduction of elements of `type`; nothing where the ISA has none.
+/// The reduction of elements of `type`; nothing if the ISA has no such reduction.
 [[nodiscard]] std::optional<Reduction> reduction_of(Atomic what, ptx::ScalarType type, ReductionTo to);
-/// The same into a tensor of `type`.
+/// The reduction into a tensor of `type`; nothing if the ISA has no such reduction.
 [[nodiscard]] std::optional<Reduction> reduction_of(Atomic what, ElementType type);
 
 }  // namespace sim

@@ -14,18 +14,18 @@ namespace sim {
 /// A coordinate for each dimension of a tensor map, row-major.
 using MapPlace = std::array<std::int64_t, max_map_rank>;
 
-/// One row: `bytes` in shared memory of which [first, last) are inside the tensor.
+/// One row of a tile. Its bytes [first, last) are inside the tensor.
 struct TileRow {
-  std::uint32_t shared = 0;  ///< from the tile's address, before the swizzle
-  std::int64_t global = 0;   ///< from the tensor's address, of the row's byte 0
+  std::uint32_t shared = 0;  ///< offset from the tile's shared address, before the swizzle
+  std::int64_t global = 0;   ///< offset of the row's byte 0 from the tensor's address
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 };
 
-/// The boxes of a tiled map have a row for each index of the outer dimensions, those of an im2col map one for
-/// each pixel. Either way a place walks by steps from where the tile begins, the last dimension first; a
-/// dimension that has come to its end begins again, and the next one takes a step. One that is not walked has
-/// its end where it begins.
+/// Enumerates the rows of a tile. The box of a tiled map has a row for each index of the outer dimensions,
+/// the box of an im2col map a row for each pixel. In both cases a place steps through the dimensions from the
+/// tile's origin, the last dimension first. A dimension that reaches its end starts again, and the next one
+/// takes a step. A dimension without steps has equal begin and end.
 class Tile {
  public:
   Tile(const TensorMapSpec& map, const MapPlace& origin, const MapPlace& offsets)
@@ -45,7 +45,7 @@ class Tile {
 
   [[nodiscard]] std::uint32_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::uint32_t row_bytes() const noexcept { return row_bytes_; }
-  /// From the first byte to one past the last.
+  /// Bytes of shared memory from the first byte of the tile to one past its last.
   [[nodiscard]] std::uint32_t span() const noexcept { return rows_ * pitch_; }
   [[nodiscard]] std::uint32_t bytes() const noexcept { return rows_ * row_bytes_; }
 
@@ -77,8 +77,8 @@ class Tile {
     }
   }
 
-  /// Calls visit(shared offset, byte in the row, bytes) for the pieces of a row; `base` is the tile's offset
-  /// in shared memory that begins at a multiple of 1024.
+  /// Calls visit(shared offset, byte in the row, bytes) for the pieces of a row. `base` is the offset of the
+  /// tile in shared memory, which begins at a multiple of 1024.
   template <typename Visit>
   void for_each_piece(std::uint32_t base, const TileRow& row, const Visit& visit) const {
     const std::uint32_t start = base + row.shared;
@@ -95,14 +95,14 @@ class Tile {
     const auto count = [&](std::uint32_t d, std::uint32_t step) { return (map_.box[d] + step - 1) / step; };
     width_ = count(inner, interleaved ? map_.element_strides[inner] : 1);
     for (std::uint32_t d = 0; d < inner; ++d) {
-      if (interleaved && d == slices) continue;  // not walked, whatever the box says (docs/tma.md)
+      if (interleaved && d == slices) continue;  // has no steps, whatever the box says (docs/tma.md)
       steps_[d] = map_.element_strides[d];
       ends_[d] = origin_[d] + map_.box[d];
       rows_ *= count(d, map_.element_strides[d]);
     }
   }
 
-  /// PTX ISA, "Im2col mode": from the origin on, over every image that comes.
+  /// PTX ISA, "Im2col mode": the pixels from the origin on, over as many images as they need.
   void walk_bounding_box(bool interleaved) {
     width_ = interleaved ? 1 : map_.pixel_box.channels;
     rows_ = map_.pixel_box.pixels;
@@ -126,7 +126,7 @@ class Tile {
   MapPlace begins_{};
   MapPlace ends_{};  ///< one past the last place
   std::uint32_t unit_ = 1;
-  std::uint32_t width_ = 0;  ///< of a row, in units
+  std::uint32_t width_ = 0;  ///< width of a row, in units
   std::uint32_t row_bytes_ = 0;
   std::uint32_t pitch_ = 0;
   std::uint32_t rows_ = 1;

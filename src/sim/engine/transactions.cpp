@@ -43,7 +43,8 @@ std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
 
 constexpr check::RuleId wrong_bytes = "mbarrier.expected-bytes";
 
-/// At the instruction that expects, or if there is none at one that brings bytes: `other` if none has.
+/// Reports at an instruction that expects bytes of the phase, or else at one that completes bytes, or else at
+/// `other`.
 void report(const PhaseTransactions& phase, std::string found, std::string expected,
             const TransactionPart* other = nullptr) {
   const TransactionPart& at = !phase.expected.empty() ? phase.expected.front()
@@ -52,17 +53,19 @@ void report(const PhaseTransactions& phase, std::string found, std::string expec
   at.by->report(at.thread, at.place, wrong_bytes, std::move(found), std::move(expected));
 }
 
-/// Where a phase is over all the same.
+/// Stops after a report of a phase that is over nevertheless, unless the launch goes on after the rule.
 void stop_unless_allowed(const Cta& cta) {
   if (!cta.launch.goes_on(wrong_bytes->id)) throw Stop{wrong_bytes->id};
 }
 
-/// Whether the waits for this mbarrier are the cause, not one that keeps a copy from being issued.
+/// Whether this mbarrier's bytes are the cause of the standstill, not another wait that keeps a thread from
+/// issuing its copy.
 bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes == 0) return false;
   const PhaseTransactions& phase = barrier.transactions.now();
   if (barrier.bytes < 0 || !phase.came.empty()) return true;
-  // Nothing has come: who has announced it may wait for something else before it issues the copy.
+  // No bytes have completed: a thread that expects them may wait for something else before it issues the
+  // copy.
   return std::ranges::all_of(phase.expected, [&](const TransactionPart& part) {
     const Warp& warp = *part.by->warps[part.thread / lanes];
     const Mask lane = 1U << part.thread % lanes;

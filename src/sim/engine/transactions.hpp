@@ -1,7 +1,7 @@
 #pragma once
 
-/// The bytes that the phases of an mbarrier expect, and those that came: for reports of bytes that do not add
-/// up.
+/// The bytes that the phases of an mbarrier expect, and the bytes that completed: for reports of phases in
+/// which the two differ.
 #include <tmajit/version.hpp>
 
 #include <cstdint>
@@ -15,22 +15,22 @@ class Cta;
 class Cluster;
 struct Mbarrier;
 
-/// Bytes that instructions at one place expect or bring.
+/// Bytes that the instructions at one place expect or complete in a phase.
 struct TransactionPart {
-  Cta* by = nullptr;         ///< whose thread was the first
-  std::uint32_t thread = 0;  ///< the first
+  Cta* by = nullptr;         ///< CTA of the first thread
+  std::uint32_t thread = 0;  ///< the first thread that executed the instruction
   std::uint32_t place = 0;   ///< index into Program::place
-  std::uint64_t bytes = 0;   ///< of all of them
-  std::uint32_t times = 0;   ///< how many
+  std::uint64_t bytes = 0;   ///< sum over all executions
+  std::uint32_t times = 0;   ///< number of executions
 };
 
-/// Of one phase.
+/// The bytes of one phase.
 struct PhaseTransactions {
   std::vector<TransactionPart> expected;  ///< by expect_tx
   std::vector<TransactionPart> came;      ///< by copies, and by complete_tx
 };
 
-/// Of the present phase and the one before.
+/// The bytes of an mbarrier's present phase and of the phase before it.
 class Transactions {
  public:
   void expect(Cta& by, std::uint32_t thread, std::uint32_t place, std::uint64_t bytes) {
@@ -40,7 +40,7 @@ class Transactions {
     add(now_.came, by, thread, place, bytes);
   }
   void next_phase();
-  /// Whether any phase has expected bytes, or got some.
+  /// Whether any phase has expected or completed bytes.
   [[nodiscard]] bool any() const noexcept { return any_; }
   [[nodiscard]] const PhaseTransactions& now() const noexcept { return now_; }
   [[nodiscard]] const PhaseTransactions& before() const noexcept { return before_; }
@@ -54,20 +54,20 @@ class Transactions {
   PhaseTransactions before_;
 };
 
-// Reports of rule mbarrier.expected-bytes; `offset` is the mbarrier's in the shared memory of `cta`.
+// Reports of rule mbarrier.expected-bytes. `offset` is that of the mbarrier in the shared memory of `cta`.
 
-/// The phase has got all that it expects while a copy that was issued in it is in flight. Stops, unless the
-/// launch goes on.
+/// Reports a phase that has all the bytes it expects while a copy issued in it is still in flight. Stops the
+/// CTA, unless the launch goes on after the rule.
 void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
                            const TransactionPart& in_flight);
-/// A copy is issued in the phase behind the one that its thread knows of, which has got all it expected.
-/// Stops, unless the launch goes on.
+/// Reports a copy that is issued one phase later than the phase that its thread knows of, which has all the
+/// bytes it expected. Stops the CTA, unless the launch goes on after the rule.
 void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy);
-/// All have arrived in the phase, and its bytes will never add up. Stops.
+/// Reports a phase with all its arrivals whose bytes can never match. Stops the CTA.
 [[noreturn]] void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier);
 
-/// Where nobody in the cluster can go on and no copy is in flight: reports and stops if wrong bytes are the
-/// cause.
+/// Called when no thread of the cluster can go on and no copy is in flight. If wrong bytes are the cause,
+/// reports them and stops.
 void report_wrong_bytes(Cluster& cluster);
 
 }  // namespace sim

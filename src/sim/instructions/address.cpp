@@ -1,5 +1,5 @@
-/// The addresses that loads and stores go to (PTX ISA 9.7.9): conversion between state spaces and between the
-/// CTAs of a cluster, questions about them, cache policies.
+/// Instructions on addresses (PTX ISA 9.7.9): conversion between state spaces and between the CTAs of a
+/// cluster, queries of an address, cache policies.
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -22,7 +22,7 @@ void is_space(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// d: address in the CTA whose rank is b, of the address a; T is its type.
+/// mapa. d: the address of the CTA with rank b that corresponds to address a; T is their type.
 template <typename T>
 void map_address(Warp& warp, const MicroOp& op, Mask mask) {
   const std::uint32_t size = warp.cta->cluster.size();
@@ -44,7 +44,7 @@ void rank_of(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// cvta to generic adds the window, cvta.to takes it away.
+/// cvta to generic adds the window, cvta.to subtracts it.
 void select_cvta(Decoder& d) {
   const std::uint64_t window = window_of(d.space());
   const Slot a = d.read(1, ScalarType::u64);

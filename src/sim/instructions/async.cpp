@@ -13,7 +13,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The part that st.async and red.async share: the destination, and the mbarrier that they complete on.
+/// The part of a copy that st.async and red.async share: the destination, and the mbarrier on which it
+/// completes.
 Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes, Cta*& target) {
   Cta& cta = *warp.cta;
   if (cta.cluster.size() == 1) {
@@ -30,7 +31,7 @@ Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uin
   return copy;
 }
 
-/// accesses[b].values: what is stored.
+/// accesses[b].values: the values to store.
 template <typename T>
 void store_async(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& values = warp.program->accesses[op.b].values;
@@ -67,9 +68,9 @@ void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The operands that st.async and red.async share.
+/// Adds the operands that st.async and red.async share.
 std::uint32_t add_destination(Decoder& d) {
-  // Those without an mbarrier go to global memory: not on Hopper.
+  // The forms without an mbarrier store to global memory, which Hopper does not have.
   if (!d.has("mbarrier::complete_tx::bytes")) d.unsupported();
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::shared);
@@ -98,8 +99,8 @@ void select_red_async(Decoder& d) {
 
 // cp.async.
 
-/// bulks[aux]: destination, source; a: bytes that are read, c: those that are written; b: a predicate that
-/// makes them none, plus 2, or 0.
+/// bulks[aux]: destination, source; a: bytes to read; c: bytes to write; b: 2 + the slot of a predicate that,
+/// if true, makes the bytes to read 0; b is 0 without one.
 void copy(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = warp.program->bulks[op.aux];
   Cta& cta = *warp.cta;
@@ -129,12 +130,12 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     cta.small_copies.issue(small, warp, lane);
     from[lane] = small.global;
     into[lane] = cta.in_cluster(small.shared);
-    // One outside of all allocations is reported when the copy reads.
+    // A source outside of all allocations is reported when the copy reads.
     if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
   if (!cta.races) return;
-  // The copy counts as the thread's own accesses, at the latest when it waits: no other thread may have
-  // touched either place since.
+  // The copy is recorded as accesses of the thread at the issue: until the thread waits, no other thread may
+  // conflict with either range.
   if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
   cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
 }
@@ -150,7 +151,8 @@ void wait_all_small(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_all(warp.thread(lane)); });
 }
 
-/// aux: the mbarrier; counted: the arrival is one that the phase did not know of.
+/// accesses[aux]: the mbarrier. `counted`: without .noinc the instruction adds its arrival to the pending
+/// count.
 template <bool counted>
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -169,7 +171,7 @@ void select_cp_async(Decoder& d) {
   operands.source = d.address(d.arg(1), Space::global);
   const std::uint64_t bytes = d.literal(d.arg(2));
   if ((bytes != 4 && bytes != 8 && bytes != 16) || (d.has("cg") && bytes != 16)) d.unsupported("this size");
-  // The last operand is the cache policy where one is named.
+  // If there is a cache policy, it is the last operand.
   const std::size_t count = d.args().size() - (d.has("L2::cache_hint") ? 1 : 0);
   Slot given = d.constant(bytes, false);
   Slot ignores = 0;

@@ -11,9 +11,10 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-// Atomics run lane by lane; those on global memory are the host's, and order what they order on the device.
+// Atomics run lane by lane. Atomics on global memory are host atomics, and make the same order as on the
+// device.
 
-/// Calls change(lane, memory, shared) for what each lane changes of `bytes` bytes.
+/// Calls change(lane, memory, shared) for the `bytes` bytes that each lane changes.
 template <typename Change>
 void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes, const Change& change) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -55,7 +56,7 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Replaces the word at `memory` by `change` of it, atomically, and returns the old word.
+/// Replaces the word at `memory` by change(word), atomically, and returns the old word.
 template <typename Word, typename Change>
 Word exchange(std::byte* memory, const Change& change) {
   auto* const word = reinterpret_cast<Word*>(memory);
@@ -66,16 +67,17 @@ Word exchange(std::byte* memory, const Change& change) {
   return old;
 }
 
-/// The sum of f32 in global memory: no subnormal operands and results (PTX ISA, "atom", "red"), other than
-/// the copy engine's.
+/// The sum of f32 in global memory. Subnormal operands and results are flushed to zero (PTX ISA, "atom",
+/// "red"), unlike in the copy engine.
 std::uint32_t flushed_sum(std::uint32_t a, std::uint32_t b) {
   return std::bit_cast<std::uint32_t>(
       canonical(flush(flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
 }
 
-/// Atomics on f16 and bf16, alone or in pairs, sums of f32, and vectors of all of these: each element by
-/// itself. Except for f32 in global memory, arithmetic is the copy engine's. The access's values are the
-/// operands' words, then the old words if the instruction returns them. a: operands; b: the elements' type.
+/// Atomics on f16 and bf16, alone or in pairs, sums of f32, and vectors of all of these. Each element is
+/// atomic by itself. Except for f32 in global memory, the arithmetic is the copy engine's. The values of
+/// accesses[aux] are the words of the operands, then the old words if the instruction returns them. a: number
+/// of operand words; b: type of the elements.
 template <typename Word>
 void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
   const auto what = static_cast<Atomic>(op.c);
@@ -101,11 +103,12 @@ void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
                 });
 }
 
-/// cas and exch of 128 bits. The access's values are halves, the low one first: of the value to compare (cas
-/// alone), of the value to store, and of the old value if the instruction returns it. c: the operation.
+/// cas and exch of 128 bits. The values of accesses[aux] are halves, the low one first: of the value to
+/// compare (only cas), of the value to store, and of the old value if the instruction returns it. c: the
+/// operation.
 void exchange_128(Warp& warp, const MicroOp& op, Mask mask) {
   using U64 = std::uint64_t;
-  // One at a time, in the whole process: the host has no atomics of 128 bits that need no library.
+  // A lock for the whole process: without a library the host has no atomics of 128 bits.
   static std::mutex mutex;
   const bool compares = static_cast<Atomic>(op.c) == Atomic::cas;
   const std::vector<Slot>& values = warp.program->accesses[op.aux].values;
@@ -124,11 +127,11 @@ void exchange_128(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// An atomic taken apart.
+/// A decoded atomic.
 struct Form {
   Atomic what{};
   ScalarType type{};
-  std::size_t address = 0;  ///< operand
+  std::size_t address = 0;  ///< index of the address operand
   bool returns = false;
 };
 
@@ -150,7 +153,7 @@ void emit_128(Decoder& d, const Form& form, MemoryAccess access) {
   d.emit(&exchange_128, 0, 0, 0, static_cast<Slot>(form.what), d.add(std::move(access)));
 }
 
-/// Whether the elements are combined one by one, by the reductions' arithmetic.
+/// Whether the atomic is one of combine_elements().
 bool by_elements(const Decoder& d, const Form& form) {
   return d.in().vector_width() != 1 || is_half(form.type) ||
          (form.type == ScalarType::f32 && form.what == Atomic::add);
@@ -162,7 +165,7 @@ void emit_elements(Decoder& d, const Form& form, MemoryAccess access) {
   const std::uint32_t count = d.in().vector_width();
   const ScalarType word = ptx::bits_of(t) == 16 ? ScalarType::b16 : ScalarType::b32;
   const ScalarType element = !halves ? t : is_bfloat(t) ? ScalarType::bf16 : ScalarType::f16;
-  // The ISA has the extremes of halves in vectors alone, and of f32 sums.
+  // The ISA has min and max of halves only in vectors, and of f32 only sums.
   const bool known = (halves || t == ScalarType::f32) &&
                      (form.what == Atomic::add ||
                       (halves && count > 1 && (form.what == Atomic::min || form.what == Atomic::max))) &&
@@ -186,7 +189,7 @@ void emit_number(Decoder& d, const Form& form, MemoryAccess access) {
     else
       return &atomic<T>;
   });
-  // For 16-bit words the ISA has only cas.
+  // The ISA has only cas for 16-bit words.
   if (handler == nullptr || (ptx::bits_of(t) == 16 && form.what != Atomic::cas)) d.unsupported();
   const std::uint32_t index = d.add(std::move(access));
   const Slot a = d.read(form.address + 1, t);

@@ -14,7 +14,7 @@ constexpr std::uint32_t aligned = 1;
 constexpr std::uint32_t counted = 2;
 constexpr std::uint32_t waits = 4;
 
-/// The barrier that a lane names: its number, and the threads that it is for (0: all of the CTA).
+/// The barrier that a lane names: its number, and its count of threads (0: all threads of the CTA).
 using NamedPlace = std::pair<std::uint32_t, std::uint32_t>;
 
 NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
@@ -25,9 +25,9 @@ NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
 /// Lanes of a warp that have come to a CTA barrier.
 struct WarpArrival {
   Mask all = 0;
-  Mask passing = 0;        ///< those at this instruction that wait for the barrier
-  bool waits = true;       ///< all do
-  std::uint32_t said = 0;  ///< to a reduction: lanes whose predicate is true
+  Mask passing = 0;        ///< lanes at this instruction that wait for the barrier
+  bool waits = true;       ///< all lanes wait for the barrier
+  std::uint32_t said = 0;  ///< bar.red: lanes whose predicate is true
 };
 
 void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& lanes_here) {
@@ -67,8 +67,8 @@ void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& l
   }
 }
 
-/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c what the
-/// lanes say to a reduction. All lanes of the warp execute the same instruction.
+/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c the
+/// predicate of a reduction. All lanes of the warp execute the same instruction.
 void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const bool passes = (op.aux & waits) != 0;
@@ -76,8 +76,8 @@ void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
                     {mask, passes ? mask : 0, passes, count_of(mask & read_mask(warp, op.c))});
 }
 
-/// The same for barrier without .aligned: lanes of a warp may come to a barrier one by one, at one
-/// instruction or at several; the warp arrives when the last has come.
+/// The barrier instructions without .aligned: lanes of a warp may come to a barrier one by one, at one
+/// instruction or at several. The warp arrives when its last lane has come.
 void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   const auto named = [&](std::uint32_t lane) { return named_by(warp, op, lane); };
   for_alike(mask, named, [&](const NamedPlace& place, Mask same) {
@@ -105,8 +105,8 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The second part of bar.red: d gets what all threads said at barrier a, as a number, or as a predicate
-/// whether all or any said yes.
+/// The second part of bar.red at barrier a. d gets the number of threads with a true predicate, or a
+/// predicate: whether all or any threads have a true one.
 template <bool number, bool all = false>
 void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -127,11 +127,12 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
 
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
-  // It releases the init, so that a relaxed arrival at the cluster's barrier may follow; here all else, too.
+  // The fence releases the init, so that a relaxed arrival at the cluster's barrier may follow. Here it
+  // releases everything else, too.
   if (warp.cta->races) warp.cta->races->fence(warp, mask, {});
 }
 
-/// aux: 1 at CTA scope; 2 if it is sequentially consistent.
+/// A fence. aux: 1 at CTA scope, plus 2 if it is sequentially consistent.
 void fence(Warp& warp, const MicroOp& op, Mask mask) {
   if (warp.cta->races) warp.cta->races->fence(warp, mask, {(op.aux & 1) != 0, (op.aux & 2) != 0});
 }
@@ -141,7 +142,7 @@ void fence(Warp& warp, const MicroOp& op, Mask mask) {
 constexpr std::uint32_t relaxed_arrival = 1;
 constexpr std::uint32_t aligned_arrival = 2;
 
-/// aux: relaxed_arrival, aligned_arrival
+/// barrier.cluster.arrive. aux: relaxed_arrival, aligned_arrival
 void cluster_arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const auto arrive = [&](const MicroOp& at, Mask there) {
     const Mask twice = (warp.cluster_arrived | warp.cluster_passed) & there;
@@ -161,7 +162,7 @@ void cluster_arrive(Warp& warp, const MicroOp& op, Mask mask) {
   if (is_aligned ? warp.gather(mask) : assemble(warp, cluster_arrival, mask, arrive_too)) arrive(op, mask);
 }
 
-/// aux: 1 if it is .aligned
+/// barrier.cluster.wait. aux: 1 if it is .aligned
 void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
   const Mask absent = mask & ~(warp.cluster_arrived | warp.cluster_passed);
   if (absent != 0) {
@@ -190,7 +191,7 @@ void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 /// bar and barrier{.aligned}: the barrier is operand `first`; `count` says whether a number of threads
-/// follows. Gives the barrier's slot.
+/// follows. Returns the slot of the barrier.
 Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot said, std::uint32_t flags) {
   // bar is short for barrier….aligned.
   if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
@@ -219,14 +220,15 @@ void select_bar_red(Decoder& d) {
 }
 
 void select_fence(Decoder& d) {
-  // The host's memory is as strong as any fence asks: only the order counts that it makes.
+  // The host's memory is as strong as any fence requires, so only the order that the fence makes is recorded.
   d.program().orders_memory = true;
-  // membar is fence.sc, and so is a fence that does not say what it is.
+  // membar and a fence without a qualifier of its semantics are fence.sc.
   const bool sequential = !d.has("acq_rel") && !d.has("acquire") && !d.has("release");
   d.emit(&fence, 0, 0, 0, 0, (d.has("cta") ? 1U : 0U) | (sequential ? 2U : 0U));
 }
 
-/// A launch is over here before the next begins; what comes too early is found in what the earlier did.
+/// Each launch ends before the next begins. Accesses that come too early on a GPU are found by comparison
+/// with the accesses of earlier launches (races/flights.cpp).
 void select_griddepcontrol(Decoder& d) {
   if (d.has("wait")) {
     d.emit([](Warp& warp, const MicroOp&, Mask mask) {
@@ -240,7 +242,7 @@ void select_griddepcontrol(Decoder& d) {
 
 void select_fence_proxy(Decoder& d) {
   if (d.has("tensormap::generic")) return select_map_fence(d);
-  // Whatever the scope: those of shared memory are a part of the fence of all spaces.
+  // Whatever the state space: the fence of all spaces includes the fences of shared memory.
   d.emit(d.has("async") && !d.has("global") ? &fence_async : +[](Warp&, const MicroOp&, Mask) {});
 }
 

@@ -16,15 +16,14 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The handler that calls each(warp, lane, operands) for the lanes of an instruction; bulks[aux]: the
-/// operands.
+/// The handler that calls each(warp, lane, operands) for every lane. bulks[aux]: the operands.
 template <auto each>
 void by_lane(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = warp.program->bulks[op.aux];
   for_lanes(mask, [&](std::uint32_t lane) { each(warp, lane, operands); });
 }
 
-/// The shared range of a copy, aligned; reports and stops otherwise.
+/// The shared range of a copy. Reports and stops if it is not aligned, or is no shared memory.
 SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& access, std::uint32_t bytes,
                          std::uint32_t alignment) {
   const std::uint64_t address = address_of(warp, access, lane);
@@ -40,8 +39,8 @@ SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& acc
   return reach_shared(warp, lane, address, bytes, access.peers, true);
 }
 
-/// A map that a kernel has changed: legal, and if it is this launch that changed it, shown to the proxy that
-/// reads it.
+/// Checks a map that a kernel has changed: it must be legal. If this launch has changed it, fences must have
+/// made it visible to the tensormap proxy.
 TensorMap changed_map(Warp& warp, std::uint32_t lane, std::uint64_t address, TensorMap map) {
   using Missing = MapChanges::Missing;
   Cta& cta = *warp.cta;
@@ -112,7 +111,7 @@ void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, C
   }
 }
 
-/// The tile that a lane asks for.
+/// The copy of the tile that a lane asks for.
 Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
                  const MemoryAccess& map_access) {
   Copy copy = issued_by(warp, lane);
@@ -143,7 +142,8 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
   return copy;
 }
 
-/// Shared address of a copy: of a tile aligned to 128, and to the swizzle's period.
+/// The shared range of a copy. The address of a tile must be aligned to 128 bytes, and to the swizzle's
+/// period.
 SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
   if (!copy.tensor) return shared_range(warp, lane, access, copy.bytes, 16);
   const Tile tile = copy.tile();
@@ -158,7 +158,7 @@ SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const Mem
   return at;
 }
 
-/// The mbarrier that a load completes on, in the CTA that its bytes go to.
+/// The offset of the mbarrier on which a load completes, in the CTA that gets the bytes.
 std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, Cta& target) {
   const SharedPlace at = completion_barrier(warp, lane, address, peers, target);
   // An mbarrier.init without later synchronisation is reported as a race instead.
@@ -187,7 +187,8 @@ Copy bulk_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, con
   return copy;
 }
 
-/// A load to the same place in each CTA of the mask, where it completes on the mbarrier at the same place.
+/// Issues a load to the same offset in each CTA of the mask; each completes on the mbarrier at the same
+/// offset there.
 void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy copy) {
   Cluster& cluster = warp.cta->cluster;
   const auto mask = get<std::uint16_t>(warp.registers + *operands.cta_mask, lane);
@@ -316,7 +317,7 @@ void emit_bulk(Decoder& d, Handler handler, BulkOperands operands) {
   d.emit(handler, 0, 0, 0, 0, d.add(std::move(operands)));
 }
 
-/// The coordinates behind a tensor map.
+/// The slots of the coordinates in a tensor operand.
 std::vector<Slot> coordinates(Decoder& d, const Arg& tensor) {
   std::vector<Slot> all;
   for (const Arg& coordinate : tensor.elements) {
@@ -325,7 +326,7 @@ std::vector<Slot> coordinates(Decoder& d, const Arg& tensor) {
   return all;
 }
 
-/// Refuses what the simulator does not run, all of it of later chips.
+/// Refuses the modes that the simulator does not run; all of them are of later chips.
 void refuse_modes(const Decoder& d) {
   for (const char* word : {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4", "cp_mask",
                            "cta_group::1", "cta_group::2"}) {
@@ -333,7 +334,8 @@ void refuse_modes(const Decoder& d) {
   }
 }
 
-/// The mode of a tensor copy, and of `.im2col` the offsets in operand i, one for each dimension of an image.
+/// Reads the mode of a tensor copy, and for `.im2col` the offsets in operand i, one for each dimension of an
+/// image.
 void read_mode(Decoder& d, std::size_t i, BulkOperands& operands) {
   refuse_modes(d);
   const bool offset = d.has("im2col");
@@ -347,12 +349,12 @@ void read_mode(Decoder& d, std::size_t i, BulkOperands& operands) {
         fmt::format("{} offsets for {} coordinates", operands.offsets.size(), operands.coordinates.size()));
 }
 
-/// The mask of CTAs that a load goes to, if it names one.
+/// Reads operand i, the mask of destination CTAs, if the load has one.
 void read_cta_mask(Decoder& d, std::size_t i, BulkOperands& operands) {
   if (d.has("multicast::cluster")) operands.cta_mask = d.read(i, ScalarType::u16);
 }
 
-/// A copy, or with a reduction cp.reduce.
+/// cp.async.bulk, or with a reduction cp.reduce.async.bulk.
 void select_bulk(Decoder& d, const Reduction* reduction) {
   refuse_modes(d);
   const auto spaces = d.in().spaces();
@@ -408,7 +410,7 @@ void select_cp_async_bulk_tensor_load(Decoder& d) {
   emit_bulk(d, &by_lane<load<tensor_copy>>, std::move(operands));
 }
 
-/// Also cp.reduce.async.bulk.tensor.
+/// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
 void select_cp_async_bulk_tensor_store(Decoder& d) {
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::generic);
@@ -431,7 +433,7 @@ void select_cp_async_bulk_prefetch_tensor(Decoder& d) {
 void select_prefetch_tensormap(Decoder& d) {
   BulkOperands operands;
   operands.source = d.address(d.arg(0), Space::generic);
-  // A map named in .param or .const space lies in its window.
+  // A map named in .param or .const space is in the window of that space.
   operands.source.offset += static_cast<std::int64_t>(window_of(d.space()));
   emit_bulk(d, &by_lane<map_prefetch>, std::move(operands));
 }

@@ -69,8 +69,8 @@ void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
   });
 }
 
-/// aux: index into Program::frames plus 1 for a recursive function, whose registers are restored; among them
-/// may be the guard, so nothing of the function comes after this.
+/// ret. aux: 1 + index into Program::frames for a recursive function, whose caller's registers are restored;
+/// else 0. The guard may be among these registers, so this is the last micro-operation of the return.
 void return_from(Warp& warp, const MicroOp& op, Mask mask) {
   if (op.aux != 0) leave_frame(warp, warp.program->frames[op.aux - 1], mask);
   const auto target = [&](std::uint32_t lane) { return warp.calls->calls[lane].back().return_pc; };
@@ -93,12 +93,12 @@ void select_brx_idx(Decoder& d) {
   d.emit(&branch_table, 0, d.read(0, ScalarType::u32), 0, 0, static_cast<std::uint32_t>(d.arg(1).bits));
 }
 
-/// A call taken apart.
+/// A decoded call.
 struct CallForm {
   std::vector<Arg> results;
   std::vector<Arg> arguments;
   const ptx::Function* function = nullptr;
-  std::optional<Arg> pointer;  ///< of an indirect call
+  std::optional<Arg> pointer;  ///< pointer of an indirect call
   std::optional<Arg> targets;
 };
 
@@ -122,7 +122,7 @@ CallForm call_form(Decoder& d) {
   return form;
 }
 
-/// `_` passes nothing, and leaves a result where it is.
+/// Emits the transfers of arguments or results. `_` passes no argument, and drops a result.
 void emit_transfers(Decoder& d, const std::vector<Callee::Formal>& formals, const std::vector<Arg>& given,
                     bool hands_over) {
   for (std::size_t i = 0; i < given.size(); ++i)
@@ -134,7 +134,7 @@ void check_arguments(const Decoder& d, const Callee& target, const CallForm& for
     d.unsupported("this number of arguments");
 }
 
-/// Reports an address in a that is none of Program::call_targets[aux].
+/// Reports an address in a that is not among Program::call_targets[aux].
 void check_target(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& targets = warp.program->call_targets[op.aux];
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -147,7 +147,7 @@ void check_target(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Predicate d: whether a is b.
+/// Predicate d: whether the addresses a and b are equal.
 void is_address(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::byte* const r = warp.registers;
@@ -155,10 +155,10 @@ void is_address(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Each function that it may be is called by the lanes that have its address.
+/// Emits a direct call of each function that the call can reach, by the lanes that have its address.
 void emit_indirect(Decoder& d, const CallForm& form) {
   const auto in_memory = [](const Arg& arg) { return arg.passed != nullptr || arg.kind == Arg::Kind::sink; };
-  // A result in a register might be the pointer, which is asked again.
+  // A result in a register might overwrite the pointer, which is compared again after the call.
   if (!std::ranges::all_of(form.results, in_memory)) d.unsupported("a result in a register");
   const auto& functions = d.target_list(*form.targets);
   const Slot pointer = d.read(*form.pointer, ScalarType::b64);
@@ -172,7 +172,7 @@ void emit_indirect(Decoder& d, const CallForm& form) {
     check_arguments(d, *target, form);
     const Slot chosen = d.temporary(false);
     const Slot address = d.constant(addresses[i], true);
-    // Lanes whose guard is false keep what an earlier call has left there, unless it goes first.
+    // Clear the predicate first: lanes whose guard is false would else keep its value of an earlier call.
     const auto choose = [&] {
       const std::uint32_t guard = d.exchange_guard(true_slot);
       d.emit(&move_predicate, chosen, true_slot + 1);
@@ -185,7 +185,7 @@ void emit_indirect(Decoder& d, const CallForm& form) {
     d.emit_call(&call, *target);
     d.exchange_guard(guard);
     if (form.results.empty()) continue;
-    // The function may have come here, too.
+    // Compute the predicate again: the called function may have executed this call, too.
     guard = choose();
     emit_transfers(d, target->results, form.results, false);
     d.exchange_guard(guard);

@@ -26,15 +26,16 @@ float quiet(float value) {
 
 template <typename To>
 constexpr auto cast = []<typename From>(From value) -> To { return static_cast<To>(value); };
-/// From f64 with .ftz. Zero is what would be below the normal numbers if exponents had no end: a number that
-/// rounds to the least normal one only because subnormal ones lie further apart is flushed all the same.
+/// f64 to f32 with .ftz. A number becomes zero if, with an unbounded exponent, it would round to less than
+/// the smallest normal number. So a number is flushed even if it rounds to that one because subnormal numbers
+/// are farther apart.
 constexpr auto narrowed_and_flushed = [](double value) -> float {
   const auto narrow = static_cast<float>(value);
   if (!(std::fabs(narrow) <= std::numeric_limits<float>::min())) return narrow;
   const bool is_tiny = std::fabs(static_cast<float>(value * 0x1p64)) < 0x1p-62F;
   return is_tiny ? std::copysign(0.0F, narrow) : narrow;
 };
-/// Integer to integer with .sat.
+/// Converts an integer to an integer with .sat.
 template <typename To>
 constexpr auto clamp = []<typename From>(From value) -> To {
   if (std::cmp_less(value, std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -46,14 +47,15 @@ constexpr auto to_whole = []<typename From>(From value) { return to_integer<To>(
 template <Round round>
 constexpr auto integral =
     []<typename T>(T value) { return quiet(static_cast<T>(round_integral(value, round))); };
-/// .sat of a float result, asked of what it is made of: what lies in between stays in between.
+/// .sat of a float result, applied to the operand instead: a value in [0, 1] stays there when it is
+/// converted.
 constexpr auto saturated = []<typename T>(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; };
 constexpr auto flushed = [](float value) { return quiet(flush(value)); };
-/// .relu of a float result, also applied to the operand; a NaN stays one.
+/// .relu of a float result, also applied to the operand instead; a NaN stays one.
 constexpr auto rectified = [](float value) { return value <= 0 ? 0.0F : value; };
 template <SmallFormat format>
 constexpr auto widen = [](U16 bits) { return decode_small<format>(bits); };
-/// To f64, which keeps sign and payload of a NaN.
+/// Converts to f64, which keeps the sign and the payload of a NaN.
 template <SmallFormat format>
 constexpr auto widen_to_f64 = [](U16 bits) -> double {
   const auto value = static_cast<double>(decode_small<format>(bits));
@@ -61,10 +63,10 @@ constexpr auto widen_to_f64 = [](U16 bits) -> double {
   const U64 payload = U64{bits} << (52 - format.mantissa_bits);
   return quiet(std::copysign(std::bit_cast<double>(payload | U64{0x7ff} << 52), (bits >> 15) != 0 ? -1 : 1));
 };
-/// To f32 without modifiers: bf16 is its upper half.
+/// Converts bf16, the upper half of an f32, to f32 without modifiers.
 constexpr auto widen_bits = [](U16 bits) { return std::bit_cast<float>(U32{bits} << 16); };
 
-/// A number that rounds to a narrow float as `value` does.
+/// A double that rounds to a narrow float as `value` does.
 template <typename From>
 double for_narrow(From value) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
@@ -83,7 +85,7 @@ constexpr U32 bits_of_format = 1 + format.exponent_bits + format.mantissa_bits;
 template <SmallFormat format, bool saturate, Round round>
 constexpr auto encode = []<typename From>(From value) -> U16 {
   if constexpr (std::is_same_v<From, double>) {
-    // The upper bits of a quiet NaN are one with a shorter exponent, too.
+    // The upper bits of a quiet NaN are a NaN of the format with the shorter exponent, too.
     constexpr U32 magnitude = (U32{1} << (bits_of_format<format> - 1)) - 1;
     constexpr U32 infinity = magnitude & ~((U32{1} << format.mantissa_bits) - 1);
     if (value != value) {
@@ -99,7 +101,7 @@ constexpr auto encode_pair = [](float high, float low) {
   return static_cast<U32>(encode<format, saturate, round>(high)) << bits_of_format<format> |
          encode<format, saturate, round>(low);
 };
-/// Two halves to two values of 8 bits.
+/// Converts two halves to two values of 8 bits.
 template <SmallFormat format, bool relu>
 constexpr auto narrow_pair = [](U32 pair) {
   const auto narrow = [](U32 bits) {
@@ -108,7 +110,7 @@ constexpr auto narrow_pair = [](U32 pair) {
   };
   return static_cast<U16>(narrow(pair & 0xffff) | narrow(pair >> 16) << 8);
 };
-/// And back.
+/// Converts two values of 8 bits to two halves.
 template <SmallFormat format, bool relu>
 constexpr auto widen_pair = [](U16 pair) {
   const auto half = [](U32 bits) {
@@ -122,7 +124,7 @@ constexpr auto rounded_tf32 = [](U32 bits) {
   const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
   const U32 rounded =
       is_nan ? (away ? bits & ~0x1fffU : tf32_nan) : (to_zero ? bits & ~0x1fffU : to_tf32(bits, away));
-  // .satfinite takes a step from whatever is no finite number, which leaves most NaNs what they are.
+  // .satfinite subtracts one step from an infinity or a NaN, after which most NaNs are still NaNs.
   return saturate && (rounded & 0x7f800000) == 0x7f800000 ? rounded - 0x2000 : rounded;
 };
 
@@ -136,7 +138,7 @@ Handler with_round(const Decoder& d, const Visit& visit) {
   return d.has("rzi") ? visit.template operator()<Round::zero>() : nullptr;
 }
 
-/// Between integers, f32 and f64.
+/// The conversion between two types among integers, f32 and f64.
 template <typename To, typename From>
 Handler numeric(const Decoder& d) {
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
@@ -198,7 +200,7 @@ Handler to_tf32_handler(const Decoder& d) {
       d.has("rz"), d.has("rna"), d.has("satfinite"));
 }
 
-/// From a type that is no half.
+/// The conversion from a type that is no half.
 Handler handler_of(const Decoder& d, ScalarType to, ScalarType from) {
   switch (to) {
     case ScalarType::f16: return to_half<f16_format>(d, from);
@@ -211,7 +213,7 @@ Handler handler_of(const Decoder& d, ScalarType to, ScalarType from) {
   }
 }
 
-/// The handlers that make a value another one after the other, and the types that they leave.
+/// A chain of conversions: handlers, and the types of their results.
 class Steps {
  public:
   Steps(Decoder& d, ScalarType from) : d_(d), type_(from) {}
@@ -223,7 +225,7 @@ class Steps {
   [[nodiscard]] ScalarType type() const { return type_; }
   [[nodiscard]] bool empty() const { return steps_.empty(); }
 
-  /// From the slot `at` to that of operand 0.
+  /// Emits the chain from the slot `at` to the slot of operand 0.
   void emit(Slot at) {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const auto& [handler, to] = steps_[i];
@@ -231,7 +233,7 @@ class Steps {
       d_.emit(handler, next, std::exchange(at, next));
     }
   }
-  /// From there to a slot of its own; `at` itself if there are no steps.
+  /// Emits the chain from the slot `at` to a temporary, and returns that; returns `at` if there are no steps.
   [[nodiscard]] Slot result(Slot at) {
     for (const auto& [handler, to] : steps_) {
       const Slot next = d_.temporary(is_wide(to));
@@ -246,8 +248,8 @@ class Steps {
   std::vector<std::pair<Handler, ScalarType>> steps_;
 };
 
-/// Where .sat or .relu bound a float result, its source is bounded: conversions keep the order of numbers,
-/// and zero and one are in every type.
+/// Applies .sat and .relu of a float result to the source. The result is the same, because conversions are
+/// monotonic and every type has zero and one.
 void add_bounds(const Decoder& d, ScalarType to, Steps& steps) {
   const ScalarType type = steps.type();
   if (d.has("sat") && ptx::is_float(to)) {
@@ -256,7 +258,8 @@ void add_bounds(const Decoder& d, ScalarType to, Steps& steps) {
   if (d.has("relu")) steps.add(&apply<rectified, float, float>, type);
 }
 
-/// Halves meet the other types in f32, which holds every one of them but the bits of NaNs.
+/// Conversions between halves and other types pass through f32, which holds every half except the bits of
+/// NaNs.
 void add_widening(const Decoder& d, ScalarType to, ScalarType from, Steps& steps) {
   const bool is_bf16 = from == ScalarType::bf16;
   if (!is_bf16 && from != ScalarType::f16) return;
@@ -291,7 +294,7 @@ void emit_one(Decoder& d, ScalarType to, ScalarType from) {
   steps.emit(source);
 }
 
-/// Two values of f32 to one register.
+/// Converts two values of f32 to one register.
 void emit_pair(Decoder& d, ScalarType to) {
   Handler handler = nullptr;
   switch (to) {

@@ -12,7 +12,8 @@ constexpr auto divide = [](auto a, auto b) { return a / b; };
 constexpr auto multiply_add = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
 constexpr auto least = [](auto a, auto b) { return float_extreme<false>(a, b); };
 constexpr auto greatest = [](auto a, auto b) { return float_extreme<true>(a, b); };
-/// .NaN: a NaN wins; .xorsign.abs: of magnitudes, with the signs' exclusive or.
+/// min and max with modifiers. .NaN: NaN propagates. .xorsign.abs: the result of the magnitudes, with the
+/// exclusive or of the signs.
 template <auto operation, bool nan, bool xorsign>
 constexpr auto modified = []<typename T>(T a, T b) {
   if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
@@ -25,7 +26,7 @@ constexpr auto magnitude = [](auto a) { return std::fabs(a); };
 constexpr auto root = [](auto a) { return std::sqrt(a); };
 constexpr auto reciprocal = []<typename T>(T a) { return T{1} / a; };
 constexpr auto copy_sign = [](auto a, auto b) { return std::copysign(b, a); };
-// The approximate functions, as near as the host computes them: the ISA bounds their error only.
+// The approximate functions, as exact as the host computes them: the ISA only bounds their error.
 constexpr auto reciprocal_root = []<typename T>(T a) {
   return static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
 };
@@ -39,14 +40,15 @@ template <auto operation>
 constexpr auto plain = [](auto... a) { return canonical(operation(a...)); };
 template <auto operation>
 constexpr auto flushed = [](auto... a) { return flush(canonical(operation(flush(a)...))); };
-/// .sat: to [0, 1], NaN to 0.
+/// .sat: clamps to [0, 1]; NaN becomes 0.
 template <auto operation>
 constexpr auto saturated = [](auto... a) {
   const float value = operation(a...);
   return value > 0 ? (value < 1 ? value : 1.0F) : 0.0F;
 };
 
-/// The handler for f32 or f64, with .ftz and .sat of f32; `rounds`: other modes than .rn are .rz, .rm, .rp.
+/// The handler for f32 or f64, with .ftz and .sat for f32. `rounds`: the instruction can have .rz, .rm or
+/// .rp.
 template <auto operation, std::size_t operands>
 Handler pick(const Decoder& d, bool rounds) {
   const bool f64 = d.type() == ScalarType::f64;
@@ -145,7 +147,7 @@ Handler handler_of(const Decoder& d) {
   }
 }
 
-// Halves: each operation is exact, or rounded to odd, in f64, and rounded once to its format.
+// Halves: each operation is exact or rounded to odd in f64, and then rounded to its format.
 
 constexpr auto add_halves = [](double a, double b) { return add_to_odd(a, b); };
 constexpr auto subtract_halves = [](double a, double b) { return add_to_odd(a, -b); };
@@ -154,7 +156,7 @@ constexpr auto multiply_add_halves = [](double a, double b, double c) { return a
 /// The modifiers of an instruction, and whether it works on pairs.
 enum Modifier : std::uint32_t { ftz = 1, saturates = 2, relu = 4, pair = 8 };
 
-/// The operation on one half of each word, or on both.
+/// Applies the operation to the low half of each word, or with `pair` to both halves.
 template <auto operation, SmallFormat format>
 std::uint32_t compute(std::uint32_t modifiers, auto... words) {
   const bool flushes = (modifiers & ftz) != 0;
@@ -170,11 +172,11 @@ std::uint32_t compute(std::uint32_t modifiers, auto... words) {
   return result;
 }
 
-/// Without modifiers, the most frequent.
+/// The operation with modifiers known at compile time: the most frequent case.
 template <auto operation, SmallFormat format, std::uint32_t modifiers>
 constexpr auto half = [](auto... words) { return compute<operation, format>(modifiers, words...); };
 
-/// aux: modifiers.
+/// The operation with any modifiers. aux: the modifiers.
 template <auto operation, SmallFormat format, std::size_t... operand>
 void modified_half(Warp& warp, const MicroOp& op, Mask mask) {
   const Slot slots[] = {op.a, op.b, op.c};
@@ -184,7 +186,7 @@ void modified_half(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// `operand`: 0, 1 …
+/// The handler of an operation on halves. `operand`: indices of its operands, 0, 1 …
 template <auto operation, std::size_t... operand>
 Handler halves(ScalarType t, std::uint32_t modifiers) {
   const auto pick = [&]<SmallFormat format>() -> Handler {
@@ -234,7 +236,7 @@ void select_float(Decoder& d) {
 void select_half(Decoder& d) {
   const auto types = d.in().types();
   const ScalarType t = types.back();
-  // f32 with a half operand, and .oob, are none of Hopper's.
+  // Hopper has neither f32 with a half operand nor .oob.
   if (types.size() != 1 || d.has("oob")) d.unsupported();
   std::uint32_t modifiers = is_half_pair(t) ? std::uint32_t{pair} : 0;
   for (const auto& [word, bit] : {std::pair{"ftz", ftz}, {"sat", saturates}, {"relu", relu}}) {

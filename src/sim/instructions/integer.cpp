@@ -93,7 +93,7 @@ constexpr auto multiply_add_saturated = [](std::int64_t a, std::int64_t b, std::
   return saturate((a * b >> 32) + c);
 };
 
-/// The product of 24-bit operands, sign- or zero-extended; its bits 47 to 16 or 31 to 0.
+/// The product of 24-bit operands, sign- or zero-extended: its bits 47 to 16 (`high`), or 31 to 0.
 template <bool high>
 constexpr auto product_of_24 = []<typename T>(T a, T b) {
   const auto cut = [](T v) -> std::int64_t {
@@ -123,7 +123,7 @@ constexpr auto bit_mask = [](U32 a, U32 b) -> U32 {
 };
 constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   const int step = offset < 0 ? -1 : 1;
-  // The n-th set bit, the one at base included; with an offset of 0 that one or none.
+  // Count set bits from the one at `base`, which is included. An offset of 0 asks for that bit only.
   std::int64_t count = offset == 0 ? 0 : std::int64_t{step} * offset - 1;
   for (auto at = static_cast<std::int64_t>(base); at >= 0 && at < 32; at += step) {
     if ((mask >> at & 1) != 0 && count-- == 0) return static_cast<U32>(at);
@@ -132,7 +132,7 @@ constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   return ~0U;
 };
 
-/// Part `i` of `bits` bits.
+/// Part `i` of a word in parts of `bits` bits.
 template <bool is_signed, U32 bits>
 std::int64_t part(U32 word, U32 i) {
   const U32 value = word >> bits * i & ((1U << bits) - 1);
@@ -181,7 +181,7 @@ bool is_pair(ScalarType t) {
   return t == ScalarType::u16x2 || t == ScalarType::s16x2;
 }
 
-/// add, min and max of pairs.
+/// Selects add, min and max of pairs.
 template <auto operation>
 Handler pairs(ScalarType t, bool relu) {
   return with_flags(
@@ -189,7 +189,7 @@ Handler pairs(ScalarType t, bool relu) {
       t == ScalarType::s16x2, relu);
 }
 
-/// min and max, of which some forms have .relu.
+/// Selects min and max, of which some forms have .relu.
 template <auto operation>
 Handler least_or_greatest(const Decoder& d, ScalarType t) {
   const bool relu = d.has("relu");
@@ -198,7 +198,7 @@ Handler least_or_greatest(const Decoder& d, ScalarType t) {
   return integers<operation, 2>(d, t);
 }
 
-/// add, sub, mad: of s32 they can saturate.
+/// Selects add, sub and mad, which can saturate for s32.
 template <auto operation, auto saturating, std::size_t operands>
 Handler can_saturate(const Decoder& d, ScalarType t) {
   if (!d.has("sat")) return integers<operation, operands>(d, t);
@@ -241,7 +241,7 @@ Handler dot_products(const Decoder& d, ScalarType) {
                     is_signed(d, 0), is_signed(d, 1), d.has("hi"));
 }
 
-/// Arithmetic that integers share with floats, for integers.
+/// Selects the integer forms of opcodes that integers and floats share.
 Handler arithmetic(const Decoder& d, ScalarType t) {
   const bool high = d.has("hi");
   switch (d.in().opcode) {
@@ -279,12 +279,12 @@ void emit_wide(Decoder& d, ScalarType t) {
   }
 }
 
-// Extended precision: the carry is a bit a lane in a slot of its own.
+// Extended precision: the carry has a slot of its own, one bit per lane.
 
-/// The first term: b or c is added to it, or b is subtracted from it.
+/// The first term of a sum: operand a, or the low or high half of the product a · b.
 enum class First : std::uint8_t { operand, low, high };
 
-/// d = first + last + carry, or a - b - borrow; the carry is taken, given, or both.
+/// d = first + last + carry, or a - b - borrow. `takes`: uses the carry; `gives`: sets it.
 template <typename T, First first, bool subtracts, bool takes, bool gives>
 void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
   using U = std::make_unsigned_t<T>;
@@ -342,7 +342,7 @@ void select_carry(Decoder& d) {
   }
 }
 
-/// Arithmetic that integers and floats have in common.
+/// Selects opcodes that integers and floats share.
 void select_arithmetic(Decoder& d) {
   const ScalarType t = d.type();
   if (d.has("cc")) return select_carry(d);
@@ -379,7 +379,7 @@ void select_bfi(Decoder& d) {
          d.write(0, t), a, b, field);
 }
 
-/// popc, clz: of 32 or 64 bits a number of 32.
+/// Selects popc and clz: from 32 or 64 bits to a number of 32 bits.
 template <auto count>
 void select_count(Decoder& d) {
   const ScalarType t = d.type();

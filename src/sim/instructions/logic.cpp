@@ -60,7 +60,7 @@ void combine_predicates(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, Op{}(read_mask(warp, op.a), read_mask(warp, op.b)));
 }
 
-/// Predicate d = a ∘ b; aux is a second destination, which gets the complement, or 0.
+/// Predicate d = a ∘ b. aux: the slot of a second predicate, which gets the complement; 0: none.
 template <Compare compare, typename T, bool ftz = false>
 void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   const std::byte* const a = warp.registers + op.a;
@@ -83,7 +83,7 @@ Handler comparing(Compare compare) {
   constexpr auto all = []<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Handler, sizeof...(i)>{&set_predicate<static_cast<Compare>(i), T, ftz>...};
   };
-  // Those from equ on tell whether one is a NaN.
+  // The comparisons from equ on are the unordered ones, and the tests for NaN.
   constexpr auto count =
       static_cast<std::size_t>(std::is_floating_point_v<T> ? Compare::nan : Compare::ge) + 1;
   constexpr auto handlers = all(std::make_index_sequence<count>{});
@@ -99,8 +99,8 @@ Handler comparison(const Decoder& d, ScalarType t, Compare compare) {
   }
 }
 
-/// A predicate a half: d of the low ones, and of pairs aux of the high ones. c: the comparison, plus 256 for
-/// ftz.
+/// Compares halves: predicate d from the low halves, and for pairs predicate aux from the high ones. c: the
+/// comparison, plus 256 for ftz.
 template <SmallFormat format>
 void compare_halves(Warp& warp, const MicroOp& op, Mask mask) {
   const bool flushes = (op.c & 256) != 0;
@@ -116,8 +116,8 @@ void compare_halves(Warp& warp, const MicroOp& op, Mask mask) {
   }
 }
 
-/// Compares operands 1 and 2 into predicate p, and into q: of pairs what the high halves say, else the
-/// complement.
+/// Compares operands 1 and 2 into predicates p and q. q gets the result of the high halves for pairs, else
+/// the complement of p.
 void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
   const std::optional<Compare> compare = compare_of(d.in());
   if (!compare) d.unsupported();
@@ -131,7 +131,7 @@ void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
   }
 }
 
-/// testp: predicate d where the test, c of those below, holds for a.
+/// testp: predicate d is whether a passes test c, an index into the table of names below.
 template <typename T>
 void test_number(Warp& warp, const MicroOp& op, Mask mask) {
   Mask said = 0;
@@ -161,8 +161,8 @@ void select_testp(Decoder& d) {
          static_cast<Slot>(test - std::begin(tests)));
 }
 
-/// set: the word aux where predicate a holds, else 0; of pairs (c is 1) the low half by a and the high one
-/// by b.
+/// set: d is the word aux if predicate a is true, else 0. For pairs (c is 1) a decides the low half and b the
+/// high half.
 void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
   const Mask low = read_mask(warp, op.a);
   const Mask high = op.c != 0 ? read_mask(warp, op.b) : low;
@@ -187,7 +187,7 @@ U32 yes_of(ScalarType to, ScalarType from) {
   return bits == 32 || (is_half(from) && bits < 32) ? ~0U : 0;
 }
 
-/// d = a where predicate c holds, else b.
+/// d = a if predicate c is true, else b.
 template <typename T>
 void select_by(Warp& warp, const MicroOp& op, Mask mask) {
   std::byte* const r = warp.registers;
@@ -206,13 +206,13 @@ void select_setp(Decoder& d) {
   const auto to = elements(d.arg(0));
   const bool two = to.size() > 1;
   const bool combines = d.args().size() > 3;
-  // The simulator neither combines predicates of halves nor gives their complement.
+  // For halves the simulator neither combines predicates nor returns their complement.
   if (is_half(t) && (combines || two != is_half_pair(t))) d.unsupported();
   const Slot p = d.write(to[0], ScalarType::pred);
   const Slot q = two ? d.write(to[1], ScalarType::pred) : 0;
   Slot c = combines ? d.read(3, ScalarType::pred) : true_slot;
   if (combines && ((c & ~1U) == p || (c & ~1U) == q)) {
-    // The combined predicate is a destination too: kept before that is written.
+    // The predicate to combine is also a destination: copy it before the comparison overwrites it.
     const Slot kept = d.temporary(false);
     d.emit(&move_predicate, kept, c);
     c = kept;
@@ -227,7 +227,7 @@ void select_setp(Decoder& d) {
 }
 
 void select_set(Decoder& d) {
-  // The comparison's type is the last, the result's the first.
+  // The first type is that of the result, the last that of the comparison.
   const ScalarType to = d.in().types().front();
   const ScalarType from = d.type();
   const U32 yes = yes_of(to, from);
@@ -245,7 +245,7 @@ void select_selp(Decoder& d) {
   d.emit_as(is_wide(t) ? &select_by<std::uint64_t> : &select_by<U32>, {t, t, t, ScalarType::pred});
 }
 
-/// slct.type.ctype d, a, b, c: a where c is not negative.
+/// slct.type.ctype d, a, b, c: d = a if c is not negative, else b.
 void select_slct(Decoder& d) {
   const auto types = d.in().types();
   const auto pick = [&]<typename T>(T) -> Handler {
@@ -287,7 +287,7 @@ constexpr auto permute = [](U32 a, U32 b, U32 selector) {
   }
   return result;
 };
-/// The modes of prmt give each value of the selector's low two bits a selector of their own.
+/// The modes of prmt: each value of the low two bits of c stands for one of four selectors.
 template <U32... selectors>
 constexpr auto permute_by = [](U32 a, U32 b, U32 c) {
   constexpr U32 all[] = {selectors...};
@@ -346,7 +346,7 @@ void select_lop3(Decoder& d) {
   const Slot b = d.read(2, u32);
   const Slot c = d.read(3, u32);
   if (d.args().size() < 6) return d.emit(&lop3, d.write(to[0], u32), a, b, c, table);
-  // p = d != 0 and|or q; q may be p, and d is compared before it goes anywhere.
+  // p = (d != 0) and|or q. q may be p, so the result is compared in temporaries before d and p are written.
   const Slot result = d.temporary(false);
   const Slot differs = d.temporary(false);
   d.emit(&lop3, result, a, b, c, table);

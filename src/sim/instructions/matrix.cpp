@@ -1,5 +1,5 @@
-/// Matrices: products of them, mma.sync (PTX ISA 9.7.14.5), and those of 8 rows of 16 bytes between shared
-/// memory and registers: ldmatrix, stmatrix, movmatrix (9.7.14.5.15 to 9.7.14.5.17).
+/// Matrices: products by mma.sync (PTX ISA 9.7.14.5), and moves of matrices of 8 rows of 16 bytes between
+/// shared memory and registers by ldmatrix, stmatrix and movmatrix (9.7.14.5.15 to 9.7.14.5.17).
 #include "sim/instructions/matrix.hpp"
 
 #include "sim/cta/cta.hpp"
@@ -20,7 +20,7 @@ namespace {
 // mma: products and sums are exact or in f64, and a result is rounded once: the ISA fixes neither the order
 // of the sum nor its intermediate precision.
 
-/// The greatest k, or more.
+/// Upper bound of k for a type.
 constexpr std::uint32_t most_k(ScalarType type) {
   return type == ScalarType::b1 ? 256 : 64;
 }
@@ -39,7 +39,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
                                      : get<std::uint32_t>(warp.registers + slots[i], lane);
   };
   std::array<std::array<double, most_k(a_type)>, 16> a{};
-  std::array<std::array<double, most_k(b_type)>, 8> b{};  // columns
+  std::array<std::array<double, most_k(b_type)>, 8> b{};  // column by column
   constexpr std::uint32_t per = per_register(a_type);
   const std::uint32_t halves = shape.m / 8;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -66,7 +66,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
           multiply_floats<a_type == ScalarType::f64>(left, right, shape.k, static_cast<double>(c)));
     }
   };
-  // d may be where a, b or c are, in any order: a lane's results are written when all are known.
+  // d may share registers with a, b or c in any order, so results are written after all are known.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t column = lane % 4 * 2;
     if constexpr (c_type == ScalarType::f16) {
@@ -114,7 +114,8 @@ constexpr Product products[] = {
     product<T::s4, T::u4, T::s32>,     product<T::s4, T::s4, T::s32>,     product<T::b1, T::b1, T::s32>,
 };
 
-/// The shapes of the ISA's table for the type; quarter-warp products (m8n8k4 of f16) are none of Hopper's.
+/// The shapes in the ISA's table for the type, without the quarter-warp products (m8n8k4 of f16), which
+/// Hopper lacks.
 MatrixShape shape_of(const Decoder& d, ScalarType a) {
   const std::uint32_t least = 4 * per_register(a);
   const bool f64 = a == ScalarType::f64;
@@ -164,7 +165,7 @@ void select_mma(Decoder& d) {
 /// 8 by 8 elements of 16 bits.
 using Matrix = std::array<std::array<std::uint16_t, 8>, 8>;
 
-/// The two elements that a lane holds: of row lane / 4, or of that column if it is transposed.
+/// Element i of the two that a lane holds: they are in row lane / 4, or in that column if `transposed`.
 template <bool transposed>
 std::uint16_t& element(Matrix& matrix, std::uint32_t lane, std::uint32_t i) {
   const std::uint32_t row = lane / 4;
@@ -189,7 +190,7 @@ template <bool transposed, bool loads>
 void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
   for (std::uint32_t m = 0; m < matrices; ++m) {
     for_lanes(mask, [&](std::uint32_t lane) {
-      // Two elements, of a row side by side.
+      // The offsets of the lane's two elements; without transposition they are adjacent in a row.
       std::array<std::uint32_t, 2> pieces{};
       Cta* owner = nullptr;
       for (std::uint32_t i = 0; i < 2; ++i) {
@@ -206,7 +207,7 @@ void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& row
   }
 }
 
-/// accesses[aux]: lane 8 m + r has the address of row r of matrix m; values: a register a matrix.
+/// accesses[aux]: lane 8 m + r has the address of row r of matrix m; `values` has one register per matrix.
 template <bool transposed, bool loads>
 void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -224,7 +225,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
                 [&](std::uint32_t lane) { give<transposed>(matrix, lane, get<std::uint32_t>(slot, lane)); });
     for (std::uint32_t row = 0; row < 8; ++row) {
       const std::uint32_t lane = 8 * m + row;
-      // Lanes that do not exist name no row.
+      // A lane that does not exist names no row.
       if ((mask >> lane & 1) == 0) continue;
       const Target target = targets[lane] = resolve_or_zeros(
           warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
@@ -246,7 +247,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!loads) unsure = warp.undefined && warp.undefined->any();
   if (unsure) follow_matrices<transposed, loads>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
-  // Each row counts as an access by the lane that names it: the lanes have met.
+  // Each row is recorded as an access by the lane that names it: the lanes have met.
   warp.cta->races->meet(warp, mask);
   if (legal != 0)
     warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, repeats}, rows, legal);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The elements of matrices, whose products and sums are exact or in f64, and a result is rounded once: the
-/// ISA fixes neither the order of a sum nor its intermediate precision.
+/// The elements of matrices and their products. Products and sums are exact or in f64, and a result is
+/// rounded once: the ISA fixes neither the order of a sum nor its intermediate precision.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/decode/decode.hpp"
 
@@ -49,13 +49,13 @@ template <ScalarType type>
   if constexpr (type == ScalarType::b1) return word >> i & 1;
   if constexpr (type == ScalarType::s32) return static_cast<std::int32_t>(word);
   if constexpr (type == ScalarType::f32) return std::bit_cast<float>(word);
-  // A .tf32 operand has 10 bits of mantissa; the 13 below are none of it.
+  // A .tf32 operand has 10 bits of mantissa; the 13 bits below are ignored.
   if constexpr (type == ScalarType::tf32) return std::bit_cast<float>(word & ~0x1fffU);
   return std::bit_cast<double>(bits);
 }
 
-/// c and the products of `count` pairs of integers, or how many pairs of bits differ: to 32 bits, or to the
-/// nearest number that those hold.
+/// c plus the sum of the products of `count` pairs of integers, or with `differ` plus the number of pairs of
+/// bits that differ. The result wraps to 32 bits, or with `saturates` is clamped to them.
 [[nodiscard]] inline std::int32_t multiply_integers(const double* a, const double* b, std::uint32_t count,
                                                     std::int32_t c, bool saturates, bool differ = false) {
   std::int64_t sum = c;
@@ -65,8 +65,8 @@ template <ScalarType type>
   if (saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
 }
-/// Multiplies floats in the same way, in f64; `fused` rounds each sum of a product, as products of f64 are
-/// defined.
+/// c plus the sum of the products of `count` pairs of floats, in f64. With `fused` each product and sum is
+/// rounded once, as the ISA defines products of f64.
 template <bool fused>
 [[nodiscard]] double multiply_floats(const double* a, const double* b, std::uint32_t count, double c) {
   for (std::uint32_t k = 0; k < count; ++k) c = fused ? std::fma(a[k], b[k], c) : c + a[k] * b[k];

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t most_bytes = (1 << 20) - 1;
 constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
 
-/// The 8 bytes that the lane names.
+/// The place of the 8 bytes of the mbarrier that the lane names.
 SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
   const std::uint64_t address = address_of(warp, access, lane);
   if (address % 8 != 0 || !warp.cta->names_shared(address, 8))
@@ -77,7 +77,7 @@ void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Bytes that the lane expects, or below 0 those that it says have come.
+/// Adds bytes to the transaction count: bytes that the lane expects, or if negative, bytes that it completes.
 void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
   barrier.bytes += bytes;
   if (bytes > 0) {
@@ -90,7 +90,8 @@ void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t b
   warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
 }
 
-/// An arrival too many by a thread that should still wait for another mbarrier. Stops if it is one.
+/// Reports an arrival too many if its cause is an early end of the thread's wait for another mbarrier, and
+/// stops.
 void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
   Cta& cta = *warp.cta;
   const check::RuleId rule("mbarrier.arrivals");
@@ -110,7 +111,7 @@ void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
 }
 
 void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
-  // More bytes than it expects keep a phase from its end.
+  // A phase that has got more bytes than it expects never ends.
   if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
   if (count > at.barrier->pending || count == 0) {
     if (count != 0) report_early_arrival(warp, lane, at);
@@ -147,7 +148,7 @@ void use(Warp& warp, const MemoryAccess& access, Mask mask) {
                    [&](std::uint32_t place, Mask same) { warp.cta->races->mbarrier_use(warp, same, place); });
 }
 
-/// a: bytes; not an arrival. With `sign` −1 complete_tx.
+/// expect_tx, which is no arrival; with `sign` −1 complete_tx. a: bytes.
 template <std::int64_t sign>
 void expect(Warp& warp, const MicroOp& op, Mask mask) {
   if (warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask)) return;
@@ -159,19 +160,19 @@ void expect(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// A state is the phase, and below it the arrivals that were pending.
+/// A state has the phase from this bit on, and the pending arrivals in the bits below.
 constexpr std::uint32_t phase_shift = 24;
 
 /// The properties of an arrival.
 enum Arrival : std::uint32_t {
-  expects = 1,      ///< bytes too; it counts as one
-  drops = 2,        ///< from later phases
-  no_complete = 4,  ///< must not complete the phase
+  expects = 1,      ///< expects bytes; the count of arrivals is 1
+  drops = 2,        ///< the thread drops out of later phases
+  no_complete = 4,  ///< the arrival must not complete the phase
   relaxed = 8,
   asks_state = 16,
 };
 
-/// d: state, a: count or bytes, c: Arrival.
+/// mbarrier.arrive. d: state, a: count or bytes, c: Arrival.
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (warp.cta->cluster.hold(warp, access, mask)) return;
@@ -204,8 +205,8 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   if (races != nullptr) races->arrived(warp);
 }
 
-/// Whether a try_wait that would wait returns false first: its time limit may be over at once. It does so
-/// once at each place until it succeeds there, so that a loop that is missing around it shows.
+/// Whether a try_wait that would wait returns false instead, as if its time limit were over. Each try_wait
+/// does so once until it succeeds, so that a missing loop around it shows.
 bool gives_up(Warp& warp) {
   if (warp.cta->launch.options.mode == SimOptions::Mode::early) return false;
   if (std::ranges::find(warp.gave_up, warp.here()) != warp.gave_up.end()) return false;
@@ -213,8 +214,8 @@ bool gives_up(Warp& warp) {
   return true;
 }
 
-/// d: predicate, a: parity or state, c: 1 if it is relaxed. A failed try_wait waits in the barrier's list; a
-/// failed test_wait lets others go first.
+/// test_wait and try_wait. d: predicate, a: parity or state, c: 1 if relaxed. After a failed try_wait the
+/// lanes wait for the phase; after a failed test_wait they yield to other threads.
 template <bool parity, bool blocks>
 void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -257,7 +258,8 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   }
   if (failed == 0) return;
   if (blocks && !warp.timed_out) {
-    // The instruction runs again when they are woken; lanes that wait for another phase look again first.
+    // The instruction runs again when the lanes are woken. Lanes that wait for another phase check again at
+    // once.
     warp.park(together, warp.here(), *reason);
     if (const Mask others = failed & ~together; others != 0) warp.park(others, warp.here(), {});
     return;
@@ -268,7 +270,7 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
 
 constexpr auto pending_count = [](std::uint64_t state) { return state & ((1U << phase_shift) - 1); };
 
-/// Operand `i`, the address of an mbarrier; with `own` it must be the CTA's own.
+/// Adds operand `i`, the address of an mbarrier; with `own` the mbarrier must be in the CTA's own memory.
 std::uint32_t add_barrier(Decoder& d, std::size_t i, bool own = false) {
   MemoryAccess access = d.address(d.arg(i), d.space());
   if (own) access.peers = false;
@@ -299,7 +301,7 @@ void select_mbarrier_wait(Decoder& d) {
          operand, 0, d.has("relaxed") ? 1 : 0, access);
 }
 
-/// mbarrier.init, and with `handler` expect or complete_tx: operand 1 is a number.
+/// Selects mbarrier.init, expect_tx and complete_tx, whose operand 1 is a number.
 template <Handler handler, bool own>
 void select_mbarrier_number(Decoder& d) {
   const Slot number = d.read(1, ScalarType::u32);

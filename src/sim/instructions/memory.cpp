@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Elements of any memory may be shared with CTAs on other host threads.
+/// Relaxed host atomics: CTAs on other host threads may access the same elements.
 template <typename T>
 T load_relaxed(const std::byte* at) {
   return __atomic_load_n(reinterpret_cast<const T*>(at), __ATOMIC_RELAXED);
@@ -22,7 +22,7 @@ void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
 }
 
-/// The shadow of `bytes` bytes in words.
+/// The widest word in which the shadow of `bytes` bytes can be checked.
 template <std::uint32_t bytes>
 using ShadowWord =
     std::conditional_t<bytes == 1, std::uint8_t,
@@ -35,10 +35,10 @@ constexpr Word everywhere(std::uint8_t state) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
 }
 
-/// Stretches of up to so many bytes are looked at as a whole first.
+/// Ranges of up to this many bytes are first checked as a whole.
 constexpr std::uint32_t short_stretch = 512;
 
-/// Whether in the shadow of every lane's `bytes` no bit of `looked` differs from `wanted`.
+/// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `looked`.
 template <std::uint32_t bytes>
 bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
                const std::array<std::uint64_t, lanes>& addresses, std::uint8_t looked, std::uint8_t wanted) {
@@ -61,7 +61,7 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
   return wrong == 0;
 }
 
-/// Whether every lane may read its `bytes` of shared memory; if not, the lanes are to be looked at one by
+/// Whether every lane may read its `bytes` bytes of shared memory; if not, the lanes must be checked one by
 /// one.
 template <std::uint32_t bytes>
 bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
@@ -69,7 +69,7 @@ bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_
                           initialised | in_mbarrier | loading | undefined, initialised);
 }
 
-/// Marks every lane's `bytes` written; false, with nothing marked, if some lane may not write.
+/// Marks every lane's `bytes` bytes as written. If some lane may not write, returns false and marks none.
 template <std::uint32_t bytes>
 bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   Cta& cta = *warp.cta;
@@ -107,7 +107,8 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   std::uint64_t span = lanes * std::uint64_t{bytes};
   std::uint64_t together = addresses[0];
   if (!all.linear) {
-    // Of 32 bits, as the host has minima of; lanes that are farther apart go one by one.
+    // Distances have 32 bits, because the host has vector minima of these. If lanes are farther apart, the
+    // caller checks them one by one.
     constexpr std::uint64_t far = 1 << 30;
     std::array<std::int32_t, lanes> from_first;
     std::uint64_t wide = 0;
@@ -147,11 +148,11 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   return all;
 }
 
-/// Calls visit(lane, its memory) for all lanes of a stretch.
+/// Calls visit(lane, memory of the lane) for all lanes of a stretch.
 template <std::uint32_t bytes, typename Visit>
 void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
   if (all.linear) {
-    // Eight at a time: the loop would cost as much as the moves.
+    // Unrolled by 8: the loop would else cost as much as the moves.
     for (std::uint32_t first = 0; first < lanes; first += 8) {
       std::byte* const memory = all.memory + first * bytes;
       for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + i * bytes);
@@ -161,8 +162,8 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
   }
 }
 
-/// Whether memory holds already what all lanes of `mask` are about to store, lane i at memory(i). Mostly the
-/// first of them says that it does not.
+/// Whether memory already holds the values that the lanes of `mask` are about to store, lane i at memory(i).
+/// Mostly the first lane's memory differs.
 template <typename T, std::uint32_t count, typename Memory>
 bool stands_there(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
   for (; mask != 0; mask &= mask - 1) {
@@ -257,7 +258,7 @@ Handler counting_access(bool writes, std::size_t count) {
   }
 }
 
-/// What is loaded is extended by its type; what is stored has only a size.
+/// The handler for a type. A load extends the value as the type says; for a store only the size counts.
 Handler sized(ScalarType t, bool writes, std::size_t count) {
   if (!writes && t == ScalarType::s8) return counting_access<std::int8_t>(false, count);
   if (!writes && t == ScalarType::s16) return counting_access<std::int16_t>(false, count);
@@ -267,7 +268,7 @@ Handler sized(ScalarType t, bool writes, std::size_t count) {
 
 void select_ld_st(Decoder& d) {
   const bool loads = d.in().opcode != Opcode::st;
-  // A value of 128 bits is its two halves.
+  // A value of 128 bits is moved as two halves.
   const ScalarType t = d.type() == ScalarType::b128 ? ScalarType::b64 : d.type();
   MemoryAccess access = d.address(d.arg(loads ? 1 : 0), d.space());
   access.ordering = ordering_of(d, false);
@@ -280,7 +281,7 @@ void select_ld_st(Decoder& d) {
   d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
 }
 
-/// Instructions of which a kernel can see nothing but the time they take.
+/// Instructions whose only effect that a kernel can observe is their duration.
 void select_nothing(Decoder& d) {
   d.emit([](Warp&, const MicroOp&, Mask) {});
 }
@@ -289,7 +290,7 @@ constexpr Selector memory_table[] = {
     {Opcode::ld, &select_ld_st},
     {Opcode::ldu, &select_ld_st},
     {Opcode::st, &select_ld_st},
-    // Caches hold no state that a kernel can see.
+    // Caches have no state that a kernel can observe.
     {Opcode::prefetch, &select_nothing},
     {Opcode::prefetchu, &select_nothing},
     {Opcode::applypriority, &select_nothing},

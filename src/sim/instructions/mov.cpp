@@ -22,7 +22,7 @@ Handler moves(ScalarType t) {
   return with_word(t, []<typename T>(T) { return uniform<keep, T, 1>; });
 }
 
-/// The type of half of a register of that type; .pred where it has none.
+/// The type of half a register of type `t`; .pred if there is none.
 ScalarType half_of(ScalarType t) {
   switch (ptx::bits_of(t)) {
     case 64: return ScalarType::b32;
@@ -32,7 +32,7 @@ ScalarType half_of(ScalarType t) {
   }
 }
 
-/// A register of two halves.
+/// The handler that joins two halves into a register.
 Handler joins(ScalarType t) {
   switch (ptx::bits_of(t)) {
     case 64: return &apply<join<U64>, U64, U32, U32>;
@@ -59,7 +59,7 @@ void emit_join(Decoder& d, ScalarType t, const Arg& to, std::span<const Arg> par
 
 /// mov of one register into two or four.
 void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg& from) {
-  // Copied first: a part may be written to the register that is taken apart.
+  // Copy the register first: one of the parts may overwrite it.
   const Slot whole = d.temporary(is_wide(t));
   d.emit(moves(t), whole, d.read(from, t));
   constexpr Handler halves_of_64[] = {&apply<part<0>, U32, U64>, &apply<part<32>, U32, U64>};
@@ -82,7 +82,8 @@ void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg&
   for (std::size_t i = 0; i < parts.size(); ++i) d.emit(handlers[i], d.write(parts[i], piece), whole);
 }
 
-/// mov of 128 bits: its halves, which may be a register of 128, or four registers of 32.
+/// mov of 128 bits. Each side is two halves, which may be one register of 128 bits, or four registers of 32
+/// bits.
 void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
   const std::span<const Arg> sources = elements(from);
   const std::span<const Arg> targets = elements(to);

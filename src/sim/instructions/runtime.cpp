@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// More than any line that a kernel prints.
+/// Upper bound of the length of a line that a kernel prints.
 constexpr std::size_t longest_text = 4096;
 
 template <typename T>
@@ -37,13 +37,13 @@ std::string text_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   return text;
 }
 
-/// Argument i of the call: accesses[aux + i], in local memory; after them comes the result, if a is 1.
+/// Argument i of a call, accesses[aux + i] in local memory. After the arguments comes the result, if a is 1.
 template <typename T>
 T argument(Warp& warp, const MicroOp& op, std::uint32_t i, std::uint32_t lane) {
   return read_at<T>(warp, lane, local_window + address_of(warp, warp.program->accesses[op.aux + i], lane));
 }
 
-/// The result of a call of so many arguments, if somebody takes it.
+/// Stores the result of a call with `arguments` arguments, if the kernel takes it.
 template <typename T>
 void give_result(Warp& warp, const MicroOp& op, std::uint32_t arguments, std::uint32_t lane, T value) {
   if (op.a == 0) return;
@@ -58,7 +58,7 @@ class PrintSource {
  public:
   PrintSource(Warp& warp, std::uint32_t lane, std::uint64_t begin) : warp_(warp), lane_(lane), at_(begin) {}
 
-  /// The next argument: `bytes` (4 or 8) at a multiple of as many.
+  /// Reads the next argument: `bytes` bytes (4 or 8), aligned to as many.
   [[nodiscard]] std::uint64_t next(std::uint32_t bytes) {
     at_ = align_up(at_, bytes) + bytes;
     ++count_;
@@ -76,15 +76,15 @@ class PrintSource {
   std::uint32_t count_ = 0;
 };
 
-/// More than any width or precision that a kernel has use for.
+/// Upper bound of the width and the precision of a conversion.
 constexpr int most_width = 1000;
 
-/// One conversion, "%-8.3lld" taken apart.
+/// A parsed conversion, as "%-8.3lld".
 struct Conversion {
   std::string flags;
   int width = 0;
-  int precision = -1;  ///< none
-  bool wide = false;   ///< ll, or l, or one of the sizes that are 64 bits
+  int precision = -1;  ///< -1: none
+  bool wide = false;   ///< the argument has 64 bits: ll, l and other such sizes
   char kind = 0;
   std::size_t length = 0;
 };
@@ -100,7 +100,7 @@ int take_number(std::string_view text, std::size_t& at, PrintSource& source) {
   return value;
 }
 
-/// `text` begins with '%'.
+/// Parses the conversion at the start of `text`, which begins with '%'.
 Conversion parse(std::string_view text, PrintSource& source) {
   Conversion c;
   std::size_t at = 1;
@@ -127,15 +127,15 @@ std::string print_one(const Conversion& c, const char* size, char kind, T value)
   const std::string format = "%" + c.flags + "*.*" + size + kind;
   std::array<char, 2 * most_width + 400> buffer{};  // the longest double has 309 digits before its point
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // made above, of parts that were checked
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the format is made above from checked parts
   const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), c.width, c.precision, value);
 #pragma GCC diagnostic pop
   return {buffer.data(),
           std::min<std::size_t>(static_cast<std::size_t>(std::max(length, 0)), buffer.size() - 1)};
 }
 
-/// printf of kernels: the text that `format` makes, as in C. What is no conversion that the runtime knows
-/// stands in it unchanged.
+/// printf of kernels: formats the arguments as C does. Text that is no conversion known to the runtime is
+/// copied unchanged.
 std::string format_print(std::string_view format, PrintSource& source) {
   std::string result;
   while (!format.empty()) {
@@ -207,7 +207,7 @@ void take_block(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto bytes = argument<std::uint64_t>(warp, op, 0, lane);
     const DeviceHeap::Taken taken = warp.cta->launch.heap->take(bytes, heap_call(warp, lane));
-    // Who had the memory before is done with it: the heap's own order.
+    // The heap itself orders the free of the memory's previous block before this allocation.
     if (taken.reused && warp.cta->races) {
       std::array<std::uint64_t, lanes> at{};
       at[lane] = heap_begin;
@@ -218,14 +218,14 @@ void take_block(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// To those who look for races a free writes the whole block, and releases it to the next who takes the
-/// memory.
+/// For the race detector a free is a write of the whole block, and a release that the next allocation of the
+/// memory acquires.
 void trace_free(Warp& warp, std::uint32_t lane, std::uint64_t begin, std::uint64_t bytes) {
   if (!warp.cta->races) return;
   Races& races = *warp.cta->races;
   std::array<std::uint64_t, lanes> at{};
   for (at[lane] = begin; at[lane] < begin + bytes;) {
-    // A part lies in one line of the shadow.
+    // Each part must be in one line of the shadow.
     const std::uint64_t end = std::min(begin + bytes, (at[lane] / line_bytes + 1) * line_bytes);
     const auto part = static_cast<std::uint32_t>(end - at[lane]);
     races.access(warp, {Memory::global, part, true, {}}, at, 1U << lane);
@@ -244,7 +244,7 @@ void free_block(Warp& warp, const MicroOp& op, Mask mask) {
     const auto address = argument<std::uint64_t>(warp, op, 0, lane);
     if (address == 0) return;
     const auto block = heap.block(address);
-    // First: another thread of the host may take it at once.
+    // Trace before the free: another host thread may allocate the memory at once.
     if (block && !block->freed) trace_free(warp, lane, address, block->bytes);
     switch (heap.free(address, heap_call(warp, lane))) {
       case DeviceHeap::Wrong::nothing: return;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// How an instruction becomes micro-operations: one function for each opcode. Each file of selectors has a
-/// table of those that it runs.
+/// Turns an instruction into micro-operations: one function (selector) for each opcode. Each file of
+/// selectors has a table of its own.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/decode/selector.hpp"
 #include "sim/warp/warp.hpp"
@@ -40,7 +40,7 @@ void select_map_fence(Decoder& d);
 /// with any qualifier.
 [[nodiscard]] Ordering ordering_of(Decoder& d, bool atomic);
 
-// Arithmetic that floats and integers have in common.
+// Selectors of opcodes that floats and integers share.
 void select_half(Decoder& d);
 void select_float(Decoder& d);
 
@@ -50,8 +50,8 @@ void by_type(Decoder& d) {
   d.emit_uniform(pick(d, d.type()), d.type());
 }
 
-// From the types, roundings and flags that an instruction names to the C++ types and values that its handler
-// is made of.
+// These functions map the types, roundings and flags that an instruction names to the template arguments of
+// its handler.
 
 /// Returns visit(T{}) for the C++ type of an integer of 32 or 64 bits, unsigned for .b32 and .b64; null for
 /// other types.
@@ -68,7 +68,7 @@ template <typename Visit>
   }
 }
 
-/// The same for an integer of 16 to 64 bits.
+/// Like with_int32_or_64(), also for integers of 16 bits.
 template <typename Visit>
 [[nodiscard]] Handler with_integer(ScalarType type, const Visit& visit) {
   switch (type) {
@@ -79,7 +79,7 @@ template <typename Visit>
   }
 }
 
-/// The same for an integer of 8 to 64 bits, f32 or f64.
+/// Like with_integer(), also for u8, s8, f32 and f64.
 template <typename Visit>
 [[nodiscard]] Handler with_number(ScalarType type, const Visit& visit) {
   switch (type) {
@@ -91,7 +91,7 @@ template <typename Visit>
   }
 }
 
-/// The same for the unsigned integer that is as wide as a type of 16, 32 or 64 bits.
+/// Returns visit(T{}) for the unsigned integer as wide as a type of 16, 32 or 64 bits; null for other types.
 template <typename Visit>
 [[nodiscard]] Handler with_word(ScalarType type, const Visit& visit) {
   switch (ptx::bits_of(type)) {
@@ -135,8 +135,8 @@ template <SmallFormat format>
 
 // Arithmetic under the host's other rounding modes, for .rz, .rm and .rp.
 
-// The handler is called through a pointer between two calls that change the mode, so no compiler moves
-/// arithmetic across them.
+/// Runs a handler in a rounding mode of the host. The handler is called through a pointer between two calls
+/// that change the mode, so no compiler moves arithmetic across them.
 template <Handler handler, int mode>
 void in_mode(Warp& warp, const MicroOp& op, Mask mask) {
   std::fesetround(mode);
@@ -144,7 +144,7 @@ void in_mode(Warp& warp, const MicroOp& op, Mask mask) {
   std::fesetround(FE_TONEAREST);
 }
 
-/// The host's mode for the rounding that the instruction names.
+/// The host's rounding mode for the rounding that the instruction names; nearest if it names none.
 [[nodiscard]] inline int rounding_mode(const Decoder& d) {
   if (d.has("rz")) return FE_TOWARDZERO;
   if (d.has("rm")) return FE_DOWNWARD;
@@ -164,11 +164,10 @@ template <Handler handler>
 
 // Calls.
 
-/// Emits the call of a function that the CUDA device runtime has and PTX only declares
-/// (instructions/runtime.cpp).
+/// Emits a call of a function of the CUDA device runtime, which PTX only declares (instructions/runtime.cpp).
 void select_runtime_call(Decoder& d, const ptx::Function& function, const std::vector<Arg>& results,
                          const std::vector<Arg>& arguments);
-/// Reports that the stack of a lane has no room.
+/// Reports that the call stack of a lane is full, and stops.
 [[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found);
 
 }  // namespace sim

@@ -1,5 +1,5 @@
-/// The stack of a thread (PTX ISA 9.7.17): a part of its local memory, where frames of recursive functions
-/// lie, too.
+/// The stack of a thread (PTX ISA 9.7.17): a part of its local memory, which also holds the frames of
+/// recursive functions.
 #include "sim/instructions/select.hpp"
 
 #include <bit>
@@ -15,7 +15,7 @@ CallStack& stack_of(Warp& warp) {
   return *warp.calls;
 }
 
-/// d: the address of b bytes, at a multiple of c; all in the width T.
+/// alloca. d: the address of b bytes, a multiple of c; d and b have type T.
 template <typename T>
 void allocate(Warp& warp, const MicroOp& op, Mask mask) {
   CallStack& stack = stack_of(warp);

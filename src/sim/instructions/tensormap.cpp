@@ -35,7 +35,7 @@ constexpr ElementType element_types[] = {
     ElementType::i64,  ElementType::f16,  ElementType::f32,     ElementType::f32_ftz, ElementType::f64,
     ElementType::bf16, ElementType::tf32, ElementType::tf32_ftz};
 
-/// How many values the field may have; 0: any.
+/// The number of values that a field may have; 0: any value.
 constexpr std::uint64_t values_of(Field field) {
   switch (field) {
     case Field::rank: return max_map_rank;
@@ -47,7 +47,7 @@ constexpr std::uint64_t values_of(Field field) {
   }
 }
 
-/// The last ordinal that a field has (PTX ISA 9.7.9.28: the innermost dimension has no stride).
+/// The last ordinal of a field (PTX ISA 9.7.9.28: the innermost dimension has no stride).
 std::uint32_t last_ordinal(Field field) {
   return field == Field::global_stride ? max_map_rank - 2 : max_map_rank - 1;
 }
@@ -61,7 +61,7 @@ void set_field(TensorMap& map, Field field, std::uint32_t ord, std::uint64_t val
     case Field::rank: spec = with_rank(spec, static_cast<std::uint8_t>(value + 1)); break;
     case Field::box_dim: spec.box[d] = word; break;
     case Field::global_dim: spec.shape[d] = word; break;
-    // The innermost dimension has no stride: the first is that of the next.
+    // The innermost dimension has no stride, so ordinal 0 is the next dimension's.
     case Field::global_stride: spec.strides[index_of_ordinal(spec.rank, ord + 1)] = value; break;
     case Field::element_stride: spec.element_strides[d] = word; break;
     case Field::elemtype: spec.type = element_types[value]; break;
@@ -75,8 +75,9 @@ bool is_tf32(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz;
 }
 
-/// Whether a map stays what it was though it is given another type: on an H200 one of tf32 goes on rounding
-/// as f32, and copies by it are illegal under any other type (docs/tma.md). Reports both.
+/// Whether a map keeps the type tf32 although it is given another type, which is reported. On an H200 such a
+/// map still rounds if the new type is f32, and copies by it are illegal if it is any other type
+/// (docs/tma.md).
 bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
   if (!is_tf32(from) || is_tf32(to)) return false;
   const bool rounds = to == ElementType::f32 || to == ElementType::f32_ftz;
@@ -89,10 +90,10 @@ bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to
   return true;
 }
 
-/// An access of all bytes of a map by one lane.
+/// Records an access of one lane to all bytes of a map.
 void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
   if (!warp.cta->races || (!at.shared && !at.global)) return;
-  constexpr std::uint32_t half = map_bytes / 2;  // a part lies in one line
+  constexpr std::uint32_t half = map_bytes / 2;  // each half is in one line
   std::array<std::uint64_t, lanes> places{};
   for (std::uint32_t i = 0; i < 2; ++i) {
     places[lane] = (at.shared ? at.owner->in_cluster(at.offset) : address) + i * half;
@@ -101,7 +102,7 @@ void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t addre
   }
 }
 
-/// A map may change when no copy uses it: of those that the thread's own cluster has issued.
+/// Reports a change of a map that a copy in flight uses. Only copies of the thread's own cluster are checked.
 void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   Cluster& cluster = warp.cta->cluster;
   for (std::uint32_t rank = 0; rank < cluster.size(); ++rank) {
@@ -112,8 +113,8 @@ void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   }
 }
 
-/// The map that 128 zeros stand for: compilers begin with them, and then give every field its value. A copy
-/// of a map that still lacks one is refused like any other that breaks a rule.
+/// The map for which 128 zeros stand: compilers begin with zeros, and then set every field. A copy by a map
+/// in which a field is missing is reported like a copy by any other illegal map.
 std::optional<TensorMap> blank_map(const std::byte* bytes) {
   if (!std::all_of(bytes, bytes + map_bytes, [](std::byte each) { return each == std::byte{}; }))
     return std::nullopt;
@@ -123,7 +124,7 @@ std::optional<TensorMap> blank_map(const std::byte* bytes) {
   return blank;
 }
 
-/// accesses[aux]: the map; a: the new value; b: the ordinal; c: the field.
+/// tensormap.replace. accesses[aux]: the map; a: the new value; b: the ordinal; c: the field.
 void replace(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   const auto field = static_cast<Field>(op.c);
@@ -170,7 +171,8 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// accesses[aux] to accesses[a]; c: 1 at CTA scope. One copy for the warp, whose lanes name one map.
+/// tensormap.cp_fenceproxy from accesses[a] to accesses[aux]; c: 1 at CTA scope. One copy for the whole warp,
+/// whose lanes name one map.
 void copy_and_fence(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const std::uint32_t lane = first_lane(mask);
@@ -189,12 +191,12 @@ void copy_and_fence(Warp& warp, const MicroOp& op, Mask mask) {
   warp.cta->launch.map_changes.publish(address, warp.cta->number(), op.c == 1);
 }
 
-/// c: 1 at CTA scope.
+/// fence.proxy.tensormap::generic.release. c: 1 at CTA scope.
 void release(Warp& warp, const MicroOp& op, Mask) {
   warp.cta->launch.map_changes.release(warp.cta->number(), op.c == 1);
 }
 
-/// accesses[aux]: the map.
+/// fence.proxy.tensormap::generic.acquire. accesses[aux]: the map.
 void acquire(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t address = address_of(warp, warp.program->accesses[op.aux], lane);

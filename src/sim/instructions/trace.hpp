@@ -1,6 +1,6 @@
 #pragma once
 
-/// What those who look for races learn of an instruction that accesses memory.
+/// Passes the memory accesses of an instruction to the race detector (sim/races).
 #include "sim/cta/cta.hpp"
 
 #include <array>
@@ -9,18 +9,18 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Where all lanes of a full warp go, if that is one stretch of memory: found once, not lane by lane.
+/// The memory that a full warp accesses, if it is one range, which is then checked once and not lane by lane.
 struct Stretch {
-  std::byte* memory = nullptr;  ///< of `low`; null if the lanes must be looked at one by one
+  std::byte* memory = nullptr;  ///< host memory of `low`; null: check the lanes one by one
   std::uint64_t low = 0;
   std::uint64_t span = 0;  ///< bytes
-  bool linear = false;     ///< lane i accesses the i-th part of the stretch, which has no gaps
+  bool linear = false;     ///< lane i accesses the i-th part of the range, which has no gaps
   bool shared = false;
-  std::uint32_t offset = 0;  ///< shared: of `low`
+  std::uint32_t offset = 0;  ///< shared: offset of `low`
   bool global = false;
 };
 
-/// Lanes that an instruction takes to shared or global memory, for those who look for races.
+/// Records the lanes of an instruction that access shared or global memory, for the race detector.
 class Trace {
  public:
   Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
@@ -29,7 +29,7 @@ class Trace {
         access_{Memory::shared, bytes, write, ordering},
         ordered_(ordering.strong && warp.program->orders_memory) {}
 
-  /// A full warp's stretch of memory.
+  /// Records the access of a full warp to one range of memory.
   void all(const Stretch& stretch, std::array<std::uint64_t, lanes>& addresses) {
     if (races_ == nullptr || (!stretch.shared && !stretch.global)) return;
     access_.memory = stretch.shared ? Memory::shared : Memory::global;
@@ -43,24 +43,25 @@ class Trace {
     races_->access(warp_, access_, addresses, all_lanes);
   }
 
-  /// Whether what is written to shared memory is to be compared with what stands there.
+  /// Whether the caller must compare the values to be written to shared memory with those in memory.
   [[nodiscard]] bool compares() const noexcept { return races_ != nullptr && access_.write; }
-  /// The lanes' writes to shared memory change nothing.
+  /// Notes that the lanes' writes to shared memory change nothing.
   void repeats() noexcept { repeats_ = true; }
 
-  /// Whether the order that the access itself makes counts: then it is looked at lane by lane.
+  /// Whether the access itself makes an order (acquire, release); such an access is recorded lane by lane.
   [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
 
-  // Lane by lane: where each goes, then begin(), then what they do to memory, then finish().
+  // To record lane by lane, call reach() for each lane, then begin(), access memory, then call finish().
 
-  /// With `legal` a lane goes there without a report.
+  /// Records the target of a lane. `legal`: its access has not been reported.
   void reach(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
     if (races_ == nullptr || !choose(target)) return;
     at_[lane] = place(target, address);
     if (target.shared) reached_ |= 1U << lane;
     if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
   }
-  /// Who sees on another thread of the host what the lanes write finds what finish() remembers of it.
+  /// Publishes what the lanes release before they write. Another host thread that sees a value written to
+  /// global memory then also finds the access that finish() records.
   void begin() {
     if (!access_.write || !ordered()) return;
     publish(Memory::shared, reached_);
@@ -99,11 +100,11 @@ class Trace {
   WarpAccess access_;
   bool ordered_;
   bool repeats_ = false;
-  Mask reached_ = 0;  ///< in shared memory, legal or not
+  Mask reached_ = 0;  ///< lanes that access shared memory, legal or not
   Mask shared_ = 0;
   Mask global_ = 0;
   std::optional<Races::Step> step_;
-  std::array<std::uint64_t, lanes> at_;  // NOLINT: of lanes in the masks
+  std::array<std::uint64_t, lanes> at_;  // NOLINT: set for the lanes in the masks
 };
 
 }  // namespace sim

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The mask of members has the lanes that execute the instruction.
+/// Reports lanes that execute an instruction without being in its mask of members.
 void require_members(Warp& warp, Mask members, Mask here) {
   const Mask missing = here & ~members;
   if (missing == 0) return;
@@ -21,7 +21,7 @@ void require_members(Warp& warp, Mask members, Mask here) {
                           members, missing));
 }
 
-/// The lanes that meet: they come with one mask of members and the same qualifiers, at one instruction or at
+/// Lanes that meet: they have the same mask of members and the same qualifiers, at one instruction or at
 /// several.
 class Meeting {
  public:
@@ -33,12 +33,12 @@ class Meeting {
     met_ |= group.mask;
   }
   [[nodiscard]] std::span<const Party> parties() const noexcept { return {parties_.data(), count_}; }
-  /// Calls visit(op, lanes) for the instructions at which they are.
+  /// Calls visit(op, lanes) for each instruction at which lanes of the meeting are.
   template <class Visit>
   void each(const Visit& visit) const {
     for (const Party& party : parties()) visit(warp_.program->code[party.pc], party.lanes);
   }
-  /// Each lane's value at the slot that `slot` gives of its instruction.
+  /// The value of each lane in the slot slot(op) of its own instruction.
   template <typename T, class SlotOf>
   [[nodiscard]] std::array<T, sim::lanes> values(const SlotOf& slot) const {
     std::array<T, sim::lanes> all;  // NOLINT: the first instruction fills it
@@ -50,7 +50,7 @@ class Meeting {
     }
     return all;
   }
-  /// Gives each lane its result.
+  /// Writes result(lane) to each lane's destination.
   template <class ResultOf>
   void give(const ResultOf& result) const {
     each([&](const MicroOp& op, Mask lanes) {
@@ -67,8 +67,8 @@ class Meeting {
 
 constexpr auto a_of = [](const MicroOp& op) { return op.a; };
 
-/// Lanes with different masks of members are of different meetings, as tiles of a warp are. Calls
-/// visit(meeting) for each meeting whose members are all there; the lanes of others wait for theirs.
+/// Lanes with different masks of members belong to different meetings, such as the tiles of a warp. Calls
+/// visit(meeting) for each meeting whose members are all present; lanes of incomplete meetings wait.
 /// `with_c`: the slot c is a qualifier.
 template <class Visit>
 void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, const Visit& visit,
@@ -108,7 +108,8 @@ void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
-/// a: value, b: lane or distance, c: clamp and segment; accesses[aux].values: members, then the predicate.
+/// shfl. a: value, b: lane or distance, c: clamp and segment; accesses[aux].values: members, then the
+/// predicate.
 template <Shuffle mode>
 void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
   const auto extra = [&](const MicroOp& each) -> const auto& {
@@ -117,7 +118,7 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, extra(op)[0], mask, [&](const Meeting& meeting) {
     const auto values = meeting.values<std::uint32_t>(a_of);
     Mask inside = 0;
-    std::array<std::uint8_t, lanes> sources;  // NOLINT: of lanes that have met
+    std::array<std::uint8_t, lanes> sources;  // NOLINT: set for lanes that have met
     meeting.each([&](const MicroOp& each, Mask some) {
       for_lanes(some, [&](std::uint32_t lane) {
         const std::uint32_t b = get<std::uint32_t>(warp.registers + each.b, lane) & 31;
@@ -146,7 +147,7 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
 
 enum class Vote : std::uint8_t { all, any, uni, ballot };
 
-/// a: predicate, b: members.
+/// vote. a: predicate, b: members.
 template <Vote mode>
 void vote(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
@@ -165,8 +166,8 @@ void vote(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The lane that is elected of those of `members` that are here. The ISA says only that it is the same for
-/// the same members each time: in mode random the seed draws it, else it is the lowest.
+/// The lane that is elected among `met`. The ISA only says that the same members elect the same lane each
+/// time: in mode random the seed draws it, else it is the lowest lane.
 std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
   const SimOptions& options = warp.cta->launch.options;
   if (options.mode != SimOptions::Mode::random) return first_lane(met);
@@ -175,7 +176,7 @@ std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
   return first_lane(from_there != 0 ? from_there : met);
 }
 
-/// aux: the predicate
+/// elect. a: members; aux: the predicate.
 void elect(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.a, mask, [&](const Meeting& meeting) {
     const auto members = get<std::uint32_t>(warp.registers + op.a, first_lane(mask));
@@ -189,12 +190,12 @@ void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, mask); });
 }
 
-/// match.any: lanes with the same value.
+/// match.any: each lane gets the mask of lanes with the same value.
 template <typename T>
 void match_any(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
     const auto values = meeting.values<T>(a_of);
-    std::array<Mask, lanes> alike;  // NOLINT: of lanes that have met
+    std::array<Mask, lanes> alike;  // NOLINT: set for lanes that have met
     for_alike(
         meeting.lanes(), [&](std::uint32_t lane) { return values[lane]; },
         [&](T, Mask same) { for_lanes(same, [&](std::uint32_t lane) { alike[lane] = same; }); });
@@ -202,7 +203,8 @@ void match_any(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// match.all: all lanes, if they have the same value, or none; aux is the predicate that says so, or 0.
+/// match.all: d is the mask of all lanes if they have the same value, else 0. aux: a predicate that says
+/// which; 0: none.
 template <typename T>
 void match_all(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
@@ -217,7 +219,7 @@ void match_all(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// a: value, b: members, c: the operation.
+/// redux. a: value, b: members, c: the operation.
 template <typename T>
 void reduce(Warp& warp, const MicroOp& op, Mask mask) {
   const auto visit = [&](const Meeting& meeting) {

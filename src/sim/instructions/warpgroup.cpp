@@ -23,8 +23,8 @@ constexpr std::uint32_t chunk_bytes = 16;
 /// Chunks of a row of A, or a column of B, in every shape.
 constexpr std::uint32_t k_chunks = 2;
 
-/// Calls visit(shared address, first row, step of rows, first k, step of k) for the pieces of 16 bytes of the
-/// rows [from, from + count) of a matrix, of `per` elements each.
+/// Calls visit(shared address, first row, step of rows, first k, step of k) for each piece of 16 bytes, of
+/// `per` elements, in the rows [from, from + count) of a matrix.
 template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from, std::uint32_t count,
                     std::uint32_t per, const Visit& visit) {
@@ -41,7 +41,7 @@ void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32
   }
 }
 
-/// The elements of a matrix, given to put(row, k, value).
+/// Calls put(row, k, value) for the elements of a matrix.
 template <ScalarType type, typename Put>
 void read_matrix(Cta& cta, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                  std::uint32_t count, double factor, const Put& put) {
@@ -110,7 +110,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
         const auto word = get<std::uint32_t>(slot, lane);
         put(slot, lane, (word & ~(0xffffU << 16 * half)) | bits << 16 * half);
       } else if constexpr (d_type == ScalarType::s32) {
-        // Exact: at most 2^31 and 32 products of 2^16, or 256 of bits.
+        // Exact in f64: at most 2^31 plus 32 products of up to 2^16, or 256 products of bits.
         const auto sum = static_cast<std::int64_t>(sums[column]);
         const auto limited = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
                                                       std::numeric_limits<std::int32_t>::max());
@@ -125,18 +125,19 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
 
 // The protocol.
 
-/// Reports what is wrong with the bytes that a product reads of a matrix, and tells who looks for races.
+/// Reports mistakes in the bytes of a matrix that a product reads, and records the reads for the race
+/// detector.
 void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                   std::uint32_t count, std::uint32_t per) {
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(warp.live);
   std::uint8_t any = 0;
   bool written = true;
-  Copy in_flight;  // where the first byte is that a load has not delivered
+  Copy in_flight;  // the place of the first byte that a load has not delivered
   std::uint32_t unpublished = 0;
   std::uint32_t at_word = 0;
   std::uint32_t writer = 0;
-  std::optional<Cta::Loaded> otherwise;  // by another swizzle
+  std::optional<Cta::Loaded> otherwise;  // a load with another swizzle
   for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
@@ -184,7 +185,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   }
   if ((any & in_mbarrier) != 0)
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
-  // What is not even ordered is a race.
+  // A write that is not ordered before the read is a race, and reported as one.
   if (unpublished != 0 && (!cta.races || cta.races->follows_write(warp, lane, cta.in_cluster(4 * at_word)))) {
     (void)cta.published(unpublished, writer);
     const bool copied = (unpublished & Cta::by_small_copy) != 0;
@@ -208,7 +209,8 @@ void complete(Warp& warp, PendingProduct& pending) {
   pending.done = true;
 }
 
-/// Whether the registers may be used: fenced from other instructions, and A from products that make it.
+/// Reports registers of a product that other instructions have used since the last wgmma.fence, or registers
+/// of A that a product in flight writes.
 void check_registers(Warp& warp, const WarpgroupProduct& product) {
   WarpgroupState& state = warpgroup_of(warp);
   const std::uint32_t lane = first_lane(warp.live);
@@ -241,7 +243,7 @@ void check_registers(Warp& warp, const WarpgroupProduct& product) {
   }
 }
 
-/// The warps of a warpgroup that have waited for another to issue so many products go on.
+/// Wakes the warps of a warpgroup that wait for another warp to issue `issued` products.
 void wake_waiting(Cta& cta, std::uint32_t first, std::size_t issued) {
   const auto ended = [&](const Wait& wait) {
     return wait.kind == Wait::Kind::products && wait.what <= issued;
@@ -254,7 +256,7 @@ void wake_waiting(Cta& cta, std::uint32_t first, std::size_t issued) {
   }
 }
 
-/// products[aux]
+/// wgmma.mma_async. aux: index into Program::products.
 void issue(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
@@ -289,7 +291,7 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   }
   check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.per_chunk);
   state.pending.push_back(pending);
-  // Products are done in order: of a mode that draws its moments, all so far.
+  // Products are done in order, so at a moment that mode random draws, all products so far are done.
   const auto mode = cta.launch.options.mode;
   if (mode == SimOptions::Mode::early || (mode == SimOptions::Mode::random && (cta.random() & 3) == 0)) {
     for (PendingProduct& each : state.pending) complete(warp, each);
@@ -308,9 +310,9 @@ void commit(Warp& warp, const MicroOp&, Mask mask) {
   if (warp.gather(mask)) ++warpgroup_of(warp).group;
 }
 
-/// aux: groups that may be pending. A product is one operation of the four warps, and so is its group
-/// (9.7.15.7.2): it is complete, for whichever of them waits, when each has issued it and none reads its
-/// operands any more.
+/// wgmma.wait_group. aux: groups that may be pending. A product is one operation of the four warps, and so is
+/// its group (9.7.15.7.2). Whichever warp waits, the group is complete when all four warps have issued it and
+/// none reads its operands any more.
 void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
@@ -344,7 +346,7 @@ void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   ++cta.changes;
 }
 
-// Which products there are.
+// The products that the ISA has.
 
 struct Product {
   ScalarType a;
@@ -368,7 +370,7 @@ constexpr Product products[] = {
     product_of<T::b1, T::b1, T::s32>,
 };
 
-/// N of a shape that the ISA has for this k; 0: none.
+/// N of the instruction's shape if the ISA has it for this k; else 0.
 std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
   for (std::uint32_t n = 8; n <= most_n; n += n < 32 || !integers ? 8 : 16) {
     if (d.has(fmt::format("m64n{}k{}", n, k))) return n;
@@ -376,7 +378,7 @@ std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
   return 0;
 }
 
-/// An operand that is 1 or −1: whether it is −1.
+/// Whether an operand that must be 1 or −1 is −1.
 bool negates(const Decoder& d, std::size_t i) {
   const auto value = static_cast<std::int64_t>(d.literal(d.arg(i)));
   if (value != 1 && value != -1) d.unsupported("a scale other than 1 and -1");
@@ -429,7 +431,7 @@ void select_product(Decoder& d) {
 constexpr std::uint32_t least_setting = 24;
 constexpr std::uint32_t most_setting = 256;
 
-/// a: 1 for .inc; aux: registers of a thread.
+/// setmaxnreg. a: 1 for .inc; aux: registers of a thread.
 void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;

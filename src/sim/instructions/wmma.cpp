@@ -16,10 +16,10 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// A matrix in the registers of a warp. The ISA leaves open which element is where. Here the lanes hold runs
-/// of the same length, one lane after the other, of rows, or of columns where a or b is loaded so: that is
-/// the layout of no chip, so a kernel that counts on one gets other numbers. Where there are more places than
-/// elements each lane has its run again.
+/// A matrix in the registers of a warp. The ISA leaves the layout open. Here the elements are numbered row by
+/// row, or column by column if a or b is loaded so, and each lane holds a run of the same length, one lane
+/// after the other. No chip has this layout, so a kernel that relies on a chip's layout gets wrong numbers.
+/// If a lane has room for more elements than its run, the run is repeated.
 struct Fragment {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
@@ -41,24 +41,25 @@ struct Fragment {
 
 constexpr std::uint32_t most_lines = 32;
 constexpr std::uint32_t most_line_bytes = 128;
-constexpr std::uint32_t most_elements = 1024;  ///< of a or b
+constexpr std::uint32_t most_elements = 1024;  ///< elements of a or b
 
-/// What a fragment's rows or columns are aligned to: its bytes in a lane (PTX ISA, "Matrix Storage for
-/// WMMA"), but no more than the 16 that CUDA's nvcuda::wmma asks of a leading dimension.
+/// The alignment of a fragment's rows or columns in memory: the bytes of the fragment in a lane (PTX ISA,
+/// "Matrix Storage for WMMA"), but at most the 16 bytes that CUDA's nvcuda::wmma requires of a leading
+/// dimension.
 constexpr std::uint32_t alignment_of(std::size_t registers, std::uint32_t bits) {
   return std::min<std::uint32_t>(static_cast<std::uint32_t>(registers) * (bits == 64 ? 8 : 4), 16);
 }
 
 /// The lines of a matrix in memory.
 struct Lines {
-  std::uint64_t address = 0;  ///< of the first
+  std::uint64_t address = 0;  ///< address of the first line
   std::uint64_t pitch = 0;
   std::uint32_t count = 0;
   std::uint32_t bytes = 0;
   std::uint32_t alignment = 0;
 };
 
-/// Line i is read, or written, by lane i, at targets[i]. Whether something that is read may be undefined.
+/// Lane i reads or writes line i, at targets[i]. Returns whether bytes that are read may be undefined.
 template <bool loads>
 bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer,
                 std::array<Target, most_lines>& targets) {
@@ -91,9 +92,9 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
   return unsure;
 }
 
-/// What lanes get of lines that nobody has written, or give to lines of what nobody has defined.
-/// place(lane, i) gives the line of element i of a lane, and its first byte there, of `bytes`; a register has
-/// `per` elements.
+/// Tracks uninitialised values that lanes load from lines, or store to lines. place(lane, i) returns the line
+/// of element i of a lane, and the element's first byte there. An element has `bytes` bytes, a register `per`
+/// elements.
 template <bool loads, typename Place>
 void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& targets, std::size_t registers,
                   std::uint32_t per, std::uint32_t bytes, const Place& place) {
@@ -117,7 +118,8 @@ void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& t
   }
 }
 
-/// accesses[aux].values: the registers; a: the stride; d: the fragment; b: the lines in memory are columns.
+/// wmma.load and wmma.store. accesses[aux].values: the registers; a: the stride; d: the fragment; b: 1 if the
+/// lines in memory are columns.
 template <std::uint32_t bits, bool loads>
 void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -142,7 +144,7 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   constexpr std::uint32_t per = 8 * sizeof(Register) / bits;
   constexpr Register low = static_cast<Register>(~Register{0}) >> (8 * sizeof(Register) - bits);
   std::array<std::byte, most_lines * most_line_bytes> buffer;
-  // Bit `bits` times `i` of a line is the first of element i.
+  // Element i begins at bit `bits` · i of its line.
   const auto visit = [&](const auto& use) {
     for_lanes(mask, [&](std::uint32_t lane) {
       for (std::uint32_t r = 0; r < access.values.size(); ++r) {
@@ -197,11 +199,12 @@ void for_elements(const Warp& warp, const Fragment& fragment, const Slot* slots,
   }
 }
 
-/// A product's elements that follow from what nobody has defined: a row of a, a column of b, an element of c.
+/// The undefined elements of a product: an undefined element of a makes a row undefined, one of b a column,
+/// one of c an element.
 class UndefinedElements {
  public:
-  /// `registers` of the fragment begin with that operand; `use(row, column)` gets the elements of those that
-  /// are undefined.
+  /// Calls use(row, column) for the elements of the fragment's undefined registers, which begin at operand
+  /// `first`.
   template <typename Use>
   void take(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
             const Use& use) {
@@ -217,7 +220,7 @@ class UndefinedElements {
     }
   }
 
-  /// Registers of the result are undefined where all their elements are.
+  /// Marks a register of the result undefined in the lanes in which all its elements are.
   void give(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
     for (std::uint32_t r = 0; r < fragment.run() / per; ++r) {
       Undefined::Found found{0, origin_};
@@ -242,8 +245,8 @@ class UndefinedElements {
 
 enum Flags : std::uint32_t { a_by_column = 1, b_by_column = 2, saturates = 4, exclusive = 8 };
 
-/// accesses[aux].values: the registers of d, a, b, c one after the other; a, b, c: where those begin; d: m,
-/// n, k and the flags, a byte each.
+/// wmma.mma. accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: indices
+/// where a, b, c begin; op.d: m, n, k and the flags, one byte each.
 template <ScalarType ab, ScalarType c_type, ScalarType d_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -285,7 +288,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
       sum = multiply_floats<ab == ScalarType::f64>(its_row, its_column, shape.k, c);
     }
   });
-  // d may be where a, b or c are: it is written when all sums are known.
+  // d may share registers with a, b or c, so it is written after all sums are known.
   constexpr std::uint32_t per = per_register(d_type);
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t r = 0; r < result.run() / per; ++r) {
@@ -326,7 +329,7 @@ constexpr Product products[] = {
     product<T::u4, T::s32>,          product<T::s4, T::s32>,   product<T::b1, T::s32>,
 };
 
-/// Whether products of the type have the shape.
+/// Whether the ISA has products of the type with this shape.
 bool has_shape(ScalarType ab, const MatrixShape& shape) {
   const auto is = [&](std::uint32_t m, std::uint32_t n, std::uint32_t k) {
     return shape.m == m && shape.n == n && shape.k == k;
@@ -349,9 +352,9 @@ MatrixShape shape_of(const Decoder& d) {
   d.unsupported();
 }
 
-/// How many registers a lane has for a fragment of so many elements of a type.
+/// The number of registers in a lane for fragment `which` of a product.
 std::size_t registers_of(const MatrixShape& shape, ScalarType type, char which) {
-  // Of f16 there are eight, whatever the shape.
+  // A fragment of f16 has 8 registers for every shape.
   if (type == T::f16 && which != 'c') return 8;
   const std::uint32_t elements = which == 'a'   ? shape.m * shape.k
                                  : which == 'b' ? shape.k * shape.n
@@ -375,7 +378,7 @@ void select_move(Decoder& d) {
     return (which == 'c' ? each.c : each.ab) == type && has_shape(each.ab, shape);
   });
   const bool by_column = d.has("col");
-  // Elements that share bytes lie along k.
+  // Elements that share bytes are adjacent along k.
   if (!exists || (ptx::bits_of(type) < 8 && by_column != (which == 'b'))) d.unsupported();
   Fragment fragment{which == 'b' ? shape.k : shape.m, which == 'a' ? shape.k : shape.n,
                     which != 'c' && by_column};
@@ -407,7 +410,7 @@ void select_product(Decoder& d) {
       products, [&](const Product& each) { return each.ab == ab && each.c == c && each.d == types[0]; });
   if (found == std::end(products) || !has_shape(ab, shape)) d.unsupported();
   if (d.has("satfinite") && c != T::s32) d.unsupported();
-  // The layouts are the first two of the words that name one.
+  // The first two words that name a layout are those of a and b.
   std::vector<bool> by_column;
   for (const std::string& word : d.in().words)
     if (word == "row" || word == "col") by_column.push_back(word == "col");

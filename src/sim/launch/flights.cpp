@@ -18,7 +18,7 @@ Flights Streams::before(Stream stream, const LaunchShape& shape) {
 void Streams::add(Stream stream, std::shared_ptr<const Flight> flight) {
   const std::lock_guard lock(mutex_);
   Flights& flights = flights_[stream];
-  // The next begins when this one has ended, and so all that this one has waited for.
+  // The next launch begins after this one has ended, and so after all launches that this one has waited for.
   if (flight->waited && !flight->triggered) flights.clear();
   flights.insert(flights.begin(), std::move(flight));
   flights.resize(std::min(flights.size(), most));

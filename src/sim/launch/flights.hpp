@@ -1,7 +1,8 @@
 #pragma once
 
-/// Launches of a stream that a later one may overlap (PTX ISA, "griddepcontrol"). Here each is over before
-/// the next begins; what it did to memory is kept, to name what a GPU leaves to chance.
+/// Launches of a stream that a later launch may overlap (PTX ISA, "griddepcontrol"). The simulator ends each
+/// launch before it begins the next. It keeps the accesses of a launch, to report those that would race with
+/// an overlapping launch on a GPU.
 #include "sim/launch/launch.hpp"
 
 #include <map>
@@ -12,12 +13,12 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// A launch that is over here, and might run still on a GPU.
+/// A launch that has ended in the simulator, but might still run on a GPU.
 struct Flight {
   std::shared_ptr<const Program> program;
   LaunchShape shape;
   Triple cluster{1, 1, 1};
-  std::shared_ptr<LaunchOrder> order;  ///< its accesses; null: not recorded
+  std::shared_ptr<LaunchOrder> order;  ///< the launch's accesses; null: not recorded
   bool waited = false;                 ///< a thread executed griddepcontrol.wait
   bool triggered = false;              ///< a thread executed griddepcontrol.launch_dependents
 };
@@ -25,14 +26,14 @@ struct Flight {
 /// The flights of each stream. Thread-safe.
 class Streams {
  public:
-  /// Returns the flights that a launch of this shape may overlap, the latest first. The rest are dropped.
+  /// Returns the flights that a launch of this shape may overlap, the latest first, and forgets the rest.
   [[nodiscard]] Flights before(Stream stream, const LaunchShape& shape);
   void add(Stream stream, std::shared_ptr<const Flight> flight);
-  /// Work that waits for all before it has come to the stream; to null, to every stream.
+  /// The stream has got work that waits for everything before it. A null stream stands for all streams.
   void finish(Stream stream);
 
  private:
-  /// A chain of kernels each of which lets the next begin at once is followed so far back.
+  /// Length up to which a chain of kernels, each of which lets the next begin early, is followed back.
   static constexpr std::size_t most = 3;
 
   std::mutex mutex_;

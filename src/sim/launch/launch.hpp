@@ -25,7 +25,7 @@ namespace sim {
 
 struct LaunchOrder;
 struct Flight;
-/// Launches that may still run when another begins, the latest first (flights.hpp).
+/// Earlier launches that may still run when a launch begins, the latest first (flights.hpp).
 using Flights = std::vector<std::shared_ptr<const Flight>>;
 
 struct Launch {
@@ -34,7 +34,7 @@ struct Launch {
   const SimOptions& options;
   TensorMaps& tensor_maps;
   std::vector<std::byte> parameters;
-  std::vector<Region> regions;  ///< of global memory, by address
+  std::vector<Region> regions;  ///< regions of global memory, by address
   Reports reports;
   std::atomic<std::uint64_t> thread_instructions = 0;
   std::atomic<bool> stopped = false;  ///< a fault ended the launch
@@ -44,19 +44,19 @@ struct Launch {
   std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: races are not looked for
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
-  std::uint64_t number = 0;  ///< that the tensor maps it changes have
+  std::uint64_t number = 0;  ///< TensorMap::changed_in of the tensor maps that it changes
   MapChanges map_changes{};
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
-  std::atomic<bool> late = false;    ///< it has been reported that the deadline is over
-  std::uint64_t ctas_at_once = 1;    ///< that the chip holds
-  std::uint64_t grid_workspace = 0;  ///< address, of a cooperative launch
+  std::atomic<bool> late = false;    ///< the missed deadline has been reported
+  std::uint64_t ctas_at_once = 1;    ///< CTAs that the chip holds at a time
+  std::uint64_t grid_workspace = 0;  ///< address, for a cooperative launch
   Flights overlapped{};
   std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait
   std::atomic<bool> triggered = false;      ///< a thread executed griddepcontrol.launch_dependents
   std::atomic<std::uint64_t> reported = 0;  ///< reports of rules that are not allowed
   DeviceHeap* heap = nullptr;               ///< null: no kernel takes memory from it
 
-  /// The region that holds an address of the heap, and all others.
+  /// The launch's regions and the region of the heap, by address.
   [[nodiscard]] std::vector<Region> all_regions() const {
     std::vector<Region> all = regions;
     if (heap != nullptr) all.push_back(heap->region());  // the last by address
@@ -78,9 +78,9 @@ struct Launch {
   void print(const std::string& text);
 };
 
-/// Says in a report where in the program it was.
+/// Adds to a report its place in the program.
 void locate(Report& report, const Program& program, std::uint32_t place);
-/// Reports the blocks that the launch has taken from the heap and lost.
+/// Reports the blocks that the launch has taken from the heap and to which no pointer is left.
 void report_lost(Launch& launch);
 
 /// Runs every cluster on `threads` host threads (workers.cpp).

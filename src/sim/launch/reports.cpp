@@ -1,4 +1,4 @@
-/// One report for one cause, and the cause before what comes of it.
+/// Merges the reports of one cause, and puts a cause before its consequences.
 #include "sim/launch/reports.hpp"
 
 #include "check/also_lines.hpp"
@@ -39,8 +39,8 @@ void Reports::add(Report report, Cause cause) {
   entries_.insert(where, {std::move(report), other_line, std::move(cause), std::move(shown)});
 }
 
-/// A read that found memory unwritten, and a write of it that nothing orders before the read: a barrier is
-/// missing between the two.
+/// Merges the report of a read of unwritten memory and that of a write which nothing orders before the read
+/// into one report of the missing barrier.
 void Reports::lead_with_barriers() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].cause.swapped) continue;
@@ -58,7 +58,7 @@ void Reports::lead_with_barriers() {
     lead.shown = {{lead.report.rule, lead.report.ptx_line}};
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::max(i, at)));
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::min(i, at)));
-    // The other reports of the same read and its writers.
+    // Merge further reports of the same read and its writers.
     std::erase_if(entries_, [&](const Entry& each) {
       const bool same = each.cause.swapped && each.cause.swapped->ptx_line == read;
       if (same) lead.report.count += each.report.count;
@@ -68,7 +68,7 @@ void Reports::lead_with_barriers() {
     entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(first), std::move(lead));
     i = static_cast<std::size_t>(-1);
   }
-  // Reports that a race says better, or says again.
+  // Merge reports with a race that describes the same mistake.
   const auto fold = [&](std::size_t into, std::size_t from) {
     entries_[into].report.count += entries_[from].report.count;
     if (from < into) std::swap(entries_[into], entries_[from]);
@@ -78,7 +78,7 @@ void Reports::lead_with_barriers() {
     const Entry& race = entries_[i];
     if (!race.is_race()) continue;
     const auto same = std::ranges::find_if(entries_, [&](const Entry& each) {
-      // The read that no write comes before, and the write that nothing orders before it.
+      // A read of unwritten memory, and a race of this read with a write.
       const bool read =
           race.report.rule == "race.shared-write-read" &&
           (each.report.rule == "shared.uninitialised" || each.report.rule == "store.uninitialised");
@@ -147,7 +147,7 @@ std::vector<Report> Reports::take() {
   for (auto race = entries_.end(); race != entries_.begin();) {
     --race;
     if (!race->is_race()) continue;
-    // A wait that ends too early shows as a read of what is in flight, too.
+    // A wait that ends too early also shows as a read of bytes in flight.
     const auto shows_in_flight = [&](const Entry& each) {
       const std::uint32_t line = each.cause.symptom_line;
       return each.cause.symptom.find(".in-flight-") != std::string::npos &&

@@ -14,18 +14,19 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Collects reports of all CTAs, one of each rule and place. Thread-safe.
+/// Collects the reports of all CTAs, and counts those of one rule and place as one. Thread-safe.
 class Reports {
  public:
-  /// At most this many differ; the rest is counted with the last.
+  /// The most different reports. Further ones are counted with the last.
   static constexpr std::size_t most = 100;
-  /// Reports of a launch that goes on after them (SimOptions::keep_going), however many of them are one.
+  /// The most reports of a launch that goes on after them (SimOptions::keep_going), equal ones included.
   static constexpr std::uint64_t most_kept_going = 10'000;
   /// Reports are one if they share a rule and an instruction, or a rule and one of these.
   struct Cause {
-    std::uint32_t other_line = 0;  ///< of a second instruction that the report is about; 0: there is none
+    std::uint32_t other_line = 0;  ///< PTX line of a second instruction; 0: there is none
     std::uint32_t statement = 0;   ///< Place::statement; 0: unknown
-    std::string name{};            ///< of one rule, and with '*' in front of all; empty: unknown
+    std::string
+        name{};  ///< shared by reports of one rule, of all rules if it begins with '*'; empty: unknown
     // See About.
     std::string symptom{};
     std::uint32_t symptom_line = 0;
@@ -34,15 +35,15 @@ class Reports {
   };
   void add(Report report, Cause cause);
   void add(Report report) { add(std::move(report), Cause{}); }
-  /// The launch could not go on after the last report of that rule, though the rule is allowed: says so in
-  /// it.
+  /// Notes in the last report of that rule that the launch could not go on after it, though the rule is
+  /// allowed.
   void keep_allowed(std::string_view rule);
   /// Removes the reports of allowed rules. A launch that `stopped` keeps a report that says why.
   void drop_allowed(const std::vector<std::string>& allowed, bool stopped);
-  /// Counts one more of a rule and line if it is known already.
+  /// If a report of this rule and line exists, counts one more of it and returns true.
   [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
-  /// In the order in which they came; but a race of two instructions stands behind a report that one of them
-  /// meets a load of the other in flight, which says more.
+  /// Returns the reports in the order in which they came, except that a race of two instructions follows the
+  /// report that one of them meets a load of the other in flight, which says more.
   [[nodiscard]] std::vector<Report> take();
 
  private:

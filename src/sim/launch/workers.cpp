@@ -12,13 +12,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Rounds of turns in which no cluster of a host thread ends, until more of them begin.
+/// Rounds of turns without an end of a cluster, after which a host thread begins more clusters.
 constexpr std::uint64_t rounds_alone = 64;
 
-/// Clusters of a host thread that run at a time in mode random, if the chip holds them.
+/// Clusters that a host thread runs at a time in mode random, if the chip holds as many.
 constexpr std::uint64_t at_random = 4;
 
-/// Tells `tell` now and then how far the launch is, until it goes out of scope.
+/// Calls `tell` now and then with the progress of the launch, until this object is destroyed.
 std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   const auto& tell = launch.options.progress;
   if (!tell) return {};
@@ -33,10 +33,10 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   });
 }
 
-/// The clusters that one host thread runs, a round each in turn. It runs one at a time as long as each comes
-/// to its end soon; in mode random some, whose turns are drawn. Those that do not may spin for what later
-/// ones write, as at a barrier of the grid; so these begin as well, as many again each time, up to what the
-/// chip holds at once.
+/// The clusters that one host thread runs, one round of each in turn. As long as clusters end soon, it runs
+/// one at a time, or in mode random several, whose turns are drawn. A cluster that does not end soon may spin
+/// for values that later clusters write, as at a barrier of the grid. So the worker doubles the number of
+/// running clusters each time, up to the number that the chip holds at once.
 class Worker {
  public:
   Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
@@ -61,7 +61,7 @@ class Worker {
         wanted_ = std::min(most_, 2 * wanted_);
       }
     }
-    // The others hear of it.
+    // The launch has stopped: a last step ends each running cluster.
     for (auto& cluster : running_) (void)cluster->step();
   }
 
@@ -84,9 +84,9 @@ class Worker {
 
   Launch& launch_;
   const std::uint64_t clusters_;
-  const std::uint64_t most_;   ///< running at a time
-  const bool draws_;           ///< which of them takes a turn
-  const std::uint64_t least_;  ///< wanted at a time
+  const std::uint64_t most_;   ///< most clusters that run at a time
+  const bool draws_;           ///< draw which cluster takes a turn
+  const std::uint64_t least_;  ///< clusters to run at a time while they end soon
   std::uint64_t wanted_;
   std::uint64_t rounds_ = 0;
   std::vector<std::unique_ptr<Cluster>> running_;

@@ -22,9 +22,9 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Allocations begin at multiples of it, bytes: cuMemAlloc guarantees 256.
+/// Alignment of allocations in bytes; cuMemAlloc guarantees 256.
 inline constexpr std::uint64_t allocation_alignment = 512;
-/// Bytes after each allocation that belong to none.
+/// Unused bytes after each allocation.
 inline constexpr std::uint64_t guard_bytes = 64 * 1024;
 
 /// A device's own range of addresses and stream handles. Devices that exist at the same time have different
@@ -65,7 +65,7 @@ class DeviceRange {
     std::mutex mutex;
     std::vector<bool> numbers;
   };
-  /// The address space is the process's, so this state is, too. It is never destroyed, because devices may
+  /// The process has one address space, so this state is global. It is never destroyed, because devices may
   /// outlive static objects.
   static Taken& all() {
     static auto* const taken = new Taken;
@@ -74,14 +74,13 @@ class DeviceRange {
   std::size_t number_ = 0;
 };
 
-/// The allocations of a device. Addresses are never given out twice and lie far apart, so that an access past
-/// an end or after a free meets nothing. Thread-safe.
+/// The allocations of a device. No address is given out twice, and allocations are far apart, so that an
+/// access out of bounds or after a free hits no other allocation. Thread-safe.
 class GlobalMemory {
  public:
   GlobalMemory(std::uint64_t capacity, std::uint64_t first) : capacity_(capacity), next_(first) {}
 
-  /// At an address that is `past` bytes more than a multiple of `allocation_alignment`. Throws
-  /// Error{out_of_memory}.
+  /// Allocates memory `past` bytes after a multiple of `allocation_alignment`. Throws Error{out_of_memory}.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::uint64_t past = 0) {
     const std::lock_guard lock(mutex_);
     const auto full = [&] {
@@ -93,7 +92,8 @@ class GlobalMemory {
     const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
     Region region{next_ + past, size, {}};
     try {
-      // Not cleared: the host hands out pages when they are touched. As aligned here as it is there.
+      // Not cleared: the host hands out pages when they are touched. `past` gives the host memory the
+      // alignment of the device address.
       const std::shared_ptr<std::byte[]> memory(new std::byte[past + size]);
       region.memory = {memory, memory.get() + past};
     } catch (const std::bad_alloc&) {
@@ -104,8 +104,8 @@ class GlobalMemory {
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
-  /// Makes memory of the host an allocation at the host's own address. Throws Error{invalid_argument} where
-  /// another allocation or a window of generic addresses lies.
+  /// Makes memory of the host an allocation at the host's own address. Throws Error{invalid_argument} if the
+  /// range overlaps another allocation or a window of generic addresses.
   void map(std::byte* host, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
@@ -170,10 +170,10 @@ class GlobalMemory {
   std::set<std::uint64_t> mapped_;  ///< regions that are the host's memory
 };
 
-/// A launch's own memory, where nothing else is.
+/// An allocation that is freed with this object.
 class OwnMemory {
  public:
-  /// The first `zeros` bytes of it are zeros.
+  /// Allocates `bytes` bytes, and clears the first `zeros` of them.
   OwnMemory(GlobalMemory& memory, std::uint64_t bytes, std::uint64_t zeros)
       : memory_(memory), bytes_(bytes), zeros_(std::min(bytes, zeros)), address_(memory.allocate(bytes)) {
     std::memset(memory_.at(address_, zeros_).get(), 0, zeros_);

@@ -14,9 +14,9 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// More than a chip's memory.
+/// Upper bound of the heap's size: more than the memory of a chip.
 constexpr std::uint64_t most_heap = 1ULL << 38;
-/// Behind each block, so that an access past its end meets nothing.
+/// Gap after each block, so that an access past its end hits no other block.
 constexpr std::uint64_t gap = 48;
 
 std::uint64_t room_of(std::uint64_t bytes) {
@@ -96,7 +96,7 @@ std::optional<DeviceHeap::Block> DeviceHeap::block(std::uint64_t address) const 
   return found == blocks_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The last block that begins at or before the address.
+/// The last block that begins at or before the address; the end if there is none.
 DeviceHeap::Blocks::const_iterator DeviceHeap::find(std::uint64_t address) const {
   const auto after = blocks_.upper_bound(address);
   return after == blocks_.begin() ? blocks_.end() : std::prev(after);
@@ -140,7 +140,7 @@ std::vector<std::pair<std::uint64_t, DeviceHeap::Block>> DeviceHeap::lost(
   for (const auto& [address, block] : blocks_)
     if (!block.freed) unseen.insert(address);
   std::vector<std::uint64_t> to_search;
-  // Whatever looks like a pointer into a block is one.
+  // Every aligned word whose value is an address in a block counts as a pointer to it.
   const auto search = [&](const std::byte* from, std::uint64_t begin, std::uint64_t bytes) {
     for (std::uint64_t at = (8 - begin % 8) % 8; at + 8 <= bytes; at += 8) {
       std::uint64_t word = 0;

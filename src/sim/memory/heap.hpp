@@ -25,14 +25,13 @@ struct Region;
 
 /// Alignment of CUDA's malloc, in bytes.
 inline constexpr std::uint64_t heap_alignment = 16;
-/// Above all that the host allocates, and below the windows of other spaces.
+/// First address of the heap: above all allocations of the host, below the windows of other spaces.
 inline constexpr std::uint64_t heap_begin = 0x6000'0000'0000;
 
 /// A call of malloc or free, and its caller.
 struct HeapCall {
   std::uint64_t launch = 0;
-  std::uint32_t place =
-      0;  ///< index into the program's places; of other launches than the running one nothing
+  std::uint32_t place = 0;  ///< index into Program::place; valid only if the call was in the running launch
   std::uint32_t ptx_line = 0;
   std::array<std::uint32_t, 3> cta{};
   std::array<std::uint32_t, 3> thread{};
@@ -41,45 +40,46 @@ struct HeapCall {
   [[nodiscard]] std::string text() const;
 };
 
-/// Blocks outlive launches. Addresses are given out again only when there are no fresh ones left, so that an
-/// access after a free, or far behind an end, meets nothing. Thread-safe.
+/// The blocks of the heap, which outlive launches. Addresses are reused only when no fresh ones are left, so
+/// that an access after a free, or far past the end of a block, hits no other block. Thread-safe.
 class DeviceHeap {
  public:
-  /// At most `bytes` are taken at a time.
+  /// A heap of `bytes` bytes: the most that can be allocated at a time.
   explicit DeviceHeap(std::uint64_t bytes);
 
   /// The host memory behind all addresses that the heap gives out. Only touched parts occupy memory.
   [[nodiscard]] Region region() const;
   [[nodiscard]] bool holds(std::uint64_t address) const noexcept { return address - heap_begin < span_; }
-  /// Whether no block is taken. If so, most addresses are fresh again.
+  /// Returns whether no block is allocated. If so, at least half of the addresses are fresh afterwards.
   [[nodiscard]] bool begin_launch();
 
   struct Block {
     std::uint64_t bytes = 0;
-    std::uint64_t room = 0;  ///< with what lies unused behind it
+    std::uint64_t room = 0;  ///< bytes up to the next block, with unused ones
     HeapCall taken;
     std::optional<HeapCall> freed{};
   };
   struct Taken {
-    std::uint64_t address = 0;  ///< 0: there is no room for it, or nothing is asked for
+    std::uint64_t address = 0;  ///< 0: the heap is full, or the request was for 0 bytes
     bool reused = false;        ///< this memory was allocated before in the same launch
   };
   [[nodiscard]] Taken take(std::uint64_t bytes, const HeapCall& call);
-  /// Nothing if the address is that of a block, which then is free; else what is there.
+  /// Frees the block at an address. `nothing`: it was allocated; `freed`: it was free already; `no_block`: no
+  /// block begins there.
   enum class Wrong : std::uint8_t { nothing, freed, no_block };
   Wrong free(std::uint64_t address, const HeapCall& call);
-  /// The block that begins there, or has last begun there.
+  /// The block that begins at an address, or the last one that did.
   [[nodiscard]] std::optional<Block> block(std::uint64_t address) const;
 
-  /// The bytes of one block; null if no block that is taken holds all of them.
+  /// The host memory of a range; null if no allocated block holds all of it.
   [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t bytes) const noexcept;
-  /// Whether the address is of memory that has been freed, and not taken again.
+  /// Whether the address is in a block that has been freed, and not allocated again.
   [[nodiscard]] bool is_freed(std::uint64_t address) const;
   /// Describes an address where at() is null. For an address outside the heap, it only says whether malloc
   /// has returned null.
   [[nodiscard]] std::string describe(std::uint64_t address, std::uint64_t bytes) const;
 
-  /// The blocks that this launch has taken, and to which no pointer leads from other memory.
+  /// The blocks that this launch has allocated and that no chain of pointers from `memory` reaches.
   [[nodiscard]] std::vector<std::pair<std::uint64_t, Block>> lost(std::uint64_t launch,
                                                                   const std::vector<Region>& memory) const;
 
@@ -88,14 +88,14 @@ class DeviceHeap {
   [[nodiscard]] Blocks::const_iterator find(std::uint64_t address) const;
 
   const std::uint64_t capacity_;
-  const std::uint64_t span_;  ///< addresses of blocks, taken and freed ones
+  const std::uint64_t span_;  ///< bytes of the address range, for allocated and freed blocks
   mutable std::shared_mutex mutex_;
   std::shared_ptr<std::byte[]> memory_;  ///< null until the first allocation
-  std::uint64_t next_ = 0;               ///< of fresh memory, from the first byte
+  std::uint64_t next_ = 0;               ///< offset of the fresh memory in the heap
   std::uint64_t used_ = 0;
   bool full_ = false;  ///< a request exceeded the free capacity
-  Blocks blocks_;      ///< taken ones, and freed ones whose memory has not been taken again
-  std::multimap<std::uint64_t, std::uint64_t> free_;  ///< addresses of those, by their room
+  Blocks blocks_;      ///< allocated ones, and freed ones whose memory has not been reused
+  std::multimap<std::uint64_t, std::uint64_t> free_;  ///< addresses of the freed ones, by their room
 };
 
 }  // namespace sim

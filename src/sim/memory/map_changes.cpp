@@ -65,7 +65,7 @@ TensorMapSpec as_used(TensorMapSpec spec) {
     spec.shape[d] = spec.strides[d] = 0;
     spec.box[d] = spec.element_strides[d] = 0;
   }
-  // The stride between neighbours is no field of a map.
+  // A map has no field for the stride of the innermost dimension.
   const std::uint32_t slice = 8U << static_cast<std::uint32_t>(spec.interleave);
   if (spec.rank != 0)
     spec.strides[spec.rank - 1U] = spec.interleave == Interleave::none ? size_of(spec.type) : slice;

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Tensor maps that a kernel changes in global memory: what the tensormap proxy, through which copies read
-/// them, has been shown (PTX ISA 9.7.13.4, "fence.proxy.tensormap", and 9.7.13.16).
+/// Tensor maps that a kernel changes in global memory. Tracks which changes fences have made visible to the
+/// tensormap proxy, through which copies read the maps (PTX ISA 9.7.13.4, "fence.proxy.tensormap", and
+/// 9.7.13.16).
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Bytes of a tensor map, and of what its address is a multiple.
+/// Size and alignment of a tensor map in bytes.
 inline constexpr std::uint32_t map_bytes = 128;
 inline constexpr std::uint32_t map_alignment = 64;
 
-/// Thread-safe: CTAs on several host threads change maps.
+/// The changed maps of a launch. Thread-safe: CTAs on several host threads change maps.
 class MapChanges {
  public:
   enum class Missing : std::uint8_t { nothing, release, acquire };
@@ -25,10 +26,10 @@ class MapChanges {
   void change(std::uint64_t address, std::uint64_t cta);
   /// tensormap.cp_fenceproxy: the map is changed and released; `narrow`: at CTA scope.
   void publish(std::uint64_t address, std::uint64_t cta, bool narrow);
-  /// fence.proxy.tensormap::generic.release: everything that the CTA has changed: its threads
-  /// are ordered by other means.
+  /// fence.proxy.tensormap::generic.release: releases all maps that the CTA has changed. The order among its
+  /// threads is checked elsewhere.
   void release(std::uint64_t cta, bool narrow);
-  /// fence.proxy.tensormap::generic.acquire: for all threads of the CTA.
+  /// fence.proxy.tensormap::generic.acquire: acquires the map for all threads of the CTA.
   void acquire(std::uint64_t address, std::uint64_t cta);
   /// Which fence is missing before a copy of that CTA may use the map at `address`, which the kernel has
   /// changed. A map that threads have copied there with plain stores counts as released by any release.
@@ -56,7 +57,7 @@ class MapChanges {
 
 /// The spec with another rank; each ordinal keeps its values.
 [[nodiscard]] TensorMapSpec with_rank(const TensorMapSpec& spec, std::uint8_t rank);
-/// The spec as copies see it: without what belongs to no dimension of it.
+/// The spec as copies use it: entries beyond its rank are reset.
 [[nodiscard]] TensorMapSpec as_used(TensorMapSpec spec);
 
 }  // namespace sim

@@ -18,16 +18,17 @@ namespace sim {
 struct TensorMap {
   TensorMapSpec spec;
   std::uint64_t address = 0;
-  std::uint64_t changed_in = 0;  ///< the launch that has changed it; 0: it is as the host encoded it
+  std::uint64_t changed_in =
+      0;  ///< number of the launch that has changed it; 0: it is as the host encoded it
 };
 
-/// The tensor maps that a device has encoded: a handle and a checksum in 128 bytes that only the simulator
-/// reads. Thread-safe.
+/// The tensor maps that a device has encoded. The 128 bytes of an encoded map are a handle and a checksum,
+/// which only the simulator reads. Thread-safe.
 class TensorMaps {
  public:
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, std::uint64_t address,
                                         std::uint64_t changed_in = 0);
-  /// Nothing if these bytes are none that encode() gave.
+  /// Returns the map of 128 bytes; nothing if encode() has not returned such bytes.
   [[nodiscard]] std::optional<TensorMap> decode(const std::byte* bytes) const;
   /// A number for TensorMap::changed_in.
   [[nodiscard]] std::uint64_t begin_launch() noexcept { return ++launches_; }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Places in a grid: of CTAs, clusters and threads.
+/// Places of CTAs, clusters and threads in a grid.
 #include <tmajit/version.hpp>
 
 #include <array>

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A kernel decoded: what all CTAs share, read-only, while it runs.
+/// A decoded kernel, which all CTAs share read-only while it runs.
 #include "sim/arithmetic/video.hpp"
 #include "sim/program/flow.hpp"
 
@@ -24,7 +24,7 @@ struct Warp;
 struct MicroOp;
 
 inline constexpr std::uint32_t lanes = 32;
-/// One bit a lane.
+/// One bit per lane.
 using Mask = std::uint32_t;
 inline constexpr Mask all_lanes = ~Mask{0};
 /// The first lane of a mask that is not empty.
@@ -53,7 +53,7 @@ struct MicroOp {
   Slot b = 0;
   Slot c = 0;
   std::uint32_t guard = true_slot;  ///< slot of a predicate, plus 1 if it must be false
-  std::uint32_t aux = 0;            ///< the handler's own: a target, or an index into Program's tables
+  std::uint32_t aux = 0;            ///< for the handler: a target, or an index into one of Program's tables
 };
 
 enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
@@ -71,9 +71,9 @@ struct MemoryAccess {
   Space space = Space::generic;
   std::uint8_t address_width = 0;  ///< bytes a lane; 0 if there is no register
   Slot address = 0;
-  bool peers = false;  ///< shared and generic: may lie in the shared memory of another CTA of the cluster
+  bool peers = false;  ///< shared and generic: may be in the shared memory of another CTA of the cluster
   std::int64_t offset = 0;
-  std::vector<Slot> values{};  ///< of the elements moved
+  std::vector<Slot> values{};  ///< slots of the elements moved
   Ordering ordering{};
 };
 
@@ -91,19 +91,19 @@ struct BulkOperands {
   MemoryAccess source;  ///< the tensor map's address for loads and prefetches
   MemoryAccess barrier;
   Slot bytes = 0;
-  MapMode mode{};                  ///< of the map that the instruction takes
+  MapMode mode{};                  ///< mode of the tensor map that the instruction takes
   std::vector<Slot> coordinates;   ///< innermost first
-  std::vector<Slot> offsets;       ///< im2col loads and prefetches: of the image, innermost first
-  bool reduces = false;            ///< cp.reduce …
-  Reduction reduction{};           ///< … and what it does; of a tensor only the operation
-  std::optional<Slot> cta_mask{};  ///< of .multicast::cluster: a bit a CTA
+  std::vector<Slot> offsets;       ///< im2col loads and prefetches: offsets in the image, innermost first
+  bool reduces = false;            ///< the instruction is a cp.reduce …
+  Reduction reduction{};           ///< … with this reduction; for a tensor only the operation is set
+  std::optional<Slot> cta_mask{};  ///< .multicast::cluster: one bit per CTA
 };
 
 /// Operands of a wgmma.mma_async: D += A · B, 64 rows by the four warps of a warpgroup.
 struct PendingProduct;
 struct WarpgroupProduct {
   std::uint32_t n = 0;
-  std::uint32_t per_chunk = 0;  ///< elements of A, and of B, in 16 bytes
+  std::uint32_t per_chunk = 0;  ///< elements of A or B in 16 bytes
   std::vector<Slot> d;
   std::vector<Slot> a;  ///< registers of A; empty: a descriptor in `a_matrix`
   Slot a_matrix = 0;
@@ -114,9 +114,9 @@ struct WarpgroupProduct {
   bool a_by_columns = false;  ///< stored transposed
   bool b_by_rows = false;
   bool saturates = false;
-  std::uint32_t kind = 0;  ///< which result and shape it has: accumulators of one kind need no fence
+  std::uint32_t kind = 0;  ///< encodes its result type and shape: accumulators of one kind need no fence
   std::vector<std::uint32_t> registers;  ///< D and A among Program::watched
-  std::size_t results = 0;               ///< of those, D's
+  std::size_t results = 0;               ///< the number of D's among `registers`
   void (*multiply)(Warp& warp, const WarpgroupProduct& product, const PendingProduct& pending) = nullptr;
 };
 
@@ -130,7 +130,7 @@ struct LaneId {
 /// A special register that the warp fills in when it starts.
 struct SpecialSlot {
   std::uint32_t (*value)(const LaneId& at, std::size_t dimension) = nullptr;
-  std::size_t dimension = 0;  ///< of vectors: x, y, z
+  std::size_t dimension = 0;  ///< component of a vector register: x, y, z
   bool is_predicate = false;
   Slot slot = 0;
 };
@@ -144,12 +144,12 @@ struct ConstantSlot {
 /// The registers that a call of a recursive function saves, and the frame of the call.
 struct Frame {
   std::vector<Slot> narrow;      ///< registers of 4 bytes a lane
-  std::vector<Slot> wide;        ///< of 8
-  std::vector<Slot> predicates;  ///< of a bit
-  /// The function's registers, and those of them that it can read before it writes them.
+  std::vector<Slot> wide;        ///< registers of 8 bytes a lane
+  std::vector<Slot> predicates;  ///< registers of one bit a lane
+  /// The function's registers, and the subset that it can read before it writes them.
   std::vector<RegisterNumber> numbers;
   std::vector<RegisterNumber> unwritten;
-  Slot base = 0;  ///< where the frame's address in local memory is kept, 8 bytes a lane
+  Slot base = 0;  ///< slot of the frame's address in local memory, 8 bytes a lane
   std::uint32_t bytes = 0;
 };
 
@@ -160,7 +160,7 @@ struct LocalCopy {
   std::uint32_t bytes = 0;
 };
 
-/// Where a micro-operation comes from.
+/// The PTX line and the source line that a micro-operation comes from.
 struct Place {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -168,8 +168,8 @@ struct Place {
   std::string source_path;
   std::uint64_t source_line = 0;
   std::string text;
-  std::uint32_t statement = 0;  ///< of the source, with its callers; 0: unknown
-  std::uint32_t segment = 0;    ///< between two instructions that wait, in the order of the text
+  std::uint32_t statement = 0;  ///< number of the source statement, with its callers; 0: unknown
+  std::uint32_t segment = 0;    ///< number of the stretch of text between two instructions that wait
 };
 
 struct Parameter {
@@ -188,51 +188,52 @@ struct ModuleVariable {
 struct Program {
   std::string entry;
   std::vector<MicroOp> code;          ///< functions first, then the kernel, which ends with an exit
-  std::uint32_t first = 0;            ///< index of the kernel's first
-  std::vector<std::uint32_t> places;  ///< of each micro-operation: index into `place`
+  std::uint32_t first = 0;            ///< index of the kernel's first micro-operation
+  std::vector<std::uint32_t> places;  ///< by micro-operation: index into `place`
   std::vector<Place> place;
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
   std::vector<WarpgroupProduct> products;
   std::vector<Video> videos;
-  // For a kernel with such products: the registers that they use, and the other micro-operations that use
-  // them.
+  // For a kernel with wgmma products: the number of registers that the products use (watched registers), and
+  // the other micro-operations that use these.
   std::uint32_t watched = 0;
-  std::vector<std::uint32_t> watch_begin;  ///< of each micro-operation, in `watches`; one more at the end
-  std::vector<std::uint32_t> watches;      ///< twice the register's number, plus 1 for a mov
-  std::vector<Flow> flows;                 ///< of each place
+  std::vector<std::uint32_t>
+      watch_begin;                     ///< by micro-operation: first index in `watches`; one more at the end
+  std::vector<std::uint32_t> watches;  ///< twice the number of a watched register, plus 1 for a mov
+  std::vector<Flow> flows;             ///< by place
   std::vector<RegisterNumber> flow_registers;
   RegisterNumber register_count = carry_number;
   std::vector<UnwrittenRegister> unwritten;
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;
-  std::vector<std::vector<std::uint64_t>> call_targets;  ///< of indirect calls: addresses of functions
-  std::vector<std::string> refusals;  ///< of instructions that the simulator does not run: what is said then
+  std::vector<std::vector<std::uint64_t>> call_targets;  ///< by indirect call: addresses of functions
+  std::vector<std::string> refusals;  ///< error texts of instructions that the simulator does not run
   std::vector<SpecialSlot> specials;
   std::vector<ConstantSlot> constants;
-  std::uint32_t register_bytes = 0;  ///< of a warp's register file
+  std::uint32_t register_bytes = 0;  ///< size of a warp's register file
 
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::uint32_t static_shared_bytes = 0;  ///< dynamic shared memory begins after them
-  std::uint32_t local_bytes = 0;          ///< a lane
-  std::uint32_t stack_begin = 0;          ///< in local memory: frames of recursive functions
+  std::uint32_t local_bytes = 0;          ///< bytes a lane
+  std::uint32_t stack_begin = 0;          ///< where frames of recursive functions begin in local memory
   std::vector<std::byte> constant_bank;
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
-  std::uint64_t global_base = 0;        ///< where load() put them
+  std::uint64_t global_base = 0;        ///< address of global_image in a launch
   bool uses_globals = false;
-  std::vector<ModuleVariable> variables;  ///< they come first in both, so that every kernel agrees on them
+  std::vector<ModuleVariable> variables;  ///< first in both banks, so that all kernels agree on the offsets
   bool uses_heap = false;                 ///< calls malloc or free
   bool orders_memory = false;             ///< has fences, releases or acquires
-  bool uses_device_headers = false;       ///< of ours
+  bool uses_device_headers = false;       ///< device headers of tmajit
   std::uint32_t max_threads = 1024;
   bool bounds_threads = false;                          ///< by .maxntid or .reqntid
   std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none
   std::uint32_t min_ctas = 0;                           ///< .minnctapersm; 0: none
-  std::uint32_t most_increase = 0;                      ///< the most that a setmaxnreg.inc asks for
+  std::uint32_t most_increase = 0;                      ///< the largest value of a setmaxnreg.inc
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
-  bool explicit_cluster = false;                        ///< .explicitcluster: the launch must say
+  bool explicit_cluster = false;  ///< .explicitcluster: the launch must give the cluster
 };
 
 /// Addresses. Global memory begins at `global_begin`; the other spaces have windows of generic addresses.
@@ -246,7 +247,7 @@ inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, sh
                                                               {Space::local, local_window},
                                                               {Space::param, param_window},
                                                               {Space::constant, constant_window}};
-/// The space that a generic address lies in; the address becomes one of that space.
+/// Returns the space that a generic address is in, and turns the address into one of that space.
 [[nodiscard]] constexpr Space take_space(std::uint64_t& address) noexcept {
   for (const auto& [space, window] : windows) {
     if (address - window >= window_bytes) continue;
@@ -265,13 +266,13 @@ inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, sh
 /// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
 inline constexpr std::uint32_t shared_base = 1024;
 inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
-/// The most bytes that a kernel can use of other memories (CUDA C++ Programming Guide, "Technical
+/// Limits of the other memories of a kernel, in bytes (CUDA C++ Programming Guide, "Technical
 /// Specifications"; PTX ISA, "Kernel Function Parameters").
 inline constexpr std::uint32_t max_local_bytes = 512 * 1024;
 inline constexpr std::uint32_t max_constant_bytes = 64 * 1024;
 inline constexpr std::uint32_t max_parameter_bytes = 32'764;
 inline constexpr std::uint64_t max_global_bytes = 1ULL << 32;
-/// CTAs of a cluster that every device of compute capability 9.0 takes.
+/// The largest cluster, in CTAs, that every device of compute capability 9.0 supports.
 inline constexpr std::uint32_t max_cluster = 8;
 
 }  // namespace sim

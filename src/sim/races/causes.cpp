@@ -1,4 +1,4 @@
-/// The mistake behind two accesses that nothing orders: the wait or the barrier that is missing, named
+/// The mistake behind two accesses that nothing orders: the missing wait or barrier, reported at the place
 /// where it belongs.
 #include "sim/causes/causes.hpp"
 
@@ -25,7 +25,8 @@ const std::vector<std::uint32_t>* Races::issued_by(const Access& access) const {
 bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
   const std::vector<std::uint32_t>* const issued = issued_by(earlier);
   if (issued == nullptr || earlier.time == 0) return false;
-  if (earlier.time > issued->size()) return true;  // in no group: no wait covers it, wherever threads meet
+  if (earlier.time > issued->size())
+    return true;  // in no committed group: no wait covers it, so a meeting does not help
   const std::uint32_t thread = earlier.thread(0, warps_each_);
   const auto warp = static_cast<Agent>(earlier.rank() * warps_each_ + thread / lanes);
   const std::uint32_t since = (*issued)[earlier.time - 1] + 1;
@@ -77,7 +78,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
                        describe(by.access, conflict.lane, by.write, by.memory, cta.rank),
                        describe(earlier, conflict.earlier_lane, conflict.earlier_write, by.memory, cta.rank));
   };
-  // A load into a stage that is in use: the wait before it says why.
+  // A load into a stage that is in use: the mistake is in the wait before the load.
   if (by.access.is_copy() && by.write && (!conflict.earlier_write || bulk) &&
       !(bulk && !conflict.earlier_write)) {
     std::optional<Reader> reader;
@@ -106,7 +107,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
         std::move(about));
     return true;
   }
-  // A read of what a load has not delivered: the reader's own wait says why.
+  // A read of bytes that a load has not delivered: the mistake is in the reader's own wait.
   if (bulk && conflict.earlier_write && !by.write) {
     const auto load = load_of(earlier);
     if (!load) return false;

@@ -46,7 +46,7 @@ void Clock::join(const Clock& other) {
   settle();
 }
 
-/// Raises each lane to what is known of all lanes, and drops lanes where all are known alike.
+/// Raises the time of each lane to the time of all lanes, and drops the warps whose lanes all have one time.
 void Clock::settle() {
   std::erase_if(lanes_, [&](Lanes& apart) {
     const std::uint32_t low = std::max(all(apart.warp), *std::ranges::min_element(apart.times));

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Vector clocks: how much of what every other agent has done happens before a point of a program.
+/// Vector clocks: for every agent, how much of what it has done happens before a point of a program.
 #include "sim/races/piece.hpp"
 
 #include <array>
@@ -11,15 +11,15 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// For each agent the last time that is known; of a warp one time for all lanes, or one a lane where they
+/// The last known time of each agent. A warp has one time for all lanes, or one per lane where the lanes
 /// differ. Time 0 is before everything.
 class Clock {
  public:
-  /// The time that is known of the agent, of a warp: of all its lanes.
+  /// The time up to which the agent is known; for a warp, up to which all its lanes are.
   [[nodiscard]] std::uint32_t all(Agent agent) const noexcept {
     return agent < all_.size() ? all_[agent] : 0;
   }
-  /// Whether what the agent, if a warp the lane, did at `time` is known.
+  /// Whether the clock knows what the agent did at `time`; if the agent is a warp, what the lane did.
   [[nodiscard]] bool knows(Agent agent, std::uint32_t lane, std::uint32_t time) const noexcept {
     if (time <= all(agent)) return true;
     if (lanes_.empty()) return false;
@@ -28,7 +28,7 @@ class Clock {
   }
 
   void learn(Agent agent, std::uint32_t time);
-  /// Lanes `of` of a warp in which only the lanes `existing` are threads.
+  /// Learns `time` of the lanes `of` of a warp in which only the lanes `existing` are threads.
   void learn(Agent warp, Mask of, Mask existing, std::uint32_t time);
   void join(const Clock& other);
   /// Whether nothing is known.
@@ -42,7 +42,7 @@ class Clock {
   static constexpr std::uint32_t forever = ~0U;
   struct Lanes {
     Agent warp = 0;
-    std::array<std::uint32_t, lanes> times{};  ///< of lanes that are no threads: forever
+    std::array<std::uint32_t, lanes> times{};  ///< by lane; `forever` for a lane that is no thread
   };
 
   [[nodiscard]] const Lanes* find(Agent warp) const noexcept {
@@ -54,7 +54,7 @@ class Clock {
   void settle();
 
   std::vector<std::uint32_t> all_;
-  std::vector<Lanes> lanes_;  ///< warps of which some lanes are known better than all
+  std::vector<Lanes> lanes_;  ///< warps of which some lanes are known to a later time than all_ says
 };
 
 /// The clocks of a warp's lanes: mostly one clock for all of them.
@@ -62,7 +62,7 @@ class Knowledge {
  public:
   void start(Agent warp, Mask existing);
 
-  /// The time of what the warp does now; ends with every release.
+  /// The present time of the warp, which ends with every release.
   [[nodiscard]] std::uint32_t time() const noexcept { return time_; }
   [[nodiscard]] Mask existing() const noexcept { return existing_; }
   void tick() noexcept { ++time_; }
@@ -70,24 +70,24 @@ class Knowledge {
   [[nodiscard]] const Clock& of(std::uint32_t lane) const noexcept {
     return (apart_ >> lane & 1) != 0 ? *own_[lane] : common_;
   }
-  /// Returns a clock that all lanes of `mask` know at least.
+  /// Returns a clock whose contents all lanes of `mask` know.
   [[nodiscard]] const Clock& of_all(Mask mask) const noexcept {
     return (mask & (mask - 1)) == 0 ? of(first_lane(mask)) : common_;
   }
 
-  /// Puts what the lanes know and have done into `target`. The caller then ticks.
+  /// Adds what the lanes know and have done to `target`. The caller must tick() afterwards.
   void release(Mask mask, Clock& target) const;
-  /// The lanes, of the `live` ones, now know what `source` knows.
+  /// The lanes of `mask` learn what `source` knows. `live`: the lanes of the warp that have not exited.
   void acquire(Mask mask, Mask live, const Clock& source);
   void learn(Mask mask, Mask live, Agent agent, std::uint32_t time);
-  /// The lanes have met: each knows what all did and knew. Ticks.
+  /// The lanes of `mask` have met: each learns what all of them did and knew. Ticks.
   void meet(Mask mask, Mask live);
 
  private:
   [[nodiscard]] Clock& apart(std::uint32_t lane);
 
   Clock common_;
-  std::array<std::unique_ptr<Clock>, lanes> own_;  ///< of lanes in apart_: the whole of what they know
+  std::array<std::unique_ptr<Clock>, lanes> own_;  ///< complete clocks of the lanes in apart_
   Mask apart_ = 0;
   Mask existing_ = 0;
   Agent warp_ = 0;

@@ -1,4 +1,4 @@
-/// Accesses before griddepcontrol.wait, against what launches did that may still run.
+/// Checks accesses before griddepcontrol.wait against the accesses of launches that may still run.
 #include "sim/launch/flights.hpp"
 
 #include "sim/cta/cta.hpp"
@@ -48,7 +48,7 @@ void Races::meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t la
       const std::lock_guard lock(*found->block);
       std::optional<Conflict> conflict =
           found->block->last(found->line, bytes_in(line, at, at + bytes), !by.write);
-      // Two strong accesses of wide enough scope are no race: grids may well hand over data themselves.
+      // Two strong accesses of wide enough scope are no race: grids may hand over data by them.
       if (!conflict || morally_strong(conflict->earlier, by.access)) continue;
       conflict->lane = lane;
       report_flight(*flight, *conflict, by, line);

@@ -59,7 +59,8 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
   for (std::uint32_t i = 0; i < count_; ++i) pattern.pieces[i] = entries_[i].piece;
 }
 
-/// Two halves of a warp that read the same, or one place each, are one piece.
+/// Folds the two halves of a warp into one piece if both read the same words, or if each half reads a single
+/// word.
 void Gather::add_folded(const std::array<std::uint64_t, lanes>& at,
                         const std::array<std::uint8_t, lanes>& where) {
   constexpr std::uint32_t half = lanes / 2;
@@ -95,7 +96,7 @@ void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
   const ByteMask mask = lane_bytes_ << byte;
   std::uint8_t& latest = latest_[line / line_bytes % latest_.size()];
   if (latest != 0) {
-    // Mostly of this line. Among those of one line the last comes first.
+    // The entry is mostly of this line. Entries of one line are tried from the last to the first.
     std::uint32_t i = entries_[latest - 1U].line == line ? latest : count_;
     for (; i-- > 0;) {
       if (entries_[i].line != line) continue;

@@ -9,14 +9,15 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// The last access patterns of instructions that stay in one line: warps and loops repeat them.
+/// A cache of the last access patterns of instructions whose lanes stay in one line: warps and loops repeat
+/// them.
 class GatherPatterns {
  public:
   struct Pattern {
     static constexpr std::uint32_t most = 3;
     std::uint32_t place = ~0U;
-    std::uint32_t log = 0;                    ///< of the bytes of a lane
-    std::array<std::uint8_t, lanes> where{};  ///< of each lane in the line
+    std::uint32_t log = 0;                    ///< log2 of the bytes a lane accesses
+    std::array<std::uint8_t, lanes> where{};  ///< by lane: first byte in the line
     std::uint32_t count = 0;
     bool folded = false;
     std::array<Piece, most> pieces;
@@ -34,17 +35,17 @@ class Gather {
     Piece piece;
   };
 
-  /// Each lane of `mask` accesses `bytes`, a power of two up to 16, at `at`, a multiple of it.
+  /// Each lane of `mask` accesses `bytes` bytes, a power of two up to 16, at a multiple of `bytes` in `at`.
   Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
          GatherPatterns& patterns);
-  /// With nothing folded.
+  /// The same accesses, without folding.
   Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes);
 
   [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
   [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
-  /// Whether each is of another line.
+  /// Whether every entry is in a different line.
   [[nodiscard]] bool apart() const noexcept { return apart_; }
-  /// Whether the halves of the warp are together in one piece. Reports are made of unfolded ones.
+  /// Whether pieces hold both halves of the warp. Reports are made from unfolded pieces.
   [[nodiscard]] bool folded() const noexcept { return folded_; }
 
  private:
@@ -53,16 +54,16 @@ class Gather {
   void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& where);
   void add_all(const std::array<std::uint64_t, lanes>& at, Mask mask);
   void add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte);
-  /// Whether the lane's bytes fit into an entry of the line: then they are there.
+  /// Adds the lane's bytes to a piece if they fit; returns whether they do.
   bool join(Piece& piece, std::uint32_t lane, ByteMask mask, std::uint32_t byte) const;
 
   std::uint32_t log_;
   ByteMask lane_bytes_;
-  Access access_;  ///< of one lane, whose number is to be added
+  Access access_;  ///< the access of a single lane, without its number
   std::uint32_t count_ = 0;
   bool apart_ = true;
   bool folded_ = false;
-  /// By the line's number: one more than the last entry's.
+  /// Hash table by line: 1 + the index of the last entry of a line.
   std::array<std::uint8_t, 64> latest_{};
   union {
     std::array<Entry, lanes> entries_;  ///< the first count_ live

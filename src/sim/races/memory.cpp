@@ -28,7 +28,7 @@ template <typename Use>
 auto Races::with_block(Memory memory, std::uint64_t at, const Use& use) {
   const auto line = static_cast<std::uint32_t>(at % Block::bytes / line_bytes);
   if (memory == Memory::shared) return use(shared_[at / Block::bytes], line);
-  // Parts of the shadow begin at multiples of a line only.
+  // The shadow of a region begins at a multiple of a line, not of a block, so find() returns the line, too.
   const GlobalShadow::Found found = launch_.shadow.find(at, region_hint_);
   if (in_step_) return use(*found.block, found.line);
   const std::lock_guard lock(*found.block);
@@ -80,7 +80,7 @@ void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const To
 
 void Races::whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step) {
   while (line < end) {
-    // As many as one block holds, until one is not simple.
+    // Touch the lines of one block under a single lock, until a line needs its pieces.
     bool simple = true;
     with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
       for (; line < end && number < Block::lines; ++number) {
@@ -121,12 +121,12 @@ void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at)
   }
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
-  // The lane of the first line's first byte is below 0 where the stretch begins behind it.
+  // The number of the lane at the first line's first byte is negative if the range begins later in the line.
   range(at, at + lanes * std::uint64_t{access.bytes}, by, -(static_cast<int>(at % line_bytes) >> spread),
         static_cast<int>(line_bytes) >> spread);
 }
 
-/// The lines lie far apart, and each is reached in three steps.
+/// Prefetches the shadow of lines that are far apart; each is reached through three pointers.
 void Races::prefetch_pieces(const Gather& gather) {
   std::array<GlobalShadow::Found, lanes> found;
   std::size_t count = 0;
@@ -150,7 +150,7 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
     for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
     return;
   }
-  // Where lanes of one instruction write one place, one of them does: that is no race.
+  // If lanes of one instruction write one place, one of the writes takes effect: that is no race.
   bool clear = true;
   for (const Gather::Entry& entry : gather) {
     const auto conflict = check(entry.line, entry.piece, by);
@@ -200,7 +200,8 @@ bool Races::knows_write(const Clock& known, std::uint32_t offset) {
 }
 
 void Races::mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool write) {
-  // Making or ending an mbarrier counts as a write of the memory under it, and using it as a strong read.
+  // mbarrier.init and mbarrier.inval count as writes of the mbarrier's memory, any other use as a strong
+  // read.
   Touch by = touch(warp, mask, {Memory::shared, 8, write, {.strong = !write}});
   by.access.place |= Access::object;
   Piece object;
@@ -227,7 +228,7 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
       .quiet = quiet};
 }
 
-/// Ranges that no allocation holds are reported when they are copied.
+/// Checks and records an access of a copy. A range that no allocation holds is left out: the copy reports it.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
   if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
   if (flights_ != nullptr && !by.quiet) meet_flights(at, bytes, 0, by);
@@ -242,7 +243,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
     return;
   }
   const Tile tile = copy.tile();
-  // A swizzle permutes chunks within 128 bytes: where rows leave no gap it covers the same bytes.
+  // A swizzle permutes chunks within 128 bytes: if rows leave no gap, it covers the same bytes.
   const bool dense = tile.span() == tile.bytes();
   if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
   tile.for_each_row([&](const TileRow& row) {
@@ -282,7 +283,7 @@ bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
     range(from, from + copy.bytes, reads, reads.access.first, 0);
   }
   const bool knows = order.time == order.first || order.time - 1 <= issue_.all(order.agent);
-  // A thread that waits for the phase comes after the load, and so after all that comes before the load.
+  // A thread that waits for the phase comes after the load, and so after everything before the load.
   order.arriving.join(issue_);
   return knows;
 }
@@ -293,11 +294,11 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   if (fresh) agents->second = {new_agent(), new_agent(), {}};
   const auto time = static_cast<std::uint32_t>(group + 1);
   agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
-  // The first: without a commit all stores are of one group.
+  // The group's first store counts: without a commit all stores are in one group.
   std::uint32_t& issued = agents->second.issued[group];
   if (issued == 0) issued = of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
-  // Each element of a reduction is relaxed at gpu scope: it does not race with another's.
+  // Each element of a reduction is relaxed at gpu scope, so reductions do not race with each other.
   if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
   tile(copy, *warp.cta, copy_touch(copy, Memory::shared, agents->second.reads, time, false, quiet), writes);
 }
@@ -308,7 +309,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   if (fresh) agent->second.agent = new_agent();
   std::vector<std::uint32_t>& times = agent->second.issued;
   if (group >= times.size()) times.resize(group + 1);
-  // The first here, too.
+  // The group's first product counts.
   if (times[group] == 0) times[group] = of(warp).time() - 1;
   Copy issued;
   issued.issuer = warp.cta;
@@ -327,7 +328,7 @@ void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t gro
 }
 
 bool Races::is_sent(const Conflict& conflict) const {
-  // Copies to peers complete on the mbarriers of these; bulk stores and products are agents of their threads.
+  // Copies to peers complete on mbarriers of the peers; bulk stores and products are agents of their threads.
   return conflict.earlier.is_copy() && !conflict.earlier_write && load_of(conflict.earlier).has_value();
 }
 

@@ -1,4 +1,5 @@
-/// The edges: barriers, mbarriers, fences, releases and acquires; and the reports of what none orders.
+/// The edges of happens-before: barriers, mbarriers, fences, releases and acquires. Also the reports of
+/// accesses that no edge orders.
 #include "sim/cta/cta.hpp"
 #include "sim/races/races.hpp"
 
@@ -84,10 +85,10 @@ void Races::barrier_done(std::uint32_t id, const Cta& cta) {
   if (hears_) met_at_.erase(16 * cta.rank + id);
 }
 
-// If a thread has seen the effects of a fence.sc F, then F comes before the fence.sc of every thread that has
-// met this one since: otherwise F would come later, and its effects were seen before it had happened. So one
-// thread may read a counter, all meet, and each executes the fence by itself; or each executes it, all meet,
-// and one changes the counter.
+// Suppose that a thread has seen the effects of a fence.sc F, and has met a second thread since. Then F comes
+// before a later fence.sc of the second thread: if F came after it, its effects would have been seen before
+// it happened. So one thread may read a counter, all threads meet, and each executes the fence; or each
+// executes the fence, all meet, and one thread changes the counter.
 
 void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -143,7 +144,7 @@ void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
   of(warp).tick();
 }
 
-/// A fence before it makes a relaxed arrival release what came before the fence.
+/// A relaxed arrival releases everything before the thread's last fence.
 void Races::release_fenced(const Warp& warp, std::uint32_t lane, Clock& target) {
   const auto found = fences_.find(number_of(warp, lane));
   if (found == fences_.end()) return;
@@ -273,7 +274,7 @@ void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
   });
 }
 
-/// Publishes what relaxed accesses release: all that came before the fences before them.
+/// Publishes what a relaxed access releases: everything before the thread's last fences.
 void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at) {
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   const Knowledge& knowledge = of(warp);
@@ -296,7 +297,7 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
       publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow,
               fenced.sequential);
     };
-    // The same fence at either scope: who acquires the wider release needs no other.
+    // If one fence is the last at both scopes, its wider release is enough.
     if (first.narrow != first.wide) from(first.narrow, true);
     from(first.wide, false);
     if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.narrow, true);
@@ -322,16 +323,17 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
   });
 }
 
-// The words of reports: both accesses, and the edge that is missing.
+// The texts of reports: both accesses, and the missing edge.
 
 namespace {
 
-/// Loads write shared memory and read global memory, stores the other way round.
+/// Whether a copy's access belongs to a load. Loads write shared memory and read global memory; stores read
+/// shared memory and write global memory.
 bool is_load(bool write, Memory memory) {
   return write == (memory == Memory::shared);
 }
 
-/// The missing order between two accesses, and the remedy; empty where the rule's own text says it.
+/// The missing order between two accesses, and the remedy; empty if the text of the rule says it.
 struct Advice {
   const char* expected = "";
   const char* remedy = "";

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The record of an access in the shadow: the agent, and which lanes touched which bytes of a line of 128.
+/// The record of an access in the shadow: the agent, and which lanes accessed which bytes of a line of 128.
 #include "sim/program/program.hpp"
 
 #include <array>
@@ -9,13 +9,13 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// An entity with a time of its own: the warps of a cluster, CTA by CTA, then all that is asynchronous to
-/// them: the loads of an mbarrier, the bulk stores of a thread, a thread's imports from other clusters.
+/// An entity with a time of its own. First come the warps of a cluster, CTA by CTA, then the asynchronous
+/// agents: the loads of an mbarrier, the bulk stores of a thread, a thread's imports from other clusters.
 using Agent = std::uint16_t;
 
 inline constexpr std::uint32_t line_bytes = 128;
 
-/// Bytes of a line, a bit each.
+/// Bytes of a line, one bit each.
 __extension__ using ByteMask = unsigned __int128;
 inline constexpr ByteMask whole_line = ~ByteMask{0};
 
@@ -26,7 +26,7 @@ inline constexpr ByteMask whole_line = ~ByteMask{0};
 [[nodiscard]] inline bool has(ByteMask mask, std::uint32_t byte) noexcept {
   return (mask >> byte & 1) != 0;
 }
-/// Where the line begins that has an address.
+/// The first address of the line that holds `at`.
 [[nodiscard]] constexpr std::uint64_t line_of(std::uint64_t at) noexcept {
   return at & ~std::uint64_t{line_bytes - 1};
 }
@@ -35,26 +35,26 @@ inline constexpr ByteMask whole_line = ~ByteMask{0};
   return byte_range(at <= line ? 0 : static_cast<std::uint32_t>(at - line),
                     static_cast<std::uint32_t>(std::min<std::uint64_t>(end - line, line_bytes)));
 }
-/// The first byte of those that are there.
+/// The lowest byte in a mask, which must not be empty.
 [[nodiscard]] inline std::uint32_t first_of(ByteMask mask) noexcept {
   const auto low = static_cast<std::uint64_t>(mask);
   return static_cast<std::uint32_t>(low != 0 ? std::countr_zero(low)
                                              : 64 + std::countr_zero(static_cast<std::uint64_t>(mask >> 64)));
 }
 
-/// How the bytes of a line are shared out among the lanes of a warp.
+/// The mapping of the bytes of a line to the lanes of a warp.
 enum Spread : std::uint8_t {
-  // 0 … 4: byte b is lane first + (b >> spread)'s.
-  one_lane = 5,    ///< all are lane first's
-  a_set = 6,       ///< all are every lane's of a set
-  a_map = 7,       ///< by a table; `first` says of which bytes (Piece::map)
-  no_lane = 8,     ///< an agent's; bits 0–1 and `first`: the thread that asked for it
-  a_product = 16,  ///< beside no_lane: of a wgmma
+  // 0 … 4: byte b belongs to lane first + (b >> spread).
+  one_lane = 5,    ///< all bytes belong to lane `first`
+  a_set = 6,       ///< all bytes belong to every lane of a set
+  a_map = 7,       ///< by a table; `first` says for which bytes (Part::map_of)
+  no_lane = 8,     ///< a copy or product; bits 0–1 and `first`: the thread that issued it
+  a_product = 16,  ///< with no_lane: a wgmma
 };
 
-/// An access as memory remembers it.
+/// An access as the shadow records it.
 struct Access {
-  std::uint32_t time = 0;  ///< of the agent; 0: there was none
+  std::uint32_t time = 0;  ///< the agent's time; 0: no access
   std::uint32_t cluster = 0;
   std::uint32_t place =
       0;  ///< index into Program::place, whether it writes, the CTA's rank, how strong it is
@@ -64,7 +64,7 @@ struct Access {
 
   static constexpr std::uint32_t strong = 1U << 31;  ///< relaxed, volatile or atomic
   static constexpr std::uint32_t narrow = 1U << 30;  ///< strong at CTA scope only
-  static constexpr std::uint32_t object = 1U << 29;  ///< of an mbarrier as such
+  static constexpr std::uint32_t object = 1U << 29;  ///< the access is to an mbarrier object
   static constexpr std::uint32_t rank_at = 26;
   static constexpr std::uint32_t written = 1U << 25;
   static constexpr std::uint32_t place_mask = written - 1;
@@ -79,7 +79,8 @@ struct Access {
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
     return agent == other.agent && first == other.first && spread == other.spread && !is_copy();
   }
-  /// The same with another first lane. In one register: memory written byte by byte is slow to copy.
+  /// A copy with another first lane. Computed in a register, because a copy of memory that was written byte
+  /// by byte is slow.
   [[nodiscard]] Access from(int lane) const noexcept {
     auto words = std::bit_cast<std::array<std::uint64_t, 2>>(*this);
     constexpr int at = 8 * 6;
@@ -87,32 +88,33 @@ struct Access {
     words[1] = (words[1] & ~(0xffULL << at)) | std::uint64_t{static_cast<std::uint8_t>(lane)} << at;
     return std::bit_cast<Access>(words);
   }
-  /// The thread of lane `lane` in its CTA, which has `warps`, or the one that issued the copy.
+  /// The number in its CTA of the thread of lane `lane`, or of the thread that issued the copy. The CTA has
+  /// `warps` warps.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane, std::size_t warps) const noexcept {
     return is_copy() ? (spread & 3U) << 8 | static_cast<std::uint8_t>(first)
                      : static_cast<std::uint32_t>(agent % warps * 32U + lane);
   }
 };
 
-/// Strong accesses whose scopes include each other are no race, whatever orders them.
+/// Whether both accesses are strong and their scopes include each other's threads: such accesses never race.
 [[nodiscard]] inline bool morally_strong(const Access& a, const Access& b) noexcept {
   if ((a.place & b.place & Access::strong) == 0) return false;
   return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
 }
 
-/// An access to some bytes of a line. Which lanes are meant, a table may say besides.
+/// An access to some bytes of a line, without the table of lanes that Piece adds.
 struct Part {
   ByteMask bytes = 0;
   Access access;
 
   [[nodiscard]] bool has_table() const noexcept { return access.spread == a_set || access.spread == a_map; }
-  /// Access::first of an a_map that has `byte`, in units of 1 << `log` bytes. Where 32 units are no line,
-  /// they are those around the byte.
+  /// Access::first of an a_map that covers `byte`, in units of 1 << `log` bytes. The map has 32 units; if
+  /// these are less than a line, they are the aligned 32 units that hold the byte.
   [[nodiscard]] static constexpr std::int8_t map_of(std::uint32_t log, std::uint32_t byte) noexcept {
     return static_cast<std::int8_t>(log | (log < 2 ? byte >> (5 + log) << log : 0) << 3);
   }
-  // In an a_map every byte may be of more lanes than the one in the table: of that one and the one 16
-  // further, or of the 16 from it on.
+  // A folded a_map gives every byte to more lanes than the one in the table: to that lane and the lane 16
+  // above it (twice), or to the 16 lanes from it on (halves).
   static constexpr std::int8_t folded_twice = 1 << 5;
   static constexpr std::int8_t folded_halves = 1 << 6;
   static constexpr std::int8_t folded = folded_twice | folded_halves;
@@ -122,7 +124,7 @@ struct Part {
            : (access.first & folded_halves) != 0 ? 0xffffU
                                                  : 1U;
   }
-  /// Whether each byte is of one lane of a warp.
+  /// Whether each byte belongs to a single lane of a warp.
   [[nodiscard]] bool one_lane_each() const noexcept {
     return access.spread < a_set || (access.spread == a_map && (access.first & folded) == 0);
   }
@@ -130,7 +132,7 @@ struct Part {
   [[nodiscard]] std::uint32_t unit_of(std::uint32_t byte) const noexcept {
     return (byte - (static_cast<std::uint32_t>(access.first) >> 3 & 3U) * lanes) >> unit_log();
   }
-  /// Bytes from a multiple of which on as many are of the same lanes, a power of two.
+  /// Size in bytes of the aligned units within which all bytes belong to the same lanes; a power of two.
   [[nodiscard]] std::uint32_t grain() const noexcept {
     return access.spread < one_lane ? 1U << access.spread
            : access.spread == a_map ? 1U << unit_log()
@@ -143,13 +145,13 @@ struct Part {
 
 union LaneTable {
   Mask set;                               ///< a_set: the lanes
-  std::array<std::uint8_t, lanes> map{};  ///< a_map: the lane of each unit of bytes that the part has
+  std::array<std::uint8_t, lanes> map{};  ///< a_map: the lane of each unit whose bytes are in the part
 };
 
 struct Piece : Part {
   LaneTable table;
 
-  /// Lanes that touched the byte.
+  /// The lanes that accessed the byte.
   [[nodiscard]] Mask lanes_at(std::uint32_t byte) const noexcept {
     switch (access.spread) {
       case one_lane: return 1U << access.first;

@@ -12,8 +12,8 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Tables of lanes are apart, and there only once a piece has one: there can be many pieces, far apart in
-/// memory. Another thread may bring the parts nearer while they change.
+/// The tables of lanes are in an array of their own, which exists only once a piece has a table: there can be
+/// many pieces, far apart in memory. Another thread may prefetch the parts while they change.
 class PieceList {
  public:
   PieceList() = default;
@@ -22,14 +22,15 @@ class PieceList {
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-  /// `slabs`: the same ones each time, which outlive the list.
+  /// `slabs` must be the same in each call, and outlive the list.
   void push(const Piece& piece, Slabs& slabs) {
     const std::uint32_t last = size();
     if (last == room_) grow(slabs);
     if (piece.access.cluster != cluster_ || last == 0) begin_run(piece.access.cluster, last);
     begin()[last] = piece;
     if (piece.has_table()) {
-      if (tables_ == nullptr) tables_.reset(new LaneTable[room_]);  // NOLINT: filled where a part has one
+      if (tables_ == nullptr)
+        tables_.reset(new LaneTable[room_]);  // NOLINT: an entry is set if its part has a table
       tables_[last] = piece.table;
     }
     writes_ += piece.access.writes() ? 1 : 0;
@@ -45,7 +46,7 @@ class PieceList {
       if (look(all[i]) && !show(i, visit)) return;
     }
   }
-  /// The same for pieces that write.
+  /// Like for_each(), for the pieces that write.
   template <typename Look, typename Visit>
   void for_each_write(const Look& look, const Visit& visit) {
     Part* const all = begin();
@@ -56,10 +57,11 @@ class PieceList {
       if (look(all[i]) && !show(i, visit)) return;
     }
   }
-  /// The result of a look at a part.
+  /// The result of look(part).
   enum class Look : std::uint8_t { nothing, something, all };
-  /// Calls look(part) for the parts of one cluster. If it finds something, calls visit(piece) as above; if it
-  /// finds all, stops without a visit. Changes that visit makes to the bytes are kept.
+  /// Calls look(part) for the parts of one cluster. If it returns `something`, calls visit(piece) as
+  /// for_each() does; if it returns `all`, stops without a visit. Changes that visit makes to the bytes are
+  /// kept.
   template <typename See, typename Visit>
   void for_each_of(std::uint32_t cluster, const See& look, const Visit& visit) {
     Part* const all = begin();
@@ -71,7 +73,8 @@ class PieceList {
       if (found == Look::all || (found == Look::something && !show(i, visit))) return;
     }
   }
-  /// Takes `bytes` away from all but weak writes that are to stay, and those that have no others.
+  /// Removes `bytes` from all pieces, except from weak writes if `weak_writes_stay`. Drops pieces without
+  /// bytes.
   void erase(ByteMask bytes, bool weak_writes_stay = false) {
     Part* const all = begin();
     const std::uint32_t count = size();
@@ -102,7 +105,7 @@ class PieceList {
     writes_ = 0;
     resize(0);
   }
-  /// The first parts, the last, and where the next comes.
+  /// Prefetches the first parts, the last ones, and the place of the next one.
   void prefetch() const noexcept {
     const Part* const first = begin();
     if (first == nullptr) return;
@@ -117,8 +120,8 @@ class PieceList {
   static_assert(std::is_trivially_copyable_v<Part> && alignof(Part) <= alignof(std::max_align_t));
   static constexpr std::uint32_t least_room = 4;
 
-  /// The cluster's next pieces come from `at` on. There are earlier ones only if others have come between;
-  /// mostly the clusters come one after the other.
+  /// The next pieces, from index `at` on, are the cluster's. It has earlier pieces only if other clusters
+  /// came in between; mostly the clusters come one after the other.
   void begin_run(std::uint32_t cluster, std::uint32_t at) noexcept {
     const bool fresh = at == 0 || cluster > highest_;
     run_ = fresh ? at : 0;
@@ -156,9 +159,9 @@ class PieceList {
   std::atomic<std::uint32_t> size_ = 0;
   std::uint32_t room_ = 0;
   std::uint32_t writes_ = 0;
-  std::uint32_t cluster_ = 0;  ///< of the last piece: its pieces are all from run_ on
+  std::uint32_t cluster_ = 0;  ///< cluster of the last piece; all its pieces are from run_ on
   std::uint32_t run_ = 0;
-  std::uint32_t highest_ = 0;  ///< number of a cluster
+  std::uint32_t highest_ = 0;  ///< the highest cluster number so far
   std::unique_ptr<LaneTable[]> tables_;
 };
 

@@ -9,7 +9,8 @@ std::uint64_t Releases::add(std::uint64_t address, Release release) {
   const std::lock_guard lock(mutex_);
   const Release*& head = heads_[address];
   release.before = head;
-  // Those of one CTA in a row are one, or a spinning counter would make a chain of every turn.
+  // Consecutive releases of one CTA are merged: a loop that spins on a counter would else grow the chain by
+  // one in every turn.
   if (head != nullptr && head->cluster == release.cluster && head->rank == release.rank &&
       head->wide == release.wide) {
     release.clock.join(head->clock);

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Order made through memory: what fences, releases and atomics publish at an address, and who has seen it
-/// (PTX ISA, "Memory Consistency Model": release and acquire patterns).
+/// Order made through memory: what fences, releases and atomics publish at an address, and which threads have
+/// acquired it (PTX ISA, "Memory Consistency Model": release and acquire patterns).
 #include "sim/races/clock.hpp"
 
 #include <algorithm>
@@ -18,47 +18,47 @@ namespace sim {
 
 struct Release;
 
-/// A release of another cluster that a thread has acquired, and those that it had acquired before.
+/// A release of another cluster that a thread has acquired, as a list with those that it had acquired before.
 struct Acquired {
   const Release* release = nullptr;
   const Acquired* before = nullptr;
-  std::uint32_t time = 0;    ///< how many these are
-  std::uint64_t number = 0;  ///< none of what leads here has a higher one
+  std::uint32_t time = 0;    ///< length of the list
+  std::uint64_t number = 0;  ///< upper bound of Release::number of all releases that lead here
 };
 
-/// The knowledge and accesses of a thread when it released; never changes once it can be found.
+/// The knowledge and accesses of a thread at its release. Immutable once Releases::latest() can return it.
 struct Release {
-  /// The releases that a thread of its cluster had acquired.
+  /// The releases of other clusters that an agent of this cluster had acquired.
   struct Import {
     Agent agent = 0;
     const Acquired* last = nullptr;
   };
 
   std::uint32_t cluster = 0;
-  std::uint32_t rank = 0;   ///< of the CTA in it
-  bool wide = false;        ///< at a scope beyond its CTA
-  bool sequential = false;  ///< by a fence.sc
+  std::uint32_t rank = 0;   ///< rank of the CTA in the cluster
+  bool wide = false;        ///< its scope is wider than its CTA
+  bool sequential = false;  ///< a fence.sc made it
   Clock clock;
-  const Release* before = nullptr;   ///< the one at this address before it
-  const Release* foreign = nullptr;  ///< the last of those that is of another cluster
-  std::uint64_t number = 0;          ///< what leads to it has lower ones
-  std::vector<Import> imports;       ///< known to the thread
+  const Release* before = nullptr;   ///< the previous release at this address
+  const Release* foreign = nullptr;  ///< the last previous release at this address by another cluster
+  std::uint64_t number = 0;          ///< larger than the numbers of all releases that lead here
+  std::vector<Import> imports;       ///< imports that the thread knew
 };
 
-/// The releases at each address of the launch's or a cluster's memory, which live as long as this.
-/// Thread-safe.
+/// The releases at each address of the launch's global memory or of a cluster's shared memory. They live as
+/// long as this object. Thread-safe.
 ///
-/// An acquire synchronises with all releases at the address so far: with more than the one whose value it has
-/// read if a plain store came between, and never with fewer, though threads of the host run the CTAs.
+/// An acquire synchronises with all releases at the address so far. These are more than the ISA says if a
+/// plain store came in between. They are never fewer, although several host threads run the CTAs.
 class Releases {
  public:
-  /// `numbers` counts those of the whole launch.
+  /// `numbers` counts the releases of the whole launch.
   explicit Releases(std::atomic<std::uint64_t>& numbers) : numbers_(numbers) {}
 
-  /// Gives its number.
+  /// Adds a release and returns its number.
   std::uint64_t add(std::uint64_t address, Release release);
   [[nodiscard]] const Release* latest(std::uint64_t address);
-  /// Keeps what a thread has acquired, beside `before`.
+  /// Adds a release to the list `before` of those that a thread has acquired, and returns the new list.
   [[nodiscard]] const Acquired* keep(const Release& release, const Acquired* before);
   void clear();
 
@@ -71,18 +71,19 @@ class Releases {
 };
 
 /// The releases that the threads of a cluster have acquired from other clusters. Each thread that acquires is
-/// an agent; its time is the number of releases that it has acquired. The releases that led to those are
-/// searched on demand, the latest first, and no further than the query needs: queries are rare even in a grid
-/// where each CTA acquires from many.
+/// an agent, whose time is the number of releases that it has acquired. Earlier releases that led to those
+/// are searched on demand, the latest first, and no further than a query needs: queries are rare even in a
+/// grid in which each CTA acquires from many.
 class Imports {
  public:
   /// Begins for the cluster with this number.
   void start(std::uint32_t cluster);
-  /// The cluster has released for the first time, by this number.
+  /// The cluster has made a release with this number.
   void begin(std::uint64_t number) noexcept { first_ = std::min(first_, number); }
 
-  /// Adds what `agent` has acquired, if `wide` at a scope beyond its CTA, and gives the agent's time. Calls
-  /// visit(release) for each of the cluster's own that it meets for the first time.
+  /// Adds a release that `agent` has acquired, and returns the agent's time. `wide`: the scope of the acquire
+  /// is wider than its CTA. Calls visit(release) for each release of this cluster that leads to it and that
+  /// the agent has not met before.
   template <typename Visit>
   std::uint32_t add(Agent agent, const Release& release, bool wide, Releases& all, const Visit& visit) {
     List& list = lists_[agent];
@@ -105,7 +106,7 @@ class Imports {
     const Release* release;
     std::uint32_t time;
   };
-  /// One of both.
+  /// A step of the search: either a release or a list of acquired ones.
   struct Step {
     const Release* release = nullptr;
     const Acquired* acquired = nullptr;
@@ -113,15 +114,16 @@ class Imports {
   struct List {
     std::vector<const Acquired*> acquired;
     std::unordered_set<const Release*> kept;
-    std::unordered_set<const void*> met_own;  ///< on the way to the cluster's own releases
-    // By the time of what they come from.
-    std::map<std::uint32_t, std::deque<Step>> open;         ///< not looked at yet
-    std::unordered_map<const void*, std::uint32_t> looked;  ///< the earliest time that leads there
+    std::unordered_set<const void*> met_own;  ///< steps visited by meet_own()
+    // Steps by the time of the acquired release from which they come.
+    std::map<std::uint32_t, std::deque<Step>> open;  ///< steps to be visited
+    std::unordered_map<const void*, std::uint32_t>
+        looked;  ///< the earliest time from which the step is reached
     std::unordered_map<std::uint32_t, std::vector<Seen>> by_cluster;
   };
 
-  /// Visits the cluster's own releases among those that lead to `release`. Their clocks include what they
-  /// have acquired.
+  /// Visits the releases of this cluster among those that lead to `release`. The clock of such a release
+  /// includes what its thread had acquired, so the search ends there.
   template <typename Visit>
   void meet_own(List& list, const Release& release, const Visit& visit) {
     std::vector<Step> open{{&release, nullptr}};
@@ -134,7 +136,7 @@ class Imports {
       follow(step, [&](const Step& next) { open.push_back(next); });
     }
   }
-  /// Adds the steps that lead to a step directly.
+  /// Calls add(step) for each step that leads to `step` directly.
   template <typename Add>
   void follow(const Step& step, const Add& add) const {
     if (step.acquired != nullptr) {
@@ -149,7 +151,7 @@ class Imports {
   [[nodiscard]] static const void* key(const Step& step) noexcept {
     return step.release != nullptr ? static_cast<const void*>(step.release) : step.acquired;
   }
-  /// Looks at one more step of those up to `time`; false if there is none.
+  /// Visits one more step with a time up to `time`. Returns false if there is none.
   bool look(List& list, std::uint32_t time);
 
   std::uint32_t cluster_ = 0;

@@ -13,8 +13,8 @@ bool whole_piece(const Access& access) {
   return access.spread != a_set && access.spread != a_map;
 }
 
-/// Calls visit(byte) for the first of `bytes` in each stretch of `grain` that the line is divided into, a
-/// power of two, until it gives false.
+/// Divides the line into units of `grain` bytes, a power of two. Calls visit(byte) for the first of `bytes`
+/// in each unit, until it returns false.
 template <typename Visit>
 void for_grains(ByteMask bytes, std::uint32_t grain, const Visit& visit) {
   while (bytes != 0) {
@@ -26,7 +26,7 @@ void for_grains(ByteMask bytes, std::uint32_t grain, const Visit& visit) {
   }
 }
 
-/// Whether both name the same lanes at all of `bytes`.
+/// Whether both pieces have the same lanes at each of `bytes`.
 bool same_lanes(const Piece& a, const Piece& b, ByteMask bytes) {
   if (a.access.spread == b.access.spread && a.access.spread != a_map)
     return a.access.first == b.access.first && (a.access.spread != a_set || a.table.set == b.table.set);
@@ -38,7 +38,7 @@ bool same_lanes(const Piece& a, const Piece& b, ByteMask bytes) {
   return same;
 }
 
-/// The lanes of one byte against those of another access.
+/// Checks the lanes of two accesses at one byte; returns the first pair that no edge orders.
 std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const Touch& by,
                                 std::uint32_t byte) {
   std::optional<Conflict> conflict;
@@ -52,7 +52,7 @@ std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const 
   return conflict;
 }
 
-/// Whether no byte can show a conflict: a look that is quick, and mostly enough.
+/// A quick check that mostly suffices: whether no byte can show a conflict.
 bool passes(const Piece& earlier, const Piece& later, const Touch& by) {
   if (morally_strong(earlier.access, by.access)) return true;
   return earlier.access.cluster == by.access.cluster && earlier.access.agent == by.access.agent &&
@@ -69,7 +69,7 @@ std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later,
   return conflict;
 }
 
-/// The first conflict with those that `for_each` visits.
+/// The first conflict with a piece that `for_each` visits.
 template <typename ForEach>
 [[gnu::noinline]] std::optional<Conflict> search(const ForEach& for_each, const Piece& piece,
                                                  const Touch& by) {
@@ -78,7 +78,7 @@ template <typename ForEach>
   for_each([&](const Piece& earlier) {
     if (passes(earlier, piece, by)) return true;
     conflict = first_conflict(earlier, piece, by);
-    // A thread that has not released says more than the copy whose bytes it used.
+    // Prefer a thread that has not released to the copy whose bytes it has used: that report says more.
     if (conflict && !earlier.access.is_copy()) return false;
     if (conflict && !with_copy) with_copy = conflict;
     conflict.reset();
@@ -87,13 +87,14 @@ template <typename ForEach>
   return conflict ? conflict : with_copy;
 }
 
-/// Reads of other instructions are told apart as long as a line has few.
+/// As long as a line has at most this many pieces, reads of different instructions are kept apart.
 constexpr std::size_t many_pieces = 16;
 
 /// Accesses as two words, to be compared at once.
 using Words = std::array<std::uint64_t, 2>;
 
-/// What must agree where a read becomes a part of an earlier one: all, or all but the place.
+/// The bits in which two reads must agree to be merged: all bits, or with `whatever_place` all but those of
+/// the place.
 Words deciding(bool whatever_place) {
   Access all;
   all.time = all.cluster = ~0U;
@@ -108,7 +109,7 @@ bool alike(const Words& a, const Words& b, const Words& decide) {
   return (((a[0] ^ b[0]) & decide[0]) | ((a[1] ^ b[1]) & decide[1])) == 0;
 }
 
-/// Makes `piece`, a read, a part of an earlier one.
+/// Merges `piece`, a read, into an earlier read. Returns false if their tables of lanes differ.
 bool merge(Piece& earlier, const Piece& piece) {
   if (earlier.access.spread == a_set && earlier.table.set != piece.table.set) return false;
   if (earlier.access.spread == a_map) {
@@ -122,8 +123,8 @@ bool merge(Piece& earlier, const Piece& piece) {
   return true;
 }
 
-/// Whether the read has become a part of an earlier one. Others forget what it touches of them if who follows
-/// this one follows both.
+/// Merges a read into an earlier one if it can, and returns whether it has. Drops the bytes of this read from
+/// earlier reads that are ordered before it: an access ordered after this read comes after those, too.
 bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
   const Words decide = deciding(pieces.size() > many_pieces);
   const auto now = std::bit_cast<Words>(piece.access);
@@ -198,7 +199,7 @@ std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writ
   const auto take = [&](const Piece& piece) {
     const std::uint32_t byte = first_of(piece.bytes & some);
     found = Conflict{piece.access, first_lane(piece.lanes_at(byte)), piece.access.writes(), 0, byte};
-    return writes;  // an older write may stand before the last
+    return writes;  // an older write may precede the last
   };
   if ((split_ >> line & 1) != 0) {
     const auto counts = [&](const Part& part) {
@@ -311,7 +312,7 @@ GlobalShadow::Found GlobalShadow::find(std::uint64_t address, std::size_t& hint)
     return {block, line};
   auto* const fresh = new (slabs_.take(sizeof(Block))) Block(slabs_);
   if (slot.compare_exchange_strong(block, fresh, std::memory_order_acq_rel)) return {fresh, line};
-  std::destroy_at(fresh);  // Another thread was first.
+  std::destroy_at(fresh);  // another host thread was first
   return {block, line};
 }
 

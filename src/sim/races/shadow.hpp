@@ -1,7 +1,8 @@
 #pragma once
 
-/// Who touched each byte of memory last: lines of 128 bytes. A line that a warp, a thread or a copy touches
-/// as a whole is one record for writes and one for reads; any other has a list of pieces, exact to the byte.
+/// The last accesses to each byte of memory, in lines of 128 bytes. A line that a warp, a thread or a copy
+/// accesses as a whole has one record for writes and one for reads. Any other line has a list of pieces,
+/// exact to the byte.
 #include "sim/memory/region.hpp"
 #include "sim/races/clock.hpp"
 #include "sim/races/piece_list.hpp"
@@ -17,49 +18,49 @@ class Imports;
 
 enum class Memory : std::uint8_t { shared, global };
 
-/// Who touches memory now, and what is known then.
+/// The present access, and what the threads or the copy that make it know.
 struct Touch {
   Access access;
-  const Clock* clock = nullptr;          ///< known to all who take part
-  const Knowledge* knowledge = nullptr;  ///< lane by lane; null for a copy
-  Imports* imports = nullptr;            ///< what is known of other clusters
+  const Clock* clock = nullptr;          ///< what all participating lanes know
+  const Knowledge* knowledge = nullptr;  ///< what each lane knows; null for a copy
+  Imports* imports = nullptr;            ///< imports of this cluster from other clusters
   Memory memory = Memory::shared;
   bool write = false;
-  bool quiet = false;    ///< a rule has been reported already
-  bool repeats = false;  ///< a write of what stood there already
+  bool quiet = false;    ///< another rule has been reported already for this access
+  bool repeats = false;  ///< a write of the value that is in memory already
 
-  /// Whether both are writes by one instruction, and the later of what the earlier wrote: whoever comes last,
-  /// memory holds the same.
+  /// Whether both accesses are writes by one instruction, and this one writes the value that the earlier one
+  /// wrote: in either order memory holds the same.
   [[nodiscard]] bool repeats_write(const Access& earlier) const noexcept {
     return repeats && (earlier.place & Access::written) != 0 &&
            (earlier.place & Access::place_mask) == (access.place & Access::place_mask);
   }
-  /// Whether the access is known, or of the same threads, whatever lane is asked.
+  /// Whether all participating lanes know the earlier access, or the same threads made both.
   [[nodiscard]] bool follows(const Access& earlier, const Access& now) const noexcept {
     return earlier.time == 0 || (earlier.cluster == now.cluster &&
                                  (earlier.time <= clock->all(earlier.agent) || earlier.same_threads(now)));
   }
-  /// Whether all of an access is known.
+  /// Whether all participating lanes know all of the earlier access.
   [[nodiscard]] bool ordered_after(const Access& earlier) const noexcept {
     return earlier.cluster == access.cluster && earlier.time <= clock->all(earlier.agent);
   }
-  /// Whether lane `lane` knows what lane `of` did in an access.
+  /// Whether lane `lane` knows what lane `of` did in the earlier access.
   [[nodiscard]] bool knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const;
 };
 
-/// Two accesses that no edge orders.
+/// An earlier access that no edge orders before the present one.
 struct Conflict {
   Access earlier;
   std::uint32_t earlier_lane = 0;
   bool earlier_write = false;
-  std::uint32_t lane = 0;  ///< of the later
-  std::uint32_t byte = 0;  ///< of the line
+  std::uint32_t lane = 0;  ///< lane of the present access
+  std::uint32_t byte = 0;  ///< offset in the line
 };
 
-/// The shadow of 4 KiB.
+/// The shadow of 4 KiB of memory.
 class Block {
  public:
-  /// `slabs` outlive the block.
+  /// `slabs` must outlive the block.
   explicit Block(Slabs& slabs) : slabs_(slabs) {}
   ~Block() {
     if (Lists* const lists = lists_.load()) std::destroy_at(lists);
@@ -70,7 +71,8 @@ class Block {
   static constexpr std::uint32_t bytes = 4096;
   static constexpr std::uint32_t lines = bytes / line_bytes;
 
-  /// Looks at a line all of which is touched, and remembers it. False: nothing done, use check() and add().
+  /// Checks and records an access to a whole line. Returns false if it has done nothing: then use check() and
+  /// add().
   bool touch(std::uint32_t line, const Touch& by, Access now) {
     if ((split_ >> line & 1) != 0 || !by.follows(writes_.at(line), now) || !by.follows(reads_.at(line), now))
       return false;
@@ -83,24 +85,24 @@ class Block {
     }
     return true;
   }
-  /// Whether all accesses of a line are known that are remembered as a whole.
+  /// Whether the line has only whole-line records, and `by` knows the accesses in them.
   [[nodiscard]] bool follows(std::uint32_t line, const Touch& by) const noexcept {
     return (split_ >> line & 1) == 0 && by.follows(writes_.at(line), by.access) &&
            by.follows(reads_.at(line), by.access);
   }
-  /// The last access to `some` bytes, if there is one, or the last write.
+  /// The last access to any of the bytes `some`, or with `writes` the last write; nothing if there is none.
   [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask some, bool writes);
   /// The first earlier access that `piece` conflicts with.
   [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
   void add(std::uint32_t line, const Piece& piece, const Touch& by);
   void clear();
 
-  /// Brings what touch() needs nearer.
+  /// Prefetches the data that touch() needs.
   void prefetch(std::uint32_t line) const noexcept {
     __builtin_prefetch(this);
     __builtin_prefetch(&first_[line]);
   }
-  // What check() and add() need besides, in two steps.
+  // These two prefetch, one after the other, the further data that check() and add() need.
 
   void prefetch_list(std::uint32_t line) const noexcept {
     if (const Lists* const lists = lists_.load(std::memory_order_acquire))
@@ -119,8 +121,8 @@ class Block {
   using Lists = std::array<PieceList, lines>;
   using Records = std::array<Access, lines>;
 
-  /// One access a line. Most memory is only read or only written: the first kind has room in the block, the
-  /// other gets it when it occurs.
+  /// The whole-line records of one kind, reads or writes. Most memory is only read or only written: the kind
+  /// that occurs first takes the records in the block, the other kind allocates its own when it occurs.
   class Whole {
    public:
     [[nodiscard]] const Access& at(std::uint32_t line) const noexcept { return (*records_)[line]; }
@@ -144,7 +146,7 @@ class Block {
     std::unique_ptr<Records> more_;
   };
 
-  /// The pieces of a line, which has them from now on.
+  /// Returns the pieces of a line; a line without pieces gets them, made from its whole-line records.
   PieceList& split(std::uint32_t line) {
     if ((split_ >> line & 1) == 0) [[unlikely]]
       begin_pieces(line);
@@ -162,11 +164,11 @@ class Block {
   Records first_{};
 };
 
-/// The shadow of global memory for one launch; what nobody touches takes no room. Thread-safe: blocks come
-/// into being once, and are locked to be used.
+/// The shadow of global memory for one launch. Memory without accesses has no blocks. Thread-safe: each block
+/// is made once, and locked while it is used.
 class GlobalShadow {
  public:
-  /// `slabs` outlive the shadow.
+  /// `slabs` must outlive the shadow.
   GlobalShadow(const std::vector<Region>& regions, Slabs& slabs);
   ~GlobalShadow();
   GlobalShadow(const GlobalShadow&) = delete;
@@ -176,10 +178,13 @@ class GlobalShadow {
     Block* block;
     std::uint32_t line;
   };
-  /// The shadow of an address of a region; `hint` is the caller's, to find it faster.
+  // `hint` is the caller's state, which makes the search for the region of an address faster.
+
+  /// Prefetches the shadow of an address.
   void prefetch(std::uint64_t address, std::size_t& hint) const noexcept;
+  /// Returns the shadow of an address, which must be in a region; makes the block if it is missing.
   [[nodiscard]] Found find(std::uint64_t address, std::size_t& hint);
-  /// Nothing if the launch had no such region, or nobody touched what is near in it.
+  /// Returns the shadow of an address; nothing if no region holds it, or if its block has had no access.
   [[nodiscard]] std::optional<Found> touched(std::uint64_t address) const noexcept;
 
  private:
@@ -192,7 +197,7 @@ class GlobalShadow {
     return static_cast<std::size_t>((part.bytes + Block::bytes - 1) / Block::bytes);
   }
 
-  /// The part that holds an address.
+  /// The shadow of the region that holds an address.
   [[nodiscard]] const Part& part(std::uint64_t address, std::size_t& hint) const noexcept {
     if (hint >= parts_.size() || address - parts_[hint].begin >= parts_[hint].bytes) search(address, hint);
     return parts_[hint];

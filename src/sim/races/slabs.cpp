@@ -40,7 +40,8 @@ void Slabs::Corner::add(std::size_t least) {
     throw std::bad_alloc();
   }
   slabs.emplace_back(next);
-  if (large) ::madvise(next, left, MADV_HUGEPAGE);  // It is advice: without large pages it is slower.
+  if (large)
+    ::madvise(next, left, MADV_HUGEPAGE);  // Failure is harmless: without large pages it is only slower.
 }
 
 void* Slabs::take(std::size_t bytes) {

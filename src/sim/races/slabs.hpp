@@ -11,23 +11,24 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Memory for many small things that end together: what is remembered of a launch's accesses. It comes from
-/// the system in larger and larger pieces, and the system is asked to back the large ones by large pages:
-/// faults for 4 KiB at a time were a quarter of the time of gathers. Thread-safe.
+/// An arena for the many small records of a launch's accesses, which are freed together. It gets memory from
+/// the system in slabs of growing size, and asks for large pages for the large slabs: page faults of 4 KiB
+/// took a quarter of the time of gathers. Thread-safe.
 class Slabs {
  public:
   Slabs() = default;
   Slabs(const Slabs&) = delete;
   Slabs& operator=(const Slabs&) = delete;
 
-  /// So many bytes, aligned for anything. They are there until the Slabs end. Throws std::bad_alloc.
+  /// Returns `bytes` bytes, aligned for any type, which live as long as the Slabs. Throws std::bad_alloc.
   [[nodiscard]] void* take(std::size_t bytes);
 
  private:
   struct Free {
     void operator()(std::byte* slab) const noexcept;
   };
-  /// What some of the host's threads take from: others seldom wait for them.
+  /// One of several independent arenas, which host threads share out among themselves, so that they seldom
+  /// wait for each other.
   struct alignas(64) Corner {
     std::atomic_flag locked;
     std::byte* next = nullptr;

@@ -14,8 +14,8 @@ using Kind = Flow::Kind;
 
 constexpr std::string_view to_global_memory = "is stored to global memory by";
 
-/// Of the lanes of `mask` those in which the operand makes the result of a conjunction (or product) zero, of
-/// a disjunction ones, whatever the other operand is.
+/// Mask of the lanes in which the operand alone determines the result: 0 in a conjunction (or product), all
+/// ones in a disjunction.
 Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
   const bool zero = flow.kind == Kind::conjoins;
   if (flow.bytes == 0) return mask & (zero ? ~read_mask(warp, slot) : read_mask(warp, slot));
@@ -30,7 +30,7 @@ Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
   return found;
 }
 
-/// Whose shared memory the address is in.
+/// The place of a shared address in the memory of a CTA of the cluster; no owner if it is in none.
 SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
   if (const auto at = cta.shared_offset(address, bytes)) return {&cta, *at};
   for (std::uint32_t rank = 0; rank < cta.cluster.size(); ++rank) {
@@ -40,18 +40,19 @@ SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
   return {};
 }
 
-/// Of a byte of a lane's local memory.
+/// The key in Undefined::local_ of a byte of a lane's local memory.
 std::uint64_t local_key(std::uint32_t lane, std::uint64_t address) {
   return std::uint64_t{lane} << 32 | address;
 }
 
-/// Shared memory has been written with an undefined value.
+/// Marks bytes of shared memory as written with an undefined value.
 void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNumber origin) {
   for (std::uint32_t b = 0; b < bytes; ++b) owner.shadow()[offset + b] |= undefined;
   owner.cluster.origins().put(owner.in_cluster(offset), bytes, origin);
 }
 
-/// What follows the registers of a warp in which something is undefined from now on.
+/// Returns the warp's tracker, which is about to get undefined values: makes it if it is missing, and has
+/// Cta::run change to the loop that tracks.
 Undefined& following(Warp& warp) {
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
   if (!warp.undefined->any()) {
@@ -61,7 +62,8 @@ Undefined& following(Warp& warp) {
   return *warp.undefined;
 }
 
-/// What is made of `origin` matters in a lane at `place`, where it does what `how` says.
+/// Reports that a value computed from `origin` matters in a lane at `place`; `how` is its verb: "is stored to
+/// global memory by".
 void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
             std::string_view how) {
   const Program& program = *warp.program;
@@ -138,7 +140,7 @@ Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
   Found found{lanes_[number] & mask, origins_[number]};
   if (found.lanes == 0) return found;
   Origins& origins = warp.cta->cluster.origins();
-  // The first read of a register that nobody has written is what a report of it shows.
+  // A report of an unwritten register shows its first read.
   if (!origins[found.origin].read) found.origin = origins.number({number, true, place_, warp.cta, 0, 0});
   return found;
 }
@@ -223,7 +225,7 @@ void Undefined::before(Warp& warp, Mask mask) {
       }
       [[fallthrough]];
     case Kind::computes: found = any_of(warp, operands, flow.operands, mask); break;
-    default: return;  // lanes may have to wait for others first: see after()
+    default: return;  // the lanes may have to wait for other lanes first: see after()
   }
   give_all(warp, flow, mask, found);
   if (flow.kind == Kind::defines && flow.access != Flow::none && !local_.empty()) load(warp, flow, mask);
@@ -260,7 +262,7 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
     if (own.lanes != 0) value = {value.lanes | own.lanes, own.origin};
   });
   each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
-    // From where is an operand, too.
+    // The register that names the source lane is an operand, too.
     Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
     for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
     if (value.lanes != 0) found.origin = value.origin;
@@ -278,8 +280,8 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
   const bool of_warpgroup = flow.right == 0;
   Mask keeps = mask;
   if (of_warpgroup) keeps &= read_mask(warp, program.products[program.code[flow.last].aux].keeps_d);
-  // Lanes 4 i to 4 i + 3 hold row i, and with 16 rows row i + 8 (PTX ISA, the figures of mma's fragments);
-  // of b they hold column i, of the result columns 2 (lane % 4) and the next.
+  // Lanes 4 i to 4 i + 3 hold row i of a, and with 16 rows row i + 8 (PTX ISA, the figures of mma's
+  // fragments). They hold column i of b. A lane holds columns 2 (lane % 4) and the next one of the result.
   const std::uint32_t halves = of_warpgroup ? 2 : flow.packs ? flow.results : flow.results / 2U;
   Found found;
   std::array<Mask, 2> rows{};
@@ -288,7 +290,7 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
     for_lanes(each.lanes, [&](std::uint32_t lane) { rows[i % halves] |= 15U << lane / 4 * 4; });
     if (each.lanes != 0) found = each;
   }
-  std::array<Mask, 2> columns{};  // the even ones and the odd ones
+  std::array<Mask, 2> columns{};  // undefined in the even columns, and in the odd ones
   for (std::size_t i = 0; i < flow.right; ++i) {
     const Found each = of(warp, right[i], mask);
     for_lanes(each.lanes, [&](std::uint32_t lane) { columns[lane / 4 % 2] |= 0x11111111U << lane / 8; });
@@ -308,7 +310,7 @@ void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const numbers = registers(warp, flow);
   const Found from = of(warp, numbers[flow.results + flow.addresses], mask);
   Mask gets = 0;
-  // Of column lane / 4 the rows 2 (lane % 4) and the next, each of which four lanes hold.
+  // A lane gets rows 2 (lane % 4) and the next one of column lane / 4; four lanes hold each row.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t first = lane % 4 * 8 + lane / 8;
     gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
@@ -322,7 +324,8 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
   for (std::uint32_t i = 0; i < flow.operands; ++i) {
     const Found found = of(warp, values[i], mask);
     Mask to_global = 0;
-    // What is defined takes the place of what local memory has; shared memory's shadow does so by itself.
+    // A defined value clears the mark of the local memory it is stored to. The shadow of shared memory does
+    // so by itself.
     for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
       const bool is_undefined = (found.lanes >> lane & 1) != 0;
       std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
@@ -390,7 +393,7 @@ void Undefined::leave(Warp& warp, const Frame& frame, Mask mask) {
   Mask restores = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     if (!call(lane).undefined.empty()) restores |= 1U << lane;
-    // Who gets this piece of the stack next has not put into it what is there.
+    // The next call that gets this part of the stack must not inherit its marks.
     for (std::uint32_t b = 0; b < frame.bytes && !local_.empty(); ++b)
       local_.erase(local_key(lane, warp.program->stack_begin + call(lane).top + b));
   });
@@ -424,7 +427,7 @@ void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::strin
   const Found found = of(warp, number, mask);
   if (found.lanes == 0) return;
   const Origin origin = warp.cta->cluster.origins()[found.origin];
-  // Once is enough.
+  // One report for the register is enough.
   give(number, found.lanes, 0, 0);
   if (origin.number != 0) give(origin.number, found.lanes, 0, 0);
   for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, place_, origin, how); });
@@ -436,7 +439,7 @@ void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, 
 }
 
 void follow_call(Warp& warp, const Frame& frame, Mask mask) {
-  // Where there are such registers warp.undefined is there, too: see begin_undefined().
+  // If a register can be unwritten, warp.undefined exists: see begin_undefined().
   if (!warp.undefined || (!warp.undefined->any() && frame.unwritten.empty())) return;
   Undefined& undefined = following(warp);
   for (const RegisterNumber number : frame.numbers) {

@@ -1,12 +1,14 @@
 #pragma once
 
-/// Values that nobody has defined, followed through the registers of a warp: of a register that no
-/// instruction has written, or loaded from shared memory that nobody has written. What comes of one is
-/// reported where it matters: where it decides whether something is done, is an address or another operand of
-/// an instruction that acts, or goes to global memory. What is thrown away is not.
+/// Tracks uninitialised values through the registers of a warp. A value is uninitialised (here: undefined) if
+/// it comes from a register that no instruction has written, or from shared memory that no thread or copy has
+/// written. A value computed from an undefined one is reported only where it matters: where it decides
+/// whether something is done, is an address or another operand of an instruction with side effects, or is
+/// stored to global memory. An undefined value that the kernel discards is not reported.
 ///
-/// A register is undefined as a whole, lane by lane; one of which a part is defined counts as defined. While
-/// a warp has none that is undefined, nothing of this costs anything: Cta::run has a loop for either case.
+/// Each lane of a register is undefined as a whole; a lane of which a part is defined counts as defined. A
+/// warp without undefined values pays nothing for the tracking: Cta::run has a loop for each of the two
+/// cases.
 #include "sim/program/flow.hpp"
 #include "sim/warp/warp.hpp"
 
@@ -24,31 +26,33 @@ namespace sim {
 struct Target;
 struct Party;
 
-/// What made a value undefined.
+/// The cause of an undefined value: a register that no instruction has written, or a load.
 struct Origin {
-  RegisterNumber number = 0;  ///< the register that nobody has written; 0: a load
-  bool read = false;          ///< at `place`; else it has not been read yet
-  std::uint32_t place = 0;    ///< of the load, or of the first read of the register
-  Cta* cta = nullptr;         ///< a load: by whom …
+  RegisterNumber number = 0;  ///< the register that no instruction has written; 0: a load
+  bool read = false;          ///< whether `place` is set: a register has none until it is read
+  std::uint32_t place = 0;    ///< the load's, or the register's first read
+  Cta* cta = nullptr;         ///< loads: CTA of the thread that loads
   std::uint32_t thread = 0;
-  std::uint64_t address = 0;  ///< … and where from
+  std::uint64_t address = 0;  ///< loads: shared address
 };
 
-/// Of a cluster: the origins of all undefined values, and of those that its shared memory holds.
+/// The origins of all undefined values of a cluster, and the origin of each undefined byte of its shared
+/// memory.
 class Origins {
  public:
   void clear();
-  /// The number of an origin; one by another thread at the same place is the same.
+  /// Returns the number of an origin. Origins of several threads at one place share a number.
   OriginNumber number(const Origin& origin);
   [[nodiscard]] const Origin& operator[](OriginNumber number) const { return all_[number]; }
-  /// Of bytes of shared memory (Cta::in_cluster) whose shadow is `undefined`.
+  /// Records the origin of bytes of shared memory, whose shadow is `undefined`. `at` is an offset that
+  /// Cta::in_cluster() returns.
   void put(std::uint64_t at, std::uint32_t bytes, OriginNumber origin);
   [[nodiscard]] OriginNumber at(std::uint64_t at) const;
 
  private:
   std::vector<Origin> all_;
   std::map<std::pair<RegisterNumber, std::uint32_t>, OriginNumber> numbers_;
-  std::unordered_map<std::uint64_t, OriginNumber> stored_;  ///< by words
+  std::unordered_map<std::uint64_t, OriginNumber> stored_;  ///< by word of shared memory
 };
 
 class Undefined {
@@ -57,37 +61,37 @@ class Undefined {
 
   /// Whether any register, or byte of local memory, is undefined in some lane.
   [[nodiscard]] bool any() const noexcept { return count_ != 0 || !local_.empty(); }
-  /// Of all lanes those that are undefined.
+  /// Mask of the lanes in which the register is undefined.
   [[nodiscard]] Mask lanes_of(RegisterNumber number) const noexcept { return lanes_[number]; }
-  /// Of the lanes of `mask` those of `undefined` become so, the others are defined.
+  /// Marks the register undefined in the lanes of `mask` that are in `undefined`, and defined in the other
+  /// lanes of `mask`.
   void give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin);
-  /// All that these lanes have is taken for defined.
+  /// Marks every register and all local memory of these lanes as defined.
   void forget(Mask mask);
 
-  /// Before the micro-operation at warp.pc, which lanes of `mask` execute.
+  /// Called before the lanes of `mask` execute the micro-operation at warp.pc.
   void before(Warp& warp, Mask mask);
-  /// After the one at `pc`, by the lanes of `mask` that it has not sent elsewhere.
+  /// Called after the micro-operation at `pc`; `mask` has the lanes that it has not sent to another place.
   void after(Warp& warp, std::uint32_t pc, Mask mask);
-  /// Shuffles of lanes that have met: lane i gets what lane from[i] has.
+  /// A shuffle of lanes that have met: lane i takes over the state of lane from[i].
   void shuffle(Warp& warp, std::span<const Party> parties, const std::array<std::uint8_t, lanes>& from);
-  /// A recursive function returns: its caller has its registers again.
+  /// A recursive function returns: the state of its caller's registers is restored.
   void leave(Warp& warp, const Frame& frame, Mask mask);
-  /// Arguments and results of calls are copied.
+  /// A call copies an argument or a result in local memory.
   void copy(Warp& warp, const LocalCopy& copied, Mask mask);
-  /// An operand of a stmatrix is stored by lane `lane`: `bytes` of it at `offset` of the owner's shared
-  /// memory.
+  /// Lane `lane` stores `bytes` bytes of an operand of a stmatrix at `offset` of the owner's shared memory.
   void store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner, std::uint32_t offset,
                    std::uint32_t bytes);
 
-  /// Lanes in which something is undefined, and what made it so.
+  /// The lanes in which a value is undefined, and its origin.
   struct Found {
     Mask lanes = 0;
     OriginNumber origin = 0;
   };
-  // Of the present instruction, whose handler follows it.
+  // For handlers that track their own instruction: its operands and results.
   [[nodiscard]] Found operand(Warp& warp, std::uint32_t operand, Mask mask);
   void give_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
-  /// It goes to global memory.
+  /// The operand is stored to global memory.
   void operand_matters(Warp& warp, std::uint32_t operand, Mask mask);
 
  private:
@@ -102,12 +106,12 @@ class Undefined {
   void multiply(Warp& warp, const Flow& flow, Mask mask);
   void transpose(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);
-  /// What `load` takes from local memory.
+  /// An ld: a result is undefined if it comes from local memory of which every byte is undefined.
   void load(Warp& warp, const Flow& flow, Mask mask);
-  /// It matters that lanes of `mask` of the register are undefined: `how` says why.
+  /// Reports the lanes of `mask` in which the register is undefined; `how` says why the value matters.
   void matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how);
 
-  std::uint32_t place_ = 0;            ///< of the instruction that is looked at
+  std::uint32_t place_ = 0;            ///< the present instruction's
   std::vector<Mask> lanes_;            ///< by register
   std::vector<OriginNumber> origins_;  ///< by register, where it has undefined lanes
   std::size_t count_ = 0;              ///< registers with undefined lanes
@@ -115,21 +119,22 @@ class Undefined {
       local_;  ///< undefined bytes of local memory, by local_key()
 };
 
-/// A recursive function is called: it has registers of its own, of which none may be written.
+/// A recursive function is called: its registers begin unwritten.
 void follow_call(Warp& warp, const Frame& frame, Mask mask);
 
-/// A CTA begins: the warp's registers that may be read before they are written are undefined.
+/// A CTA begins: the registers of the warp that may be read before they are written become undefined.
 void begin_undefined(Warp& warp);
 
-/// Lane `lane` executes a load of `count` results of `bytes` bytes each from shared memory, of which somebody
-/// may not have written some.
+/// Lane `lane` loads `count` results of `bytes` bytes each from shared memory that may be uninitialised in
+/// part.
 void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count);
-/// Result `result` of the load is undefined in lane `lane` if none of the bytes, `count` pieces of `bytes`
-/// bytes at `pieces` of the memory of `owner`, has been written.
+/// Marks result `result` of a load undefined in lane `lane` if none of its bytes has been written: `count`
+/// pieces of `bytes` bytes each, at the offsets `pieces` of the shared memory of `owner`.
 void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
                    const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes);
 
-/// A bulk store takes bytes to global memory that are `undefined` at `offset` of its owner's shared memory.
+/// Reports a bulk store to global memory of bytes that are `undefined` at `offset` of the owner's shared
+/// memory.
 void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset);
 
 }  // namespace sim

@@ -26,7 +26,8 @@ void Warp::jump(Mask mask, std::uint32_t target) {
     pc = target;
     return;
   }
-  // Those who stay stand at the next instruction; the ones with the smaller counter go first.
+  // The remaining lanes are at the next instruction; of the two groups, the one with the smaller pc goes
+  // first.
   groups.push_back({mask, target, {}});
   active &= ~mask;
   update_join();
@@ -41,7 +42,7 @@ bool Warp::gather(Mask mask, Mask members) {
 }
 
 void Warp::require_way_on(Mask mask, Mask members, Mask missing) const {
-  // Those that have come to this instruction before will execute it with these.
+  // Lanes that came to this instruction before will execute it together with these.
   for (const Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp && group.pc == here() && group.wait.detail == members)
       mask |= group.mask;
@@ -80,7 +81,7 @@ void Warp::retire(Mask mask) {
   live &= ~mask;
   active &= ~mask;
   if (active == 0) running = false;
-  // Those who wait for lanes of this warp look again: the exited ones are no longer asked for.
+  // Lanes that wait for lanes of this warp check again, because they need not wait for exited lanes.
   for (Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp || group.wait.kind == Wait::Kind::assembly) group.wait = {};
   }
@@ -93,8 +94,8 @@ bool Warp::choose() {
   const auto meets = [](const Group& group) {
     return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
   };
-  // Two that wait, each for others, are of different meetings at one instruction: together they would only
-  // wait again.
+  // Two groups that wait at one instruction for different lanes belong to different meetings: merged they
+  // would only wait again.
   const auto strangers = [](const Group& a, const Group& b) {
     return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
            (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;

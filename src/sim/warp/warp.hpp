@@ -1,6 +1,6 @@
 #pragma once
 
-/// A warp's state: registers for 32 lanes, and groups of lanes that stand at the same instruction.
+/// The state of a warp: registers for 32 lanes, and groups of lanes at the same instruction.
 #include "check/rules.hpp"
 #include "sim/program/program.hpp"
 
@@ -22,12 +22,12 @@ struct Wait {
     mbarrier,   ///< shared address `what`, parity `detail`
     barrier,    ///< CTA barrier `what`
     warp,       ///< lanes `what` of the warp, members of the mask `detail`
-    assembly,   ///< the rest of the warp at barrier `what` (Assembly), before the warp has arrived there
+    assembly,   ///< the other lanes of the warp, to arrive together at barrier `what` (Assembly)
     cluster,    ///< the cluster's barrier
-    registers,  ///< setmaxnreg.inc to `what` of them
+    registers,  ///< setmaxnreg.inc to `what` registers
     products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
-    held,       ///< about to access a peer's shared memory, which happens as late as it may
-    yielded,    ///< ready, but others go first
+    held,       ///< about to access a peer's shared memory, which the scheduler delays as long as it may
+    yielded,    ///< ready, but other threads go first
   };
   Kind kind = Kind::none;
   std::uint32_t what = 0;
@@ -40,26 +40,26 @@ struct Group {
   Wait wait;
 };
 
-/// Lanes of one instruction that meet others (shfl and the like).
+/// The lanes at one instruction that meet lanes at other ones (shfl, vote, …).
 struct Party {
   std::uint32_t pc = 0;
   Mask lanes = 0;
 };
 
-// Calls of functions that are not inlined: where each lane returns to, and the frames of functions that call
-// themselves.
+// Calls of functions that are not inlined: the return address of each lane, and the frames of recursive
+// functions.
 
-/// Calls of a lane that may be open at a time.
+/// The most calls of a lane that may be open at a time.
 inline constexpr std::size_t most_calls = 1024;
-/// Local memory of a lane for the frames of recursive functions.
+/// Local memory of a lane for the frames of recursive functions, in bytes.
 inline constexpr std::uint32_t stack_bytes = 16 * 1024;
 
 struct Activation {
   std::uint32_t return_pc = 0;
-  std::uint32_t top = 0;  ///< of the stack, which the return gives back
+  std::uint32_t top = 0;  ///< top of the stack before the call, to which the return resets it
   /// Values of a recursive function's registers before this call: 8 bytes each, the frame's address last.
   std::vector<std::uint64_t> saved;
-  /// Those of the saved registers that were uninitialised.
+  /// The saved registers that were uninitialised.
   std::vector<UndefinedRegister> undefined;
 };
 
@@ -80,61 +80,61 @@ struct Warp {
   Cta* cta = nullptr;
   const Program* program = nullptr;
   std::byte* registers = nullptr;
-  std::byte* local = nullptr;  ///< lane · local_bytes
+  std::byte* local = nullptr;  ///< lane i begins at i · local_bytes
   std::uint32_t index = 0;
   Mask live = 0;  ///< lanes that have not exited
 
-  // The running group, and the others in no order.
+  // The running group: `active` and `pc`. The other groups are in `groups`, in no order.
   Mask active = 0;
-  std::uint32_t pc = 0;  ///< of the next instruction
+  std::uint32_t pc = 0;  ///< micro-operation that runs next
   bool running = false;
-  std::uint32_t join = ~0U;  ///< least counter of another ready group: where the running one gives way
+  std::uint32_t join = ~0U;  ///< least pc of the other ready groups: there the running group gives way
   std::vector<Group> groups;
   std::unique_ptr<CallStack> calls;            ///< null until the first call
   bool timed_out = false;                      ///< the next try_wait may report failure, once
   std::vector<std::uint32_t> gave_up;          ///< try_waits that have failed since they last succeeded
-  std::array<std::uint32_t, 16> reductions{};  ///< of bar.red at each CTA barrier: threads that said yes …
-  std::array<std::uint32_t, 16> reduced{};     ///< … of how many
-  Mask cluster_arrived = 0;                    ///< at the cluster's barrier, in its present phase
-  Mask cluster_passed = 0;           ///< its phase has completed, and they have not waited for it yet
-  std::uint32_t registers_each = 0;  ///< of a thread, as setmaxnreg says; 0: setmaxnreg has no effect
+  std::array<std::uint32_t, 16> reductions{};  ///< bar.red, by CTA barrier: threads with a true predicate …
+  std::array<std::uint32_t, 16> reduced{};     ///< … among this many threads
+  Mask cluster_arrived = 0;  ///< lanes that have arrived in the present phase of the cluster's barrier
+  Mask cluster_passed = 0;   ///< lanes whose phase of it has completed, and that have not waited for it yet
+  std::uint32_t registers_each = 0;  ///< registers of a thread under setmaxnreg; 0: setmaxnreg has no effect
   std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
-  std::unique_ptr<Undefined> undefined;       ///< null until some register may be
-  bool changes_loop = false;                  ///< Cta::run is to go on in its other loop
-  std::uint32_t steps = 0;                    ///< arrivals at barriers, of whatever kind
-  std::uint32_t at_barriers = 0;              ///< CTA barriers that the warp has ever arrived at, a bit each
-  Mask released = 0;                          ///< lanes whose next access to a peer is not held again
+  std::unique_ptr<Undefined> undefined;       ///< null until some register may be undefined
+  bool changes_loop = false;                  ///< Cta::run must continue in its other loop
+  std::uint32_t steps = 0;                    ///< arrivals at barriers of any kind
+  std::uint32_t at_barriers = 0;  ///< CTA barriers at which the warp has ever arrived, one bit each
+  Mask released = 0;              ///< lanes whose next access to a peer is not delayed again
 
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
-  /// Index into Program::place of the present instruction.
+  /// The present instruction's index into Program::place.
   [[nodiscard]] std::uint32_t place() const noexcept { return program->places[here()]; }
   /// The number of a lane's thread in its CTA.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
   /// Reports what a lane does at the present instruction; see Cta::report.
   void report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
               std::string_view remedy = {}) const;
-  /// Reports, and stops the CTA; where the launch goes on after the rule, leaves the instruction by Skip.
+  /// Reports, and stops the CTA; if the launch goes on after the rule, throws Skip instead.
   [[noreturn]] void fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
   /// Reports a violation after which no thread can go on, and stops the CTA.
   [[noreturn]] void stop(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
 
-  /// Splits the lanes of `mask` off the running group, to stand at `at` under `wait`; stops the group if
-  /// none is left.
+  /// Splits the lanes of `mask` off the running group, to wait at `at` for `wait`. The group stops running if
+  /// no lane is left.
   void park(Mask mask, std::uint32_t at, Wait wait);
-  /// The lanes of `mask` go on at `target`; others of the running group stay where they are.
+  /// The lanes of `mask` go on at `target`; the other lanes of the running group keep their place.
   void jump(Mask mask, std::uint32_t target);
-  /// Whether all lanes of `members` that have not exited are in `mask`; else those of `mask` wait for them at
-  /// the present instruction.
+  /// Returns whether `mask` has all lanes of `members` that have not exited. If not, the lanes of `mask` wait
+  /// at the present instruction for the missing ones.
   [[nodiscard]] bool gather(Mask mask, Mask members = all_lanes);
-  /// Reports, and stops the CTA, if lanes of `missing`, for which those of `mask` are about to wait, wait for
-  /// these themselves, at another instruction or with another mask of members.
+  /// The lanes of `mask` are about to wait for the lanes of `missing`. Reports, and stops the CTA, if lanes
+  /// of `missing` already wait for lanes of `mask` at another instruction or with another mask of members.
   void require_way_on(Mask mask, Mask members, Mask missing) const;
-  /// Takes exited lanes away.
+  /// The lanes of `mask`, of the running group, have exited. Lanes that wait for them check again.
   void retire(Mask mask);
   void update_join();
-  /// Makes the groups ready whose wait satisfies `ended`.
+  /// Makes those groups ready for whose wait `ended` is true.
   template <typename Ended>
   void wake(const Ended& ended) {
     for (Group& group : groups) {
@@ -142,17 +142,17 @@ struct Warp {
     }
     update_join();
   }
-  /// Makes ready groups with one counter one group, and runs the one with the least. False if all wait.
+  /// Merges ready groups with equal pc, and selects the group with the least pc to run. Returns false if all
+  /// groups wait.
   bool choose();
 };
 
-/// Barriers at which the lanes of a warp may come together from different instructions: CTA barrier i is i.
+/// Barriers at which the lanes of a warp may arrive from different instructions. CTA barrier i has number i.
 enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
 
-/// Assembles a warp at a barrier without .aligned: each lane waits for all lanes of its warp that have not
-/// exited, and only then has the warp arrived. False if lanes are missing; the lanes of `mask` are parked
-/// then. Where all are there, calls visit(group) for each group of lanes that came before: it says where they
-/// go on, and what they wait for.
+/// Assembles a warp at a barrier without .aligned: the warp arrives once all its lanes that have not exited
+/// are there. If lanes are missing, parks the lanes of `mask` and returns false. Else calls visit(group) for
+/// each group of lanes that came before: `visit` sets where the group goes on, and for what it waits.
 template <typename Visit>
 bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) {
   const auto here = [&](const Group& group) {
@@ -172,8 +172,8 @@ bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) 
   return true;
 }
 
-/// Lane values of a slot. Types of up to 32 bits live in 4 bytes a lane, sign- or zero-extended when written
-/// and cut when read.
+/// The value of a lane in a slot. Types of up to 32 bits take 4 bytes a lane; put() sign- or zero-extends
+/// them, get() truncates.
 template <typename T>
 [[nodiscard]] inline T get(const std::byte* slot, std::uint32_t lane) noexcept {
   if constexpr (sizeof(T) == 8) {
@@ -196,7 +196,7 @@ inline void put(std::byte* slot, std::uint32_t lane, T value) noexcept {
   }
 }
 
-/// The predicate at `slot`, a bit a lane.
+/// The predicate at `slot`, one bit per lane.
 [[nodiscard]] inline Mask& predicate(Warp& warp, Slot slot) noexcept {
   return *reinterpret_cast<Mask*>(warp.registers + slot);
 }
@@ -205,12 +205,12 @@ inline void put(std::byte* slot, std::uint32_t lane, T value) noexcept {
 [[nodiscard]] inline Mask read_mask(const Warp& warp, Slot slot) noexcept {
   return *reinterpret_cast<const Mask*>(warp.registers + (slot & ~1U)) ^ (0U - (slot & 1U));
 }
-/// Gives the lanes of `mask` their bits of `value`.
+/// Sets the bits of the predicate at `slot` in the lanes of `mask` to those of `value`.
 inline void write_mask(Warp& warp, Slot slot, Mask mask, Mask value) noexcept {
   Mask& p = predicate(warp, slot);
   p = (p & ~mask) | (value & mask);
 }
-/// Gives one lane its answer.
+/// Sets the bit of one lane of the predicate at `slot`.
 inline void write_lane(Warp& warp, Slot slot, std::uint32_t lane, bool value) noexcept {
   write_mask(warp, slot, 1U << lane, value ? all_lanes : 0U);
 }
@@ -220,7 +220,7 @@ inline void for_lanes(Mask mask, const Visit& visit) {
   for (; mask != 0; mask &= mask - 1) visit(first_lane(mask));
 }
 
-/// Calls visit(key, lanes) for the lanes of `mask` that have the same key(lane), group by group.
+/// Groups the lanes of `mask` by key(lane), and calls visit(key, lanes) for each group.
 template <typename Key, typename Visit>
 inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
   while (mask != 0) {
@@ -232,7 +232,7 @@ inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
   }
 }
 
-// The lanes do not depend on each other, whichever slots an operation reads and writes.
+// Tells the compiler that the lanes of an operation do not depend on each other, whichever slots it uses.
 #if defined(__clang__)
 #define TMAJIT_SIM_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -259,14 +259,14 @@ void apply(Warp& warp, const MicroOp& op, Mask mask) {
   (std::index_sequence_for<S...>{});
 }
 
-/// The handler of d = operation(…) for `operands` operands of one type, T, which is the result's too.
+/// The handler of d = operation(…) with `operands` operands; they and the result have type T.
 template <auto operation, typename T, std::size_t operands>
 constexpr Handler uniform = []<std::size_t... I>(std::index_sequence<I...>) -> Handler {
   return &apply<operation, T, std::enable_if_t<(I >= 0), T>...>;
 }
 (std::make_index_sequence<operands>{});
 
-/// The operand as it is, or cut or extended to the result's type.
+/// Returns the operand; apply() truncates or extends it to the result's type.
 inline constexpr auto keep = [](auto a) { return a; };
 /// Copies a predicate, complemented where 1 has been added to its slot.
 inline void move_predicate(Warp& warp, const MicroOp& op, Mask mask) {
