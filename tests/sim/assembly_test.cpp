@@ -1,5 +1,5 @@
-/// Barriers without .aligned: the lanes of a warp come to them one by one, and the warp arrives with its
-/// last.
+/// Barriers without .aligned: the lanes of a warp come to them one by one, and the warp arrives with its last
+/// lane.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -18,8 +18,8 @@ Shape warps(std::uint32_t count) {
           .options = {.mode = any_mode(), .seed = GENERATE(1U, 2U, 3U)}};
 }
 
-/// %p2: the lane is odd. %r11: the thread's word of shared memory, %r12 that of a lane of the other kind in
-/// the next warp of two, %rd3 its word of global memory.
+/// %p2: the lane is odd. %r11: the thread's word of shared memory. %r12: the word of a lane of the other
+/// parity in the next of two warps. %rd3: the thread's word of global memory.
 const std::string begin = registers + element +
                           "and.b32 %r10, %r1, 1;\nsetp.ne.u32 %p2, %r10, 0;\nshl.b32 %r11, %r1, 2;\n"
                           "add.u32 %r11, %r11, %r5;\nxor.b32 %r12, %r1, 33;\nshl.b32 %r12, %r12, 2;\n"
@@ -31,12 +31,12 @@ void expect_exchanged(const Outcome& outcome) {
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == (i ^ 33));
 }
 
-/// Even lanes come to the barrier first, odd lanes by a detour.
+/// Even lanes come to the barrier first, odd lanes later by other code.
 std::string by_a_detour(const std::string& barrier) {
   return begin + "@%p2 bra B;\nA:\nst.shared.u32 [%r11], %r1;\n" + barrier + exchange + "ret;\nB:\nbra A;";
 }
 
-/// Each kind of lanes has a barrier of its own.
+/// Even and odd lanes have a barrier each.
 std::string by_two_ways(const std::string& even, const std::string& odd, const std::string& then = exchange) {
   return begin + "st.shared.u32 [%r11], %r1;\n@%p2 bra B;\n" + even + "bra C;\nB:\n" + odd + "C:\n" + then +
          "ret;";
@@ -53,7 +53,8 @@ TEST_CASE("a warp arrives at a barrier without .aligned when its last lane does"
 }
 
 TEST_CASE("lanes arrive without waiting for other warps, but not for their own") {
-  // The first warp's lanes say that they have written by two instructions; the second's wait.
+  // The lanes of the first warp arrive by two instructions after their writes; the lanes of the second warp
+  // wait.
   const std::string wait = "setp.ge.u32 %p3, %r1, 32;\n@%p3 bra W;\n";
   const auto pass_on = [&](const std::string& first, const std::string& second) {
     return begin + "st.shared.u32 [%r11], %r1;\n" + wait + "@%p2 bra B;\n" + first + "ret;\nB:\n" + second +
@@ -80,7 +81,7 @@ TEST_CASE("a reduction at a barrier without .aligned counts the lanes of all ins
                            popc("!%p4") + "C:\nst.global.u32 [%rd3], %r13;\nret;";
   const Outcome outcome = run(body, warps(2));
   expect_clean(outcome);
-  // Even lanes below 40, odd lanes from there on.
+  // True for even lanes below 40, and for odd lanes from 40 on.
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == 20 + 12);
 }
 

@@ -27,7 +27,7 @@ constexpr std::uint32_t pair(std::uint32_t low, std::uint32_t high) {
 
 }  // namespace
 
-TEST_CASE("atomics of halves give what was there, and keep subnormal values") {
+TEST_CASE("atomics of halves return the old value, and keep subnormal values") {
   // 1 + 2 and 0.5 + 1 in f16; the least subnormal twice.
   const auto f16 = words_after(
       "ld.global.u32 %x1, [%rd1+4];\natom.global.add.noftz.f16x2 %x2, [%rd1], %x1;\nst.global.u32 [%rd1+8], "
@@ -53,7 +53,7 @@ TEST_CASE("atomics of halves give what was there, and keep subnormal values") {
   CHECK(shared[1] == pair(0x4000, 0xc000));
 }
 
-TEST_CASE("sums of f32 lose subnormal values in global memory, and keep them in shared memory") {
+TEST_CASE("sums of f32 flush subnormal values in global memory, and keep them in shared memory") {
   const std::string sums =
       "ld.global.f32 %f1, [%rd1];\nst.shared.f32 [%r5], %f1;\natom.global.add.f32 %f2, [%rd1], %f1;\n"
       "atom.shared.add.f32 %f3, [%r5], %f1;\nred.shared.add.f32 [%r5], %f1;\nld.shared.f32 %f4, [%r5];\n"
@@ -63,8 +63,8 @@ TEST_CASE("sums of f32 lose subnormal values in global memory, and keep them in 
   CHECK(small[1] == 5);
   CHECK(small[2] == 15);
   CHECK(words_after(sums, {bits(1.5F)})[0] == bits(3.0F));
-  // The least normal number less a subnormal one, and two normal ones with a subnormal difference, as an H200
-  // has them.
+  // The smallest normal number minus a subnormal one, and two normal numbers with a subnormal difference;
+  // results as on an H200.
   const std::string differences =
       "ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1+4];\nst.shared.f32 [%r5], %f1;\n"
       "atom.global.add.f32 %f3, [%rd1], %f2;\nred.shared.add.f32 [%r5], %f2;\nld.shared.f32 %f4, [%r5];\n"
@@ -179,7 +179,7 @@ TEST_CASE("testp, of every kind of number") {
   CHECK(said("notanumber", "f64", "%fd1", 0x7ff0000000000001));
 }
 
-TEST_CASE("alloca gives each thread memory of its own, which stackrestore takes back") {
+TEST_CASE("alloca gives each thread memory of its own, which stackrestore frees") {
   const std::string twice =
       "stacksave.u64 %w1;\nalloca.u64 %w2, 40, 16;\nand.b64 %w3, %w2, 15;\ncvt.u32.u64 %x1, %w3;\n"
       "st.local.u32 [%w2+36], %r1;\nalloca.u64 %w4, 8;\nst.local.u32 [%w4], 77;\nld.local.u32 %x2, "

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::byte untouched{0xcd};
 
-/// Bytes of the first tile's image that are not what `layout` says of them. Elements outside the tensor hold
-/// zeros.
+/// Counts the bytes of the first tile's image that differ from the element that `layout` has there. Elements
+/// outside the tensor hold zeros.
 std::uint32_t differences(const BoxLayout& layout, const TensorMapSpec& map, std::span<const std::byte> image,
                           std::span<const std::byte> tensor) {
   std::uint32_t wrong = 0;

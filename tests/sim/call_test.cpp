@@ -1,5 +1,4 @@
-/// Functions that are called: as NVRTC leaves them, with registers as parameters, recursive; printf and
-/// assert.
+/// Called functions: as NVRTC compiles them, with registers as parameters, recursive; printf and assert.
 #include "sim/cuda_support.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -120,7 +119,7 @@ TEST_CASE("parameters and results in registers") {
       1,
       ".func (.reg .b32 r) weigh (.reg .b32 a, .reg .b32 b)\n{\nmul.lo.u32 r, a, b;\nret;\n}\n"
       ".func nothing ()\n{\n}\n"
-      // 1 + … + n, by itself.
+      // 1 + … + n, by recursion.
       ".func (.reg .b32 r) sum (.reg .b32 n)\n{\n.reg .pred %q; .reg .b32 %m, %s;\nmov.u32 r, 0;\n"
       "setp.eq.u32 %q, n, 0;\n@%q ret;\nsub.u32 %m, n, 1;\ncall (%s), sum, (%m);\nadd.u32 r, %s, "
       "n;\nret;\n}\n"));
@@ -175,7 +174,7 @@ extern "C" __global__ void k(int* out) {
   CHECK(outcome.reports[0].found == "assertion `out != nullptr' failed in k, file.cu:12");
 }
 
-TEST_CASE("calls that are refused") {
+TEST_CASE("unsupported calls are refused") {
   const auto refusal = [](const std::string& body, const std::string& before) {
     return tests::refusal(tests::module_of(body, 1, before));
   };
@@ -234,7 +233,7 @@ extern "C" __global__ void k(int* out) {
   }
 }
 
-TEST_CASE("an indirect call of what is no function is reported") {
+TEST_CASE("an indirect call of an address without a function is reported") {
   const std::string f = ".func f () { ret; }\n";
   const auto sim = make_sim_device();
   const auto kernel = sim->kernels().load(tests::module_of(

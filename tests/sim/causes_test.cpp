@@ -1,4 +1,4 @@
-/// The first report is the mistake, not what comes of it: in all modes, with several seeds.
+/// The first report is the mistake, not one of its consequences: in all modes, with several seeds.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -67,7 +67,7 @@ void in_all_ways(const std::string& body, std::uint32_t threads, const Visit& vi
   }
 }
 
-/// Every run reports first what has `words` in it, of one of the rules.
+/// The first report of every run is of one of the rules, and its text contains `words`.
 void expect_cause(const std::string& body, const std::vector<std::string>& rules, const std::string& words,
                   std::uint32_t threads = 96) {
   in_all_ways(body, threads, [&](const Outcome& outcome) {
@@ -84,7 +84,7 @@ void expect_silence(const std::string& body, std::uint32_t threads = 96) {
 
 }  // namespace
 
-TEST_CASE("rings that are right stay silent") {
+TEST_CASE("correct rings have no reports") {
   expect_silence(Ring{}.text());
   Ring leaders;
   leaders.empty_count = "2";
@@ -112,7 +112,7 @@ TEST_CASE("a parity that never flips is named at its wait") {
   expect_cause(producer.text(), {"mbarrier.parity"}, "shared address 0x410");
   Ring consumer;
   consumer.consumer_flip = "";
-  // Where no read shows it the arrivals do: those of a thread that runs a turn ahead.
+  // If no read shows the mistake, the arrivals of a thread that runs a turn ahead do.
   in_all_ways(consumer.text(), 96, [](const Outcome& outcome) {
     REQUIRE_FALSE(outcome.reports.empty());
     const Report& first = outcome.reports.front();
@@ -182,7 +182,7 @@ TEST_CASE("the report of a deadlock begins with the barrier that lacks arrivals"
   never.after_read = "";
   expect_cause(never.text(), {"deadlock"}, "lacks 64 of 64 arrivals: no thread has ever arrived at it");
   in_all_ways(full.text(), 96, [](const Outcome& outcome) {
-    // The list begins with it, before the warps that wait at the exit.
+    // The list of waits begins with this barrier, before the warps that wait at the exit.
     const std::string& found = outcome.reports.front().found;
     CHECK(found.find("at shared address 0x400 for") < found.find("wait at barrier 0"));
   });
@@ -218,7 +218,7 @@ TEST_CASE("a stage that is released twice in a turn is named at the arrival") {
   expect_cause(without.text(), {"mbarrier.arrivals"}, "it has not waited for any mbarrier");
 }
 
-TEST_CASE("a barrier for too few or too many threads is named before what comes of it") {
+TEST_CASE("a barrier for too few or too many threads is named before its consequences") {
   const auto body = [](const std::string& count) {
     // Each of four warps writes its words, and reads those of the next warp.
     return registers +
@@ -270,7 +270,7 @@ TEST_CASE("a missing barrier before a bulk store is named as such, once") {
 }
 
 TEST_CASE("ten stores of one missing wait are one report, of the missing wait or the missing barrier") {
-  // A thread stores; both warps then write again, behind a barrier or not, and behind a wait or not.
+  // A thread stores. Both warps then write again, with or without a barrier and a wait in between.
   const auto body = [](const std::string& wait, const std::string& barrier) {
     const auto writes = [](const std::string& value) {
       std::string text;
@@ -298,7 +298,7 @@ TEST_CASE("ten stores of one missing wait are one report, of the missing wait or
     const Report& first = outcome.reports.front();
     CHECK(first.rule.starts_with("race.shared-"));
     CHECK_THAT(first.expected, ContainsSubstring("barrier"));
-    // The other warp's writes come before the store or behind it: nothing orders them either way.
+    // Nothing orders the other warp's writes and the store.
     CHECK(outcome.reports.size() <= 2);
   });
 }

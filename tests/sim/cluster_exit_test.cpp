@@ -1,5 +1,5 @@
-/// CTAs that exit while peers may still use their shared memory, in every order; waits that a fence makes
-/// acquire; loads over what threads wrote.
+/// CTAs that exit while peers may still use their shared memory, in every order; relaxed waits with a fence;
+/// loads over memory that threads wrote.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -16,7 +16,7 @@ struct Case {
   std::string rule;  ///< rule of the first report; empty: the kernel is correct
 };
 
-/// In every mode with three seeds.
+/// Runs a kernel in every mode with three seeds.
 void check(const std::vector<Case>& cases, std::uint32_t cluster = 4) {
   for (const Case& each : cases) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
@@ -115,7 +115,7 @@ TEST_CASE("a CTA may exit when the copies that it has sent have read its shared 
            "[%r12];\n" +
            end + "ret;";
   };
-  // To the CTA that this one has its bytes from: they have been read.
+  // An arrival at the CTA from which this one has its bytes: it has read them.
   const std::string back =
       "add.u32 %r15, %r2, %r3;\nsub.u32 %r15, %r15, 1;\nrem.u32 %r15, %r15, %r3;\nadd.u32 %r16, %r5, 8;\n"
       "mapa.shared::cluster.u32 %r16, %r16, %r15;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, "
@@ -149,7 +149,7 @@ TEST_CASE("a relaxed wait and a fence acquire") {
          {"relaxed", received("relaxed.cluster", ""), "race.shared-"}});
 }
 
-TEST_CASE("a load over what threads wrote asks for their proxy fence") {
+TEST_CASE("a load over memory that threads wrote requires their proxy fence") {
   const std::string load =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+1024], [%rd1], 256, [%r5];\n";
   const auto stage = [&](const std::string& use, const std::string& fence) {
@@ -176,7 +176,7 @@ TEST_CASE("a load over what threads wrote asks for their proxy fence") {
   CHECK(ours.reports[0].remedy == outcome.reports[0].remedy + ": ptx::fence_proxy_async_shared()");
 }
 
-TEST_CASE("a load over what threads only read asks for no proxy fence") {
+TEST_CASE("a load over memory that threads only read requires no proxy fence") {
   // Stages are handed back by arrivals alone (docs/sim.md, "Proxies").
   const std::string turn =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+1024], [%rd1], 256, [%r5];\n";

@@ -1,5 +1,5 @@
-/// Tests what orders accesses of different CTAs of a cluster, and what does not: mistakes beside similar code
-/// that is correct, in every mode and with several seeds.
+/// Tests the order of accesses of different CTAs of a cluster: mistakes beside similar correct code, in every
+/// mode and with several seeds.
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -13,10 +13,10 @@ struct Case {
   const char* name;
   std::string body;
   std::string rule;           ///< beginning of the first report's rule; empty: the kernel is correct
-  std::string or_rule = "?";  ///< another rule that is as true, in other orders
+  std::string or_rule = "?";  ///< another correct rule, for other orders of the run
 };
 
-/// In every mode with three seeds: the first report is of the rule, or there is none.
+/// Runs a kernel in every mode with three seeds. The first report must be of the rule, or there must be none.
 void check(const std::vector<Case>& cases) {
   for (const Case& each : cases) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
@@ -84,7 +84,7 @@ std::string reload(const std::string& handed_back) {
     return text;
   };
   std::string second = phase("2", "1");
-  // The CTAs do not meet before the second load but as `handed_back` says.
+  // Before the second load the CTAs meet only as `handed_back` says.
   second.replace(second.find(meet), meet.size(), handed_back);
   return registers + own +
          ".reg .b16 %rs<2>;\nmov.u16 %rs1, 15;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n@%p1 "
@@ -95,7 +95,7 @@ std::string reload(const std::string& handed_back) {
 
 }  // namespace
 
-TEST_CASE("races in distributed shared memory, by what orders the CTAs") {
+TEST_CASE("races in distributed shared memory, by the order between the CTAs") {
   check({
       {"write, meet, read", handed(meet, meet + "ret;"), ""},
       {"write, relaxed meeting, read",

@@ -1,4 +1,4 @@
-/// Clusters: addresses in peers, distributed shared memory, the cluster's barrier, and what goes wrong there.
+/// Clusters: addresses in peers, distributed shared memory, the cluster's barrier, and mistakes with them.
 #include "sim/text_kernel.hpp"
 
 #include <array>
@@ -287,12 +287,12 @@ TEST_CASE("a CTA that exits while a peer still reaches into it") {
   }
 }
 
-TEST_CASE("addresses that are no CTA's of the cluster") {
+TEST_CASE("addresses that belong to no CTA of the cluster") {
   expect_only(run(registers + "mapa.shared::cluster.u32 %r7, %r5, %r3;\nret;"), "shared.cluster-rank");
   expect_only(
       run(registers + meet + "add.u32 %r7, %r5, 0x0a000000;\nld.shared::cluster.u32 %r8, [%r7];\nret;"),
       "shared.cluster-rank");
-  // A peer's address where only the CTA's own will do.
+  // A peer's address for an operand that must be the CTA's own.
   expect_only(run(registers + next + "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + meet +
                   "mapa.shared::cluster.u32 %r7, %r5, %r6;\nst.shared.u32 [%r7+8], %r1;\n" + meet + "ret;"),
               "shared.cluster-rank");

@@ -17,7 +17,7 @@ struct CudaOutcome {
 };
 
 /// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` on one
-/// cluster of so many CTAs; `out` has 4096 zeros.
+/// cluster of the given number of CTAs; `out` has 4096 zeros.
 CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug,
                      tmajit::SimOptions options = {}, std::uint32_t cluster = 1);
 

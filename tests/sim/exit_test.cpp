@@ -29,7 +29,7 @@ TEST_CASE("a static object that ends last can load and launch on a simulated dev
     };
     if (!runs()) return 2;
     at_process_end.run = [=] { return runs() ? 0 : 3; };
-    std::exit(4);  // NOLINT(concurrency-mt-unsafe): that is what is tested
+    std::exit(4);  // NOLINT(concurrency-mt-unsafe): the subject of this test
   });
   CHECK(child.exit_code(30s) == 0);
 }

@@ -1,4 +1,4 @@
-/// Bytes that an mbarrier expects and that do not come, or come beside them: one report, the first, by its
+/// Phases of an mbarrier that get fewer or more bytes than they expect: the first and only report names the
 /// bytes.
 #include "sim/text_kernel.hpp"
 
@@ -12,8 +12,8 @@ namespace {
 
 const std::string load = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes ";
 
-/// Thread 0 loads two tiles of 256 bytes a turn into one of two stages, as often as `turns` says; warp 1
-/// reads them and hands the stage back. `expect` stands before the loads, `after` behind them.
+/// Thread 0 loads two tiles of 256 bytes a turn into one of two stages, for `turns` turns; warp 1 reads them
+/// and hands the stage back. `expect` is the code before the loads, `after` the code after them.
 std::string pipeline(const std::string& expect, const std::string& second = "256",
                      const std::string& after = "", const std::string& turns = "5") {
   return registers +
@@ -49,7 +49,7 @@ std::string expects(const std::string& bytes) {
   return "mbarrier.arrive.expect_tx.shared.b64 _, [%r13], " + bytes + ";\n";
 }
 
-/// The outcomes in every mode with several seeds.
+/// Returns the outcomes in every mode with several seeds.
 std::vector<Outcome> all_orders(const std::string& body) {
   std::vector<Outcome> outcomes;
   for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
@@ -110,7 +110,7 @@ TEST_CASE("bytes short of or beyond one load, and an expected load too many, are
 }
 
 TEST_CASE("a phase that expects no bytes is over while the loads that complete on it come") {
-  // Arrivals alone, so that the report can stand at no instruction but the load's.
+  // Plain arrivals, so that the report can only name the instruction of the load.
   const std::string body =
       registers +
       "@!%p1 bra M;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n" + load +

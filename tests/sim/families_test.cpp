@@ -47,7 +47,7 @@ TEST_CASE("every family equals the reference, and no correct kernel is reported"
     INFO("first difference at " << (index.empty() ? 0 : index[0]) << ", "
                                 << (index.size() < 2 ? 0 : index[1]));
     CHECK_FALSE(differs);
-    // NaNs may differ in their bits; everything else is compared byte by byte, the gaps too.
+    // NaNs may differ in their bits; all other bytes are compared, even those in gaps.
     if (!is_float(expected.view.type)) CHECK(std::ranges::equal(expected.bytes, actual.bytes));
   }
 }

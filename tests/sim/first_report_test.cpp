@@ -1,4 +1,4 @@
-/// A mistake shows in several ways: what comes first says what it is.
+/// A mistake shows in several ways: the first report names the mistake itself.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -24,8 +24,7 @@ const std::string wait = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [sme
 }  // namespace
 
 TEST_CASE("threads that have not met are a race, though the other has not fenced yet either") {
-  // The first warp writes, and comes to its fence only when a load has come that the second does not wait
-  // for.
+  // The first warp writes, and reaches its fence only after a load for which the second warp does not wait.
   const auto stored = [](const std::string& meets) {
     return begin() + "@%p4 " + load + "st.shared.u32 [%r10+2048], %r1;\n" + meets + "@%p3 bra S;\n" + wait +
            "S:\nfence.proxy.async.shared::cta;\n" + meets +
@@ -40,7 +39,7 @@ TEST_CASE("threads that have not met are a race, though the other has not fenced
 }
 
 TEST_CASE("an mbarrier.init without later synchronisation is a race, though it is not fenced yet either") {
-  // The first thread comes to its fence when a load has come to an mbarrier of its own.
+  // The first thread reaches its fence only after a load on an mbarrier of its own.
   const auto loaded = [](const std::string& meets) {
     return begin() + "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem+64], 1;\n" + load +
            "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
@@ -57,8 +56,9 @@ TEST_CASE("an mbarrier.init without later synchronisation is a race, though it i
   for (const Report& report : outcome.reports) CHECK(report.rule != "mbarrier.init-not-fenced");
 }
 
-TEST_CASE("that a load is in flight comes before the race with it") {
-  // The first warp works on the tile before the second issues the load, which then works on it, too.
+TEST_CASE("the report of a load in flight comes before the race with it") {
+  // The first warp accesses the tile before the second warp issues the load; the second warp then accesses
+  // it, too.
   const std::string work =
       "ld.shared.u32 %r11, [%r10+1024];\nadd.u32 %r11, %r11, 1;\n"
       "st.shared.u32 [%r10+1024], %r11;\n";

@@ -1,5 +1,5 @@
-/// Reads of a warp whose halves go to the same places, or to one place each, are remembered as one: every
-/// lane of them counts.
+/// Reads of a warp whose halves read the same places, or one place each, are recorded as one piece, in which
+/// every lane counts.
 #include "sim/cuda_support.hpp"
 
 #include <catch2/catch_test_macros.hpp>

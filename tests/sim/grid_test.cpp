@@ -1,4 +1,4 @@
-/// CTAs that wait for others of the grid: by words that they write, and at a barrier of the whole grid.
+/// CTAs that wait for other CTAs of the grid: by words that these write, and at a barrier of the whole grid.
 #include "sim/text_kernel.hpp"
 
 #include <tmajit/error.hpp>
@@ -12,7 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Thread 0 of every CTA counts itself at word 0, and goes on once all have.
+/// Thread 0 of every CTA increments word 0, and goes on once all CTAs have.
 std::string meet_by_count() {
   return registers +
          "@!%p1 bra MET;\nmov.u32 %r10, %nctaid.x;\natom.acq_rel.gpu.global.add.u32 %r11, [%rd1], 1;\n"
@@ -30,10 +30,10 @@ Shape grid_of(std::uint32_t ctas, SimOptions::Mode mode, std::uint32_t host_thre
 
 }  // namespace
 
-TEST_CASE("CTAs that spin for later ones find them running") {
+TEST_CASE("CTAs that spin for later CTAs do not keep them from running") {
   const auto mode = any_mode();
   const std::uint32_t host_threads = GENERATE(1U, 2U);
-  // After they have met, each adds the number that they have come to.
+  // After the CTAs have met, each adds the final count.
   const Outcome outcome = run(meet_by_count() +
                                   "ld.relaxed.gpu.global.u32 %r12, [%rd1];\nmul.wide.u32 %rd2, %r4, 4;\n"
                                   "add.u64 %rd3, %rd1, %rd2;\n@%p1 st.global.u32 [%rd3+64], %r12;\nret;",
@@ -52,7 +52,7 @@ TEST_CASE("a cooperative launch has all CTAs at once, and memory for the grid's 
                                   "@%p1 ld.relaxed.gpu.global.u32 %r15, [%rd5];\n"
                                   "@%p1 st.global.u32 [%rd1+64], %r15;\nret;",
                               shape);
-  // All store the same zero.
+  // Each CTA stores the same zero to word 16.
   CHECK(outcome.words[0] == 64);
   CHECK(outcome.words[16] == 0);
 
@@ -60,16 +60,16 @@ TEST_CASE("a cooperative launch has all CTAs at once, and memory for the grid's 
   CHECK_THROWS_WITH(run(registers + "ret;", shape), ContainsSubstring("256 are on the chip at once"));
 }
 
-TEST_CASE("reports of rules that are allowed are none") {
+TEST_CASE("allowed rules make no reports") {
   Shape shape = grid_of(2, SimOptions::Mode::late, 1);
   const std::string body = registers + "st.global.u32 [%rd1], %r1;\nret;";
   expect_only(run(body, shape), "race.global-write-write");
   shape.options.allowed = {"race.global-write-write"};
   expect_clean(run(body, shape));
-  // After this one the kernel cannot go on.
+  // After this report the kernel cannot go on.
   shape.options.allowed = {"trap"};
   expect_only(run(registers + "trap;\nret;", shape), "trap");
-  // An allowed report stays away when another report stops the kernel.
+  // The report of an allowed rule is dropped if another report stops the kernel.
   shape.options.allowed = {"race.global-write-write"};
   expect_only(run(registers + "st.global.u32 [%rd1], %r1;\nst.global.u32 [%rd1+1], %r1;\nret;", shape),
               "address.misaligned");
@@ -89,7 +89,7 @@ TEST_CASE("without a cooperative launch there is no workspace") {
 
 namespace {
 
-/// As relocatable code and Numba call the barrier of the grid.
+/// Calls the barrier of the grid as relocatable code and Numba do.
 const std::string device_runtime =
     ".extern .func (.param .b64 result) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
     ".extern .func (.param .b32 result) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);\n";
@@ -118,7 +118,7 @@ TEST_CASE("the barrier of the grid that CUDA's device runtime has, and the modul
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 384; ++i) CHECK(outcome.words[i] == 3 * i);
 
-  // Some CTA never comes.
+  // One CTA never comes to the barrier.
   shape.options.instruction_limit = 100'000;
   const Outcome stuck =
       run(registers + get_handle + "setp.eq.u32 %p2, %r4, 3;\n@%p2 bra OUT;\n" + meet_the_grid + "OUT:\nret;",

@@ -1,5 +1,5 @@
-/// Data handed from CTA to CTA by flags: a race is reported of the words that nothing orders, and of no
-/// others.
+/// Data handed from CTA to CTA by flags: races are reported exactly for the words whose accesses nothing
+/// orders.
 #include "ptx_alone.hpp"
 #include "reference/random.hpp"
 #include "reference/random_maps.hpp"
@@ -130,7 +130,7 @@ std::set<std::uint32_t> unordered_words(const Handovers& all) {
 
 }  // namespace
 
-TEST_CASE("random handovers from CTA to CTA: what nothing orders is reported, and nothing else") {
+TEST_CASE("random handovers from CTA to CTA: exactly the unordered accesses are reported") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 12);
   const std::uint64_t seed = reference::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;

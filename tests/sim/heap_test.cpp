@@ -1,4 +1,4 @@
-/// malloc and free of kernels: what they give, and what is done wrong with it.
+/// malloc and free of kernels: their results, and mistakes with blocks.
 #include "ptx_alone.hpp"
 #include "sim/cuda_support.hpp"
 #include "sim/support.hpp"
@@ -36,7 +36,7 @@ void expect_only(const tests::CudaOutcome& outcome, const std::string& rule, con
 
 }  // namespace
 
-TEST_CASE("each thread has the blocks that it takes, other threads too") {
+TEST_CASE("a thread and other threads can use the blocks that it allocates") {
   const auto outcome = of(R"(
   char* odd = static_cast<char*>(malloc(3));
   int* mine = static_cast<int*>(malloc(4 * (i + 1)));
@@ -64,8 +64,9 @@ TEST_CASE("each thread has the blocks that it takes, other threads too") {
   }
 }
 
-TEST_CASE("freed memory is given out again to any thread") {
-  // 64 threads take 4 MiB at a time, and 512 MiB in the end, by turns that nothing else orders.
+TEST_CASE("freed memory is reused by any thread") {
+  // 64 threads together hold up to 4 MiB, and allocate 512 MiB in all; only the heap orders blocks at one
+  // address.
   const auto outcome = of(R"(
   int sum = 0;
   for (int round = 0; round < 128; ++round) {
@@ -126,7 +127,7 @@ TEST_CASE("a block is lost when no pointer to it is left") {
   CHECK(lost.reports[0].instruction.find("malloc") != std::string::npos);
   CHECK(of(take + "free(mine);").reports.empty());
   CHECK(of(take + "shelf[i] = mine;").reports.empty());
-  // A list whose head is known, and one whose head is not.
+  // A list with a pointer to its head, and one without.
   const std::string list =
       "int** const first = static_cast<int**>(malloc(8));\n  *first = static_cast<int*>(malloc(4));\n  "
       "**first = 1;\n";

@@ -54,7 +54,7 @@ TEST_CASE("found: memory that is freed twice, or was never given, is reported") 
   device->memory().free(other + 16);
   CHECK_THAT(reported(*device), ContainsSubstring("where no allocation of this device begins"));
   device->memory().free(other);
-  device->memory().free(0);  // as cuMemFree takes it
+  device->memory().free(0);  // null is legal, as for cuMemFree
   CHECK(reported(*device).empty());
   CHECK(device->reports().size() == 2);
 }

@@ -1,4 +1,4 @@
-/// Tiles of interleaved layouts, of which a copy moves one index of the slices of channels. Random ones:
+/// Tiles of interleaved layouts, from which a copy moves one slice of channels. Random copies:
 /// src/conformance.
 #include "sim/text_kernel.hpp"
 
@@ -11,7 +11,8 @@ using namespace tests::text;
 
 namespace {
 
-/// The first half of the words as 2 images of 4 x 16 slices of four words, by boxes of 2 x 3 x 4 slices.
+/// The map of the first half of the words as 2 images of 4 x 16 slices of four words, with boxes of 2 x 3 x 4
+/// slices.
 TensorMapSpec slices() {
   return {.type = ElementType::u32,
           .rank = 3,
@@ -22,7 +23,8 @@ TensorMapSpec slices() {
           .element_strides = {1, 1, 1}};
 }
 
-/// One warp waits for `bytes` of a load at slice 1 of row 1, and writes 32 words of it behind the word 512.
+/// One warp waits for `bytes` of a load at slice 1 of row 1, and writes 32 words of it to the words from 512
+/// on.
 Outcome load(const std::string& bytes) {
   const std::string body =
       registers +
@@ -46,6 +48,6 @@ TEST_CASE("an interleaved tile has one index of the slices of channels, whatever
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == i / 16 * 256 + 64 + 4 + i % 16);
 }
 
-TEST_CASE("the bytes of an interleaved tile's whole box are waited for in vain") {
+TEST_CASE("an mbarrier that expects the bytes of an interleaved tile's whole box is reported") {
   expect_first(load("384"), "mbarrier.expected-bytes");
 }

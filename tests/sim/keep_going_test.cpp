@@ -13,7 +13,8 @@ namespace {
 
 const Shape one_warp{.grid = 1, .cluster = 1, .block = 32};
 
-/// The launch goes on whatever it reports, or because this rule is allowed.
+/// keep_going() runs a launch that goes on after any report, allowing() one that goes on after reports of
+/// `rule`.
 Outcome keep_going(const std::string& body, Shape shape = one_warp) {
   shape.options.keep_going = true;
   return run(body, shape);
@@ -23,7 +24,7 @@ Outcome allowing(const std::string& rule, const std::string& body, Shape shape =
   return run(body, shape);
 }
 
-/// All threads add 1000 to their word, at the end.
+/// Code at a kernel's end: each thread adds 1000 to its word.
 const std::string numbers =
     "ld.global.u32 %r21, [%rd3];\nadd.u32 %r21, %r21, 1000;\nst.global.u32 [%rd3], %r21;\n";
 
@@ -67,8 +68,8 @@ TEST_CASE("a launch can go on after an access that is not legal") {
   expect_numbers(allowed);
 }
 
-TEST_CASE("lanes that break no rule do what they do") {
-  // Word 2 i of 512: the upper lanes lie behind the buffer's end.
+TEST_CASE("lanes that break no rule complete the instruction") {
+  // Lane i loads word 64 i: the upper half of the lanes is past the buffer's end.
   const std::string body = registers + element +
                            "mul.wide.u32 %rd9, %r1, 256;\nadd.u64 %rd9, %rd9, %rd1;\n"
                            "ld.global.u32 %r22, [%rd9];\nst.global.u32 [%rd3], %r22;\nret;";
@@ -78,7 +79,7 @@ TEST_CASE("lanes that break no rule do what they do") {
 }
 
 TEST_CASE("a launch that goes on has a limit of reports") {
-  // Ten times a million stores behind the buffer's end by each lane, in every CTA.
+  // Each lane of every CTA makes ten times a million stores past the buffer's end.
   std::string body = registers + element + "mov.u32 %r21, 0;\nL:\n";
   for (int i = 0; i < 10; ++i) body += fmt::format("st.global.u32 [%rd3+{}], %r1;\n", 8192 + 4 * i);
   body += "add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p2, %r21, 1000000;\n@%p2 bra L;\n" + numbers + "ret;";

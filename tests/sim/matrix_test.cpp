@@ -11,8 +11,8 @@ using namespace tmajit;
 
 namespace {
 
-/// Runs `body` on one warp; %rd1 is the address of `words`, lane-major, 16 words a lane; the result is what
-/// is in them then.
+/// Runs `body` on one warp, and returns the words afterwards. %rd1 is the address of the lane's 16 words in
+/// `words`.
 std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_t> words) {
   const auto sim = make_sim_device({.threads = 1});
   const auto kernel = sim->kernels().load(tests::module_of(
@@ -92,13 +92,13 @@ struct Product {
   std::string instruction;
   std::uint32_t m = 16;
   std::uint32_t k = 16;
-  std::uint32_t per = 2;  ///< elements a 32-bit register of a and b
+  std::uint32_t per = 2;  ///< elements of a and b in a 32-bit register
   std::uint32_t (*encode)(int) = nullptr;
   bool integer = false;
   bool half_result = false;
-  int least = -8;  ///< least of the numbers in a and b
+  int least = -8;  ///< smallest number in a and b
   int most = 8;
-  bool differ = false;  ///< counts bits that differ
+  bool differ = false;  ///< the product counts differing bits
 };
 
 std::uint32_t as_f16(int v) {
@@ -110,7 +110,7 @@ std::uint32_t as_bf16(int v) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(v)) >> 16;
 }
 std::uint32_t as_tf32(int v) {
-  return std::bit_cast<std::uint32_t>(static_cast<float>(v)) | 0x1fff;  // bits that do not count
+  return std::bit_cast<std::uint32_t>(static_cast<float>(v)) | 0x1fff;  // ignored bits
 }
 std::uint32_t as_byte(int v) {
   return static_cast<std::uint32_t>(v) & 255;
@@ -145,7 +145,8 @@ void check(const Product& p) {
     const std::uint32_t in_group = lane % 4;
     std::uint32_t* const mine = &words[lane * 16];
     const std::uint32_t bits = 32 / p.per;
-    // As the ISA numbers them: a_i and b_i are `per` to a register; rows of a alternate by 8 each register.
+    // The ISA's numbering: a register holds `per` elements a_i or b_i; registers of a alternate between rows
+    // 8 apart.
     for (std::uint32_t i = 0; i < a_registers * p.per; ++i) {
       const std::uint32_t reg = i / p.per;
       const bool lower = p.m == 16 && reg % 2 == 1;
@@ -176,7 +177,7 @@ void check(const Product& p) {
   std::string load;
   for (std::uint32_t i = 0; i < 12; ++i)
     load += "ld.global.u32 %r" + std::to_string(10 + i) + ", [%rd1+" + std::to_string(4 * i) + "];\n";
-  // The result goes where c is.
+  // The result overwrites c.
   const auto got =
       run(load + p.instruction + " " + list("%r", 18, c_registers) + ", " + list("%r", 10, a_registers) +
               ", " + list("%r", 14, b_registers) + ", " + list("%r", 18, c_registers) +

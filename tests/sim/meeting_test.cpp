@@ -1,4 +1,4 @@
-/// Reports of overlap say which copy meets which: both lines, and both ranges.
+/// Reports of overlapping copies name both lines and both ranges.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>

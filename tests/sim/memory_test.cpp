@@ -90,7 +90,7 @@ TEST_CASE("a cp.async from outside of all allocations is reported") {
   }
 }
 
-TEST_CASE("an allocation between boundaries has just its bytes, and races in it are found") {
+TEST_CASE("an allocation at an unaligned address has exactly its bytes, and races in it are found") {
   for (const std::uint64_t past : {0, 1, 7, 130, 511}) {
     INFO(past << " bytes past a boundary");
     const auto sim = make_sim_device();

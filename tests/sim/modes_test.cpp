@@ -11,7 +11,7 @@ using namespace tmajit;
 
 namespace {
 
-/// Every kernel that is loaded stores another value than it says.
+/// Edits a kernel's PTX so that it stores wrong values.
 std::string spoil(std::string ptx) {
   for (std::size_t at = 0; (at = ptx.find("\tadd.", at)) != std::string::npos; ++at) {
     if (ptx.compare(at, 8, "\tadd.f32") == 0 || ptx.compare(at, 8, "\tadd.rn.") == 0)
@@ -44,7 +44,7 @@ TEST_CASE("all modes and seeds give the same bytes") {
   CHECK(cases == all.cases_per_family * gpu::tile_families().size());
 }
 
-TEST_CASE("a device that computes something else is found out") {
+TEST_CASE("a device that computes wrong values is detected") {
   auto few = comparison();
   few.device = std::make_shared<tests::EditingDevice>(make_sim_device(), spoil);
   std::vector<std::string> mismatches;

@@ -1,4 +1,4 @@
-/// Loads that bring one tile to several CTAs of a cluster, and what goes wrong there.
+/// Loads of one tile to several CTAs of a cluster, and mistakes with them.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -27,7 +27,7 @@ struct Parts {
   std::string init = "mbarrier.init.shared.b64 [smem], 1;\n";
   std::string fence = "fence.mbarrier_init.release.cluster;\n";
   std::string before = meet;
-  std::string leaves = "";  ///< a CTA that does not take part
+  std::string leaves = "";  ///< code by which a CTA exits early
   std::string behind = "";
   std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n";
 };
@@ -62,7 +62,7 @@ TEST_CASE("one load brings its bytes to every CTA of the mask") {
   for (std::uint32_t i = 0; i < 8 * 64; ++i) CHECK(outcome.words[512 + i] == i / 256 * 64 + i % 64);
 }
 
-TEST_CASE("a mask of one other CTA, and of CTAs that there are not") {
+TEST_CASE("a mask of one other CTA, and of CTAs out of range") {
   const Outcome outcome =
       multicast({.mask = "4",
                  .behind = "setp.ne.u32 %p4, %r2, 2;\n@%p4 bra E;\n",
@@ -82,7 +82,7 @@ TEST_CASE("a mask of one other CTA, and of CTAs that there are not") {
 TEST_CASE("mistakes of multicast loads are named") {
   const auto mode = any_mode();
   const Shape shape{.options = {.mode = mode, .seed = 3}};
-  SECTION("a destination whose mbarrier nobody has initialised") {
+  SECTION("a destination whose mbarrier is not initialised") {
     expect_first(
         multicast(
             {.init = "setp.eq.u32 %p5, %r2, 3;\n@!%p5 mbarrier.init.shared.b64 [smem], 1;\n@%p5 bra A;\n"},
@@ -106,7 +106,7 @@ TEST_CASE("mistakes of multicast loads are named") {
   }
   SECTION("a destination that has exited") {
     const Outcome outcome = multicast({.leaves = "setp.eq.u32 %p6, %r2, 3;\n@%p6 ret;\n"}, shape);
-    // Early, the load is done before the CTA ends.
+    // In mode early the load is done before the CTA ends.
     if (mode != SimOptions::Mode::early) expect_first(outcome, "exit.peer-writes");
   }
   SECTION("a stage that a peer's bulk store has not read") {

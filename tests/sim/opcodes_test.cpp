@@ -164,7 +164,7 @@ TEST_CASE("rows name rules that exist, and each rule about an instruction") {
       CHECK(std::ranges::any_of(ids, [&](const std::string& id) { return ptx::concerns(part, id); }));
     }
   }
-  // These are about texts, targets, the host, limits, or any operand of any instruction.
+  // These rules are about texts, targets, the host, limits, or any operand of any instruction.
   const std::set<std::string> of_none{"allow.unknown",
                                       "host.free",
                                       "host.stream",

@@ -1,5 +1,5 @@
-/// Launches that may begin before earlier ones have ended: what comes before griddepcontrol.wait is named if
-/// they touch it, and nothing else.
+/// Launches that may begin before earlier ones have ended: exactly the accesses before griddepcontrol.wait
+/// that conflict with an earlier launch are reported.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -107,8 +107,8 @@ KERNEL acquires(u32* data, u32* other) {
 }
 )";
 
-/// Entries, launched one after the other; those with a "+" may overlap those before. "|" synchronises, "0"
-/// is a fill of other memory on the stream.
+/// Entries of kernels, launched in this order; a launch with "+" may overlap earlier ones. "|" synchronises,
+/// "0" fills other memory on the stream.
 using Chain = std::vector<std::string>;
 
 std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
@@ -140,7 +140,7 @@ std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
     std::uint64_t b = other.address();
     void* const parameters[] = {&a, &b};
     kernels.back()->launch({.block = {32, 1, 1}, .overlaps = overlaps}, parameters, stream);
-    kernels.pop_back();  // what reports say of it stays
+    kernels.pop_back();  // reports must outlive the kernel
   }
   return sim->reports();
 }
@@ -173,7 +173,7 @@ void broken(const Chain& chain) {
 
 }  // namespace
 
-TEST_CASE("a launch that overlaps the one before waits before it touches what that one does") {
+TEST_CASE("a launch that overlaps the one before must wait before it accesses the same memory") {
   correct({"produce", "+waits"});
   correct({"produce", "+one_waits"});
   correct({"produce", "+loads"});
@@ -198,7 +198,7 @@ TEST_CASE("launches that do not overlap others need no wait") {
 
 TEST_CASE("a chain of launches that overlap") {
   correct({"produce", "+forward", "+waits"});
-  // The middle one has waited for the first, and lets the last begin when it ends.
+  // The middle launch has waited for the first one, and lets the last one begin only when it ends.
   correct({"produce", "+forward", "+reads"});
   broken({"produce", "+forward_early", "+reads"});
   correct({"produce", "+forward_early", "+waits"});

@@ -1,5 +1,5 @@
-/// Random pipelines, each with one mistake of a kind or none: the first report is the mistake, in all modes
-/// and with several seeds, and a pipeline without one is silent.
+/// Random pipelines, each with one mistake or none: the first report is the mistake, in all modes and with
+/// several seeds. A pipeline without a mistake has no reports.
 #include "seed.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -32,13 +32,13 @@ struct Mistake {
 const std::vector<std::string> overwritten{"shared.overwritten-before-store-read", "race.shared-read-write"};
 
 const Mistake mistakes[] = {
-    // A reader that a load overtakes may be met before the arrivals show how many there are.
+    // The load may meet a reader that it overtakes before the arrivals show how many threads arrive.
     {"empty counts too few", {"mbarrier.arrivals", "shared.in-flight-read"}, ""},
     {"empty counts too many", {"deadlock"}, "lacks 1 of"},
     {"full counts too many", {"deadlock"}, "lacks 1 of 2 arrivals"},
     {"consumer's parity never flips", {"mbarrier.parity"}, "the mbarrier at shared address 0x4"},
     {"producer's parity never flips", {"mbarrier.parity"}, "thread (0, 0, 0)"},
-    // Its wait ends at once; what it reads then may not even be on its way.
+    // The consumer's wait ends at once, perhaps before the load of its bytes is issued.
     {"consumer begins with the other parity", {"mbarrier.parity", "shared.uninitialised"}, ""},
     {"producer begins with the other parity", {"deadlock"}, "the first wait for a free stage takes parity 1"},
     {"half the bytes", {"mbarrier.expected-bytes"}, "bytes in excess"},
@@ -156,7 +156,7 @@ std::string text_of(const Pipeline& pipe, const std::string& mistake) {
 
 /// Whether a pipeline can have the mistake.
 bool can_have(const Pipeline& pipe, const std::string& mistake) {
-  // The barrier of the warp before its leader releases the next stage would stand in for this one.
+  // With a leader, the warp's barrier before the next release would replace the missing barrier.
   if (mistake.starts_with("no barrier behind the wait")) return pipe.output && !pipe.leaders;
   if (mistake.find("the store") != std::string::npos || mistake == "no commit") return pipe.output;
   if (mistake.find("leader") != std::string::npos) return pipe.leaders;

@@ -5,7 +5,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("a launch tells how far it has come") {
+TEST_CASE("a launch reports its progress") {
   std::vector<SimProgress> told;
   SimOptions options;
   options.threads = 2;
@@ -18,7 +18,7 @@ mov.u32 %n, 0;
 L: add.u32 %n, %n, 1; setp.lt.u32 %p, %n, %limit; @%p bra L;
 ret;)",
                                                            1));
-  // Longer and longer, until it takes the fifth of a second that the first call comes after.
+  // Lengthen the launch until it lasts a fifth of a second, after which the first call comes.
   std::uint64_t turns = 1'000'000;
   for (; told.empty() && turns < 1'000'000'000; turns *= 4) {
     void* const parameters[] = {&turns};

@@ -1,4 +1,4 @@
-/// Mistakes in our own kernels that only the missing order shows: found in every mode, with every seed.
+/// Mistakes in our own kernels that show only as a missing order: found in every mode, with every seed.
 #include "sim/mutants.hpp"
 
 #include <algorithm>

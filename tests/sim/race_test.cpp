@@ -1,5 +1,5 @@
-/// Happens-before: every kind of edge in a kernel that has it and in one that lacks it. The one must be
-/// silent and the other reported whatever the order was in which warps and copies ran.
+/// Happens-before: every kind of edge in a kernel with it and in one without it. The first kernel must have
+/// no report and the second one a report, in whatever order warps and copies run.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -158,7 +158,7 @@ TEST_CASE("races: barriers of the CTA") {
 TEST_CASE("races: a warp's own barrier") {
   edge("__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[t ^ 1];", "__syncwarp()",
        "", {"race.shared-write-read"}, {.block = 32});
-  // Only the lanes named meet.
+  // Only the lanes of the mask meet.
   edge("__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[t ^ 16];", "__syncwarp()",
        "if (t < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000)",
        {"race.shared-write-read", "shared.uninitialised"}, {.block = 32});
@@ -166,7 +166,7 @@ TEST_CASE("races: a warp's own barrier") {
       "__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t;\n"
       "if (t < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);\nout[t] = s[t ^ 8];",
       {.block = 32});
-  // A thread is always behind itself, however it strides.
+  // The accesses of a thread are ordered by themselves, at any stride.
   correct(
       "__shared__ u32 s[256]; const u32 t = threadIdx.x; for (u32 i = 0; i < 8; ++i) s[(t * 5 % 32) * 8 + i] "
       "= t;\n"
@@ -174,7 +174,7 @@ TEST_CASE("races: a warp's own barrier") {
       {.block = 32});
 }
 
-TEST_CASE("races: bytes beside each other are no conflict") {
+TEST_CASE("races: accesses of adjacent bytes do not conflict") {
   correct(
       "__shared__ u8 s[64]; const u32 t = threadIdx.x; s[t] = t; out[blockIdx.x * 64 + t] = s[t];\n"
       "u8* bytes = reinterpret_cast<u8*>(in) + 64 * blockIdx.x; bytes[t] = 1;",
@@ -252,7 +252,7 @@ TEST_CASE("races: a stage loaded again") {
       "  else if (t == 0) mbarrier::wait(full, n & 1);\n}";
   const std::string wait = "mbarrier::wait(empty, n & 1 ^ 1);";
   const auto arriving = [&](const std::string& how) { return replaced(twice, "ARRIVE", how); };
-  // Where the copy engine is early it may run away from the readers, who then miss phases.
+  // In mode early the loads may overtake the readers, which then miss phases.
   edge(pipeline("32", arriving("mbarrier::arrive(empty)")), wait, "",
        {"race.shared-read-write", "shared.in-flight-read", "load.overlap", "deadlock"});
   // The wait is there, but the arrivals do not release, or are too few.
@@ -288,7 +288,7 @@ TEST_CASE("races: a bulk store and its destination") {
       "if (t == 0) { ptx::bulk_store(out, ptx::shared_address(s), 256); ptx::commit_group(); EDGE; }\n"
       "__syncthreads(); in[t] = out[63 - t]; if (t == 0) ptx::wait_group<0>();",
       "ptx::wait_group<0>()", "ptx::wait_group_read<0>()", {"race.global-write-read"});
-  // Two CTAs store what overlaps by 16 bytes, in whole lines and out of step with them.
+  // The stores of two CTAs overlap by 16 bytes, aligned to lines and not aligned to them.
   for (const char* offset : {"0", "4"}) {
     edge(
         "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
@@ -306,7 +306,7 @@ TEST_CASE("races: global memory within a CTA and between CTAs") {
        {"race.global-write-read"});
   edge("out[EDGE * 16 + threadIdx.x] = 1;", "blockIdx.x * 4", "blockIdx.x * 3", {"race.global-write-write"},
        {.grid = 4});
-  // Which comes first is drawn in mode random.
+  // Mode random draws which access comes first.
   const Rules either{"race.global-write-read", "race.global-read-write"};
   broken("if (blockIdx.x == 0) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];", either,
          {.grid = 2});
@@ -316,7 +316,7 @@ TEST_CASE("races: global memory within a CTA and between CTAs") {
   correct("out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];", {.grid = 4});
 }
 
-TEST_CASE("races: atomics are none, plain updates are") {
+TEST_CASE("races: plain updates race, atomics do not") {
   edge(
       "__shared__ u32 bins[4]; const u32 t = threadIdx.x; if (t < 4) bins[t] = 0; __syncthreads();\n"
       "EDGE; __syncthreads(); if (t < 4) atomicAdd(&out[t], bins[t]);",
@@ -353,7 +353,7 @@ TEST_CASE("races: release and acquire between CTAs") {
          unordered, two);
 }
 
-TEST_CASE("races: the last CTA sums what the others wrote") {
+TEST_CASE("races: the last CTA sums the words that the other CTAs wrote") {
   const std::string text =
       "__shared__ u32 last; const u32 t = threadIdx.x; out[blockIdx.x * 64 + t] = t; __syncthreads();\n"
       "if (t == 0) { EDGE; last = atomicAdd(in + 1024, 1) == gridDim.x - 1; SEEN; }\n"
@@ -365,7 +365,7 @@ TEST_CASE("races: the last CTA sums what the others wrote") {
          {.grid = 6});
 }
 
-TEST_CASE("races: what follows from a value comes after it, whatever threads of the host run the CTAs") {
+TEST_CASE("races: an access that depends on a counter is ordered, on any host threads") {
   const Shape both{.grid = 2, .block = 32, .threads = 2, .limit = 1'000'000'000};
   // Both CTAs come to each counter at the same time.
   const std::string all =

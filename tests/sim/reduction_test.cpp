@@ -111,7 +111,7 @@ TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32, which are ke
 }
 
 TEST_CASE("a NaN of the source is the result of a bulk sum of f64, bit by bit") {
-  // Each of both words of an element is the number given: signalling NaNs, and -5.5e-44, a number.
+  // Both words of an element are the number given: signalling NaNs, and -5.5e-44, which is no NaN.
   CHECK(reduce("add.f64", "0x7ff01234", 0xfff0abcd, 1).words[0] == 0x7ff01234);
   CHECK(reduce("add.f64", "0xb7000000", 0xfff0abcd, 1).words[0] == 0xfff0abcd);
   CHECK(reduce("add.f64", "0x7ff01234", 0xb7000000, 1).words[0] == 0x7ff01234);
@@ -142,8 +142,8 @@ TEST_CASE("tensor reductions take the type of the map, and leave out what is out
   }
 }
 
-TEST_CASE("found: what a store takes nowhere need not be written") {
-  // The box has 4 rows of 8 words, the tensor 2: its 16 words are of the first 16 threads.
+TEST_CASE("found: elements that a store leaves out need not be written") {
+  // The box has 4 rows of 8 words, the tensor 2; the first 16 threads write its 16 words.
   const auto written_by = [](const std::string& threads) {
     std::string body = reduce_tile("add", "{0, 0}");
     const std::string store = "st.shared.u32 [%r6], %r7;\n";
@@ -179,7 +179,7 @@ TEST_CASE("mistakes around a bulk reduction have the names of those around a bul
 
 TEST_CASE("reductions of several CTAs do not race; a plain access beside them does") {
   expect_clean(run(reduce_words("add.u32", "1"), {.cluster = 1}));
-  // So is an atomic of a thread.
+  // An atomic of a thread does not race either.
   const std::string atomic = "red.global.add.u32 [%rd1], 1;\nbar.sync 0;\n@!%p1";
   std::string body = reduce_words("add.u32", "1");
   body.replace(body.find("bar.sync 0;\n@!%p1"), 17, atomic);

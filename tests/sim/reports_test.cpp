@@ -33,7 +33,7 @@ Outcome run(const std::string& body, std::uint32_t threads = 32, const std::stri
     CHECK(error.code() == ErrorCode::device_failed);
     outcome.error = error.what();
   }
-  // Told once.
+  // The error is thrown only once.
   CHECK_NOTHROW(sim->streams().synchronize(nullptr));
   return outcome;
 }
@@ -92,7 +92,7 @@ TEST_CASE("accesses outside memory") {
 }
 
 TEST_CASE("shared memory in the wrong state") {
-  SECTION("read before anyone has written") {
+  SECTION("read before any thread has written") {
     const Outcome outcome =
         run(registers + "ld.shared.u32 %r2, [smem];\nst.global.u32 [%rd1], %r2;\nret;", 32, shared);
     expect_rule(outcome, "shared.uninitialised", 12);
@@ -158,7 +158,7 @@ TEST_CASE("a deadlock names the waiting threads and their barriers") {
     expect_rule(outcome, "deadlock", 11);
     CHECK_THAT(outcome.error, ContainsSubstring("barrier 3: 64 of 128 threads"));
   }
-  SECTION("in a warp whose other lanes have gone elsewhere") {
+  SECTION("in a warp whose other lanes wait at another instruction") {
     const Outcome outcome =
         run(registers + "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra A;\nbar.sync 1;\nret;\nA:\nbar.sync 2;\nret;");
     REQUIRE(outcome.reports.size() == 1);
@@ -237,7 +237,7 @@ TEST_CASE("the sink gets every report") {
   CHECK(seen == std::vector<std::string>{"trap"});
 }
 
-TEST_CASE("PTX that is not run is refused when it is loaded") {
+TEST_CASE("unsupported PTX is refused when it is loaded") {
   const auto sim = make_sim_device();
   const auto refuse = [&](const Artifact& artifact, ErrorCode code, const std::string& text) {
     try {
@@ -256,7 +256,7 @@ TEST_CASE("PTX that is not run is refused when it is loaded") {
   refuse(other, ErrorCode::invalid_argument, "another");
 }
 
-TEST_CASE("launches that cannot be") {
+TEST_CASE("illegal launches are refused") {
   const auto sim = make_sim_device();
   const auto kernel = sim->kernels().load(tests::module_of("ret;", 1));
   std::uint64_t value = 0;

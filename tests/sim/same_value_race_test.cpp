@@ -27,7 +27,7 @@ TEST_CASE("warps that store equal values by one instruction do not race: their o
       "st.shared.u32 [%r5], %r1;",
       "st.shared.v4.u32 [%r7], {%r6, 1, %r1, 3};",
       "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r7], {%r6, %r7, %r1, %r7};",
-      // By two instructions.
+      // The warps store by two different instructions.
       "setp.lt.u32 %p2, %r1, 32;\n@%p2 st.shared.u32 [%r7], 7;\n@!%p2 st.shared.u32 [%r7], 7;",
   };
   for (const std::string& body : wrong) {

@@ -1,4 +1,5 @@
-/// One instruction a kernel, 32 lanes of operands, against values computed on the host or by hand.
+/// Kernels of one instruction with 32 lanes of operands, compared with values computed on the host or by
+/// hand.
 #include "sim/evaluate.hpp"
 
 #include <bit>
@@ -100,7 +101,7 @@ TEST_CASE("halves round once") {
   CHECK(r("add.f16 %h9, %h1, %h2;" + join, 0x3c00, 0x1000) == 0x3c00);  // 1 + 2^-11, a tie: to even
   CHECK(r("add.f16 %h9, %h1, %h2;" + join, 0x3c01, 0x1000) == 0x3c02);
   CHECK(r("mul.f16 %h9, %h1, %h2;" + join, 0x7bff, 0x4000) == 0x7c00);  // beyond the largest: infinity
-  // 1 · 2^-11 + 1 + something far below: no longer a tie.
+  // 1 · 2^-11 + 1 plus a much smaller number is no longer a tie.
   CHECK(r("fma.rn.f16 %h9, %h1, %h2, %h3;" + join, 0x1401, 0x3800, 0x3c00) == 0x3c01);
   CHECK(r("add.f16x2 %r9, %r1, %r2;", 0x3c004000, 0x3c003c00) == 0x40004200);
   CHECK(r("add.bf16 %h9, %h1, %h2;" + join, 0x3f80, 0x3b80) == 0x3f80);  // 1 + 2^-8, a tie
@@ -112,7 +113,7 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", bits(3e9F)) == 0x7fffffff);
   CHECK(r("cvt.rzi.u32.f32 %r9, %f1;", bits(-3.0F)) == 0);
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", 0x7fc00000) == 0);
-  // The highest bit alone where either type has 64 bits (PTX ISA 9.7.9.22).
+  // NaN becomes the highest bit alone if either type has 64 bits (PTX ISA 9.7.9.22).
   CHECK(rd("cvt.rzi.s64.f32 %rd9, %f1;", 0x7fc00000) == 1ULL << 63);
   CHECK(rd("cvt.rzi.u64.f32 %rd9, %f1;", 0x7fc00000) == 1ULL << 63);
   CHECK(rd("cvt.rni.u64.f64 %rd9, %fd1;", 0x7ff8000000000000) == 1ULL << 63);
@@ -150,7 +151,7 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.f32.f32 %f9, %f1;\nmov.b32 %r9, %f9;", 0xff800001) == 0xff800001);
   CHECK(r("cvt.rp.ftz.f16.f32 %h9, %f1;" + join, 1) == 1);
   CHECK(rd("cvt.ftz.f64.f32 %fd9, %f1;\nmov.b64 %rd9, %fd9;", 0xffc00001) == 0x7fffffffe0000000);
-  // Between the largest subnormal number and the least normal one lie four steps of 24 bits.
+  // Between the largest subnormal number and the smallest normal one there are four steps of 24 bits.
   const std::string flush = "cvt.rn.ftz.f32.f64 %f9, %fd1;\nmov.b32 %r9, %f9;";
   CHECK(r(flush, 0xb80fffffefffffff) == 0x80000000);
   CHECK(r(flush, 0xb80ffffff0000000) == 0x80800000);
@@ -168,7 +169,7 @@ TEST_CASE("lanes exchange values and diverge") {
   const Words ballot = evaluate(
       "setp.ge.u32 %p1, %r1, 116;\nvote.sync.ballot.b32 %r9, %p1, 0xffffffff;\ncvt.u64.u32 %rd9, %r9;",
       lanes);
-  // Lane n goes n − 100 times around: every lane leaves the loop at another time, and all meet again.
+  // Lane n runs n − 100 turns of the loop: each lane leaves it at a different time, and all lanes meet again.
   const Words loop = evaluate(
       "sub.u32 %r4, %r1, 100;\nmov.u32 %r9, 0;\nL0:\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra L1;\nadd.u32 %r9, "
       "%r9, %r4;\n"

@@ -1,4 +1,4 @@
-/// The table that says which function runs which opcode.
+/// The table of selectors by opcode.
 #include "ptx/forms.hpp"
 #include "sim/instructions/select.hpp"
 #include "sim/text_kernel.hpp"
@@ -58,8 +58,8 @@ std::vector<sim::Selector> all_selectors() {
 
 }  // namespace
 
-TEST_CASE("every opcode of the table is one that the parser gives, and runs in some form") {
-  // These need a function, a table of labels, a size, or types that fit each other: other tests run them.
+TEST_CASE("the parser knows every opcode of the table, and some form of it runs") {
+  // These opcodes need a function, a table of labels, a size, or matching types: other tests run them.
   const std::set<Opcode> elsewhere{Opcode::call,
                                    Opcode::brx_idx,
                                    Opcode::mma,

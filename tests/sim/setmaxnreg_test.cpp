@@ -1,4 +1,4 @@
-/// Registers that warpgroups give each other, and those that a kernel begins with.
+/// Registers that warpgroups hand over to each other, and the number with which a kernel begins.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -29,7 +29,7 @@ Outcome set_registers(const std::string& first, const std::string& second, SimOp
 }  // namespace
 
 TEST_CASE("setmaxnreg moves registers from one warpgroup to others") {
-  // 384 threads have 168 registers each: what one warpgroup gives the other two share.
+  // 384 threads have 168 registers each. One warpgroup gives registers back, the other two share them.
   const SimOptions options{.mode = any_mode(), .seed = 2};
   expect_clean(set_registers(dec(40), inc(232), options));
   expect_clean(set_registers(inc(168), dec(168), options));
@@ -52,7 +52,7 @@ TEST_CASE("a kernel begins with the registers that ptxas gives it") {
   expect_clean(set_registers(dec(40), inc(248), options, two, 256));
   expect_clean(set_registers(dec(24), inc(240), options, two, 256));
   expect_first(set_registers(dec(248), inc(240), options, two, 256), "setmaxnreg.value");
-  // .maxntid counts, not the launch's block; and so do .reqntid, .maxnreg and .minnctapersm.
+  // .maxntid counts, not the launch's block. So do .reqntid, .maxnreg and .minnctapersm.
   expect_clean(set_registers(dec(168), "", options, ".maxntid 384\n.minnctapersm 1", 256));
   expect_first(set_registers(dec(176), "", options, ".maxntid 384\n.minnctapersm 1", 256),
                "setmaxnreg.value");
@@ -62,7 +62,7 @@ TEST_CASE("a kernel begins with the registers that ptxas gives it") {
                "setmaxnreg.value");
   expect_first(set_registers(dec(40), inc(240), options, ".maxnreg 168"), "setmaxnreg.total");
   expect_clean(set_registers(dec(40), inc(232), options, ".maxnreg 168"));
-  // Five warps twice take three of each partition of the SM.
+  // Two CTAs of five warps have up to three warps in a partition of the SM.
   expect_first(set_registers(dec(176), "", options, ".maxntid 160\n.minnctapersm 2", 160),
                "setmaxnreg.value");
   expect_clean(set_registers(dec(168), "", options, ".maxntid 160\n.minnctapersm 2", 160));

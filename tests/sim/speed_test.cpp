@@ -1,4 +1,4 @@
-/// The simulator's speed, measured and printed; fails only far below what it is built for.
+/// Measures and prints the simulator's speed; fails only far below the target.
 ///
 /// Prints the numbers for the table of docs/sim.md: the best of $TMAJIT_SPEED_RUNS (1) runs of each kernel,
 /// with every check on and without looking for races, on one thread of the host. $TMAJIT_SPEED_KERNEL: only
@@ -29,7 +29,7 @@ int runs() {
   return text != nullptr ? std::max(std::atoi(text), 1) : 1;
 }
 
-/// Seconds of the processor: who else uses the machine does not count.
+/// Processor time in seconds, so that other users of the machine do not count.
 template <typename Work>
 double seconds_of(const Work& work) {
   const std::clock_t start = std::clock();

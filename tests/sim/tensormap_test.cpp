@@ -1,4 +1,4 @@
-/// Tensor maps that a kernel changes: what copies then do, and which fences they need.
+/// Tensor maps that a kernel changes: copies by them, and the fences that these need.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -19,8 +19,8 @@ const std::string load =
     "{%r8, "
     "%r9}], [%r5+128];\n";
 
-/// The parts of a kernel of one warp that copies the map to shared memory, changes it there, brings it to
-/// global memory behind the words it is of, loads a tile of it at row 4, and writes that to word 512.
+/// The parts of a kernel of one warp. It copies the map to shared memory, changes it there, copies it to
+/// global memory after the words, loads a tile by it at row 4, and writes the tile to the words from 512 on.
 struct Parts {
   std::string change = "";
   std::string published = publish;
@@ -78,7 +78,7 @@ TEST_CASE("every field of a map can be replaced") {
   SECTION("a box of one row") {
     std::string wider = replaced("box_dim 1", "1");
     const Outcome outcome = change({.change = wider, .bytes = "64", .behind = ""});
-    // Half of the threads read what nothing was loaded to.
+    // Half of the threads read memory to which nothing was loaded.
     expect_only(outcome, "shared.uninitialised");
     for (std::uint32_t i = 0; i < 16; ++i) CHECK(outcome.words[512 + i] == 64 + i);
   }
@@ -103,7 +103,7 @@ TEST_CASE("every field of a map can be replaced") {
   }
 }
 
-TEST_CASE("a changed map that is not legal is named with the rule it breaks") {
+TEST_CASE("a changed map that is illegal is reported with the rule that it breaks") {
   const auto refused = [](const std::string& text, const std::string& rule) {
     const Outcome outcome = change({.change = text});
     expect_only(outcome, "tensormap.changed");
@@ -116,7 +116,7 @@ TEST_CASE("a changed map that is not legal is named with the rule it breaks") {
   refused(replaced("rank", "2"), "shape");
 }
 
-TEST_CASE("a field's value and ordinal that there are not") {
+TEST_CASE("a field's value and ordinal out of range") {
   expect_only(change({.change = replaced("rank", "5")}), "tensormap.field");
   expect_only(change({.change = replaced("elemtype", "13")}), "tensormap.field");
   expect_only(change({.change = replaced("swizzle_mode", "4")}), "tensormap.field");
@@ -152,13 +152,13 @@ TEST_CASE("a map that was of tf32 goes on rounding as one of f32") {
 TEST_CASE("a changed map that is used without its fences") {
   const std::string address = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10");
   expect_only(change({.change = address, .acquired = ""}), "tensormap.not-acquired");
-  // By a plain copy of the bytes, with the release fence and without.
+  // The map is copied by plain stores, with the release fence and without.
   const std::string copied =
       "ld.shared.u32 %r13, [%r10];\nadd.u64 %rd11, %rd6, %rd7;\nst.global.u32 [%rd11], %r13;\n";
   const std::string released = "fence.proxy.tensormap::generic.release.gpu;\n";
   expect_only(change({.change = address, .published = copied}), "tensormap.not-released");
   expect_clean(change({.change = address, .published = copied + released}));
-  // In place, in global memory.
+  // The map is changed in global memory.
   const std::string in_place =
       "@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%rd6], %rd10;\nbar.warp.sync -1;\n";
   const std::string first = "add.u64 %rd10, %rd1, 128;\n";
@@ -168,14 +168,14 @@ TEST_CASE("a changed map that is used without its fences") {
   expect_clean(change({.published = publish, .acquired = ""}));
 }
 
-TEST_CASE("an acquire that comes before the change is none") {
+TEST_CASE("an acquire that comes before the change does not count") {
   expect_only(change({.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),
                       .published = acquire + publish,
                       .acquired = ""}),
               "tensormap.not-acquired");
 }
 
-TEST_CASE("a map in shared memory is no operand of a copy, nor are other bytes one to change") {
+TEST_CASE("a copy takes no map in shared memory, and only a map can be changed") {
   expect_only(
       change({.change = "mov.u64 %rd12, smem;\ncvta.shared.u64 %rd12, %rd12;\n",
               .loaded = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
@@ -208,7 +208,7 @@ TEST_CASE("a map that changes while a load uses it") {
       "add.u64 %rd10, %rd1, 64;\n" + replaced("global_address", "%rd10") + "bar.warp.sync -1;\n" + publish;
   Parts parts{.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10")};
   std::string text = kernel(parts);
-  // Behind the issue of the load, before the wait for it.
+  // The change comes after the issue of the load, before the wait for it.
   text.insert(text.find("W:\n"), again);
   const auto launch = [&](const std::string& body, SimOptions::Mode mode) {
     return run(body, {.grid = 1, .cluster = 1, .options = {.mode = mode}, .maps = {rows_of(16)}});
@@ -234,7 +234,7 @@ TEST_CASE("a map that changes while a store uses it") {
                {.grid = 1, .cluster = 1, .options = {.mode = SimOptions::Mode::late}, .maps = {rows_of(16)}});
   };
   expect_first(launch(""), "tensormap.in-use");
-  // The wait for a group's reads is one for its reads of the map, too: PTX ISA, cp.async.bulk.wait_group.
+  // The wait for a group's reads includes its reads of the map: PTX ISA, cp.async.bulk.wait_group.
   const Outcome outcome = launch("cp.async.bulk.wait_group.read 0;\n");
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[32 + 12 * 16 + i] == 32 + 4 * 16 + i);

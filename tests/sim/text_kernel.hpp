@@ -27,7 +27,7 @@ struct Shape {
 /// Runs a kernel that takes the address of the words, then those of the maps. Its shared memory is `smem`.
 Outcome run(const std::string& body, Shape shape = {}, const std::string& before = "");
 
-/// The map of 32 rows of so many words each, in boxes of two rows.
+/// The map of 32 rows of the given number of words, in boxes of two rows.
 tmajit::TensorMapSpec rows_of(std::uint32_t words);
 
 std::string all_of(const Outcome& outcome);
@@ -39,7 +39,7 @@ void expect_first(const Outcome& outcome, const std::string& rule);
 /// Checks that there are no reports.
 void expect_clean(const Outcome& outcome);
 
-/// One of the modes, by a generator.
+/// A Catch2 generator of all modes.
 tmajit::SimOptions::Mode any_mode();
 
 /// Declares registers, and sets: %rd1 the words' address, %r1 tid, %r2 and %r3 the CTA's rank and the

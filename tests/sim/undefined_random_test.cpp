@@ -1,5 +1,5 @@
-/// Random kernels whose registers are in part never written: what is reported is held against a plain account
-/// of what each lane has.
+/// Random kernels some of whose registers are never written. The reports are compared with a plain
+/// interpretation, lane by lane.
 #include "seed.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -26,7 +26,7 @@ constexpr std::uint32_t lane_count = 32;
 constexpr std::uint32_t register_count = 6;   ///< %a0 …
 constexpr std::uint32_t predicate_count = 3;  ///< %q0 …
 
-/// Empty if uninitialised.
+/// The value of a register in a lane; empty if uninitialised.
 using Value = std::optional<std::uint32_t>;
 
 struct Lane {
@@ -57,8 +57,8 @@ class Kernel {
  private:
   std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
 
-  /// Register d becomes what value(lane, its number) says, now and then under a guard: where that is
-  /// undefined, so is d.
+  /// Register d gets value(lane, number of the lane), now and then under a guard. If the guard is undefined,
+  /// so is d.
   template <typename Result>
   void give(std::uint32_t d, const std::string& instruction, const Result& value) {
     const bool guarded = draw(4) == 0;
@@ -155,7 +155,7 @@ class Kernel {
     }
   }
 
-  /// Around some instructions; by a predicate that is defined in all lanes.
+  /// Emits a branch around some instructions, by a predicate that is defined in all lanes.
   void branch(std::uint32_t q) {
     if (!std::ranges::all_of(lanes_, [&](const Lane& lane) { return lane.predicates[q].has_value(); }))
       return;
@@ -168,7 +168,7 @@ class Kernel {
     for (Lane& lane : lanes_) lane.active = true;
   }
 
-  /// Sums that take the carry or give it, or both.
+  /// Emits a sum that uses the carry, sets it, or both.
   void add_with_carry(std::uint32_t d, std::uint32_t a, std::uint32_t b) {
     const std::uint32_t kind = 1 + draw(3);
     const bool takes = (kind & 1) != 0;
@@ -197,13 +197,13 @@ class Kernel {
     }
   }
 
-  /// Where the two words that a lane gets a half of each of are both defined, or both not, in all lanes.
+  /// Emits a movmatrix, if in every lane both words from which it gets a half are defined, or neither is.
   void transpose(std::uint32_t d, std::uint32_t a) {
     std::vector<Value> all;
     for (const Lane& lane : lanes_) all.push_back(lane.registers[a]);
     std::vector<Value> result(lane_count);
     for (std::uint32_t n = 0; n < lane_count; ++n) {
-      // Row 2 (n mod 4) and the next, of column n / 4.
+      // Rows 2 (n mod 4) and the next one of column n / 4.
       const Value& first = all[4 * (n % 4 * 2) + n / 4 / 2];
       const Value& second = all[4 * (n % 4 * 2 + 1) + n / 4 / 2];
       if (first.has_value() != second.has_value()) return;
@@ -265,7 +265,7 @@ TEST_CASE("random kernels are reported in the lanes that store uninitialised val
       found += report.count;
     }
     REQUIRE(found == undefined);
-    // Lint names what no way has written: in no lane.
+    // Lint reports a register that no path has written, so in no lane.
     const LintResult lint =
         lint_ptx(module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n" + sums).ptx);
     for (const Finding& finding : lint.findings) REQUIRE(finding.rule == "register.uninitialised");
@@ -273,7 +273,7 @@ TEST_CASE("random kernels are reported in the lanes that store uninitialised val
     linted += lint.findings.empty() ? 0 : 1;
     reported += found != 0 ? 1 : 0;
   }
-  // Neither is rare.
+  // Enough kernels have a report, and enough have none.
   CHECK(reported > cases / 10);
   CHECK(reported < cases * 9 / 10);
   CHECK(linted > cases / 20);

@@ -28,7 +28,7 @@ Outcome run_body(const std::string& body, std::uint32_t block = 32) {
   return tests::text::run(registers + element + "bar.sync 0;\n" + body + "ret;\n", shape);
 }
 
-/// Each leaves %r10 uninitialised, in all lanes or in some.
+/// Each code leaves %r10 uninitialised, in all lanes or in some.
 const std::vector<Case> sources{
     {"never written", ""},
     {"written in one arm", "@%p1 bra A;\nmov.u32 %r10, 1;\nA:\n"},
@@ -64,7 +64,7 @@ const std::vector<Case> sources{
      "add.u32 %r11, %r11, 1;\nsetp.lt.u32 %p2, %r11, 4;\n@%p2 bra L;\n"},
 };
 
-/// Each makes what is in %r10 matter.
+/// In each code the value of %r10 matters.
 const std::vector<Case> uses{
     {"a store to global memory", "st.global.u32 [%rd3], %r10;\n"},
     {"a store by a generic address", "st.u32 [%rd3], %r10;\n"},
@@ -82,7 +82,7 @@ const std::vector<Case> uses{
     {"a product", "mul.lo.u32 %r14, %r10, %r1;\nadd.u32 %r14, %r14, %r10;\nst.global.u32 [%rd3], %r14;\n"},
 };
 
-/// Correct: nothing of it may be reported.
+/// Correct code, which must not be reported.
 const std::vector<Case> correct{
     {"a carry that nobody adds",
      "add.cc.u32 %r11, %r12, 1;\nadd.cc.u32 %r11, %r1, 1;\naddc.u32 %r10, %r1, 0;\n"
@@ -157,7 +157,7 @@ TEST_CASE("uninitialised values are reported where they matter") {
   const auto mode = GENERATE(0, 1);
   const std::uint32_t block = mode == 0 ? 32 : 20;
   for (const Case& source : sources) {
-    // These ask for a whole warp.
+    // These sources need a whole warp.
     if (block < 32 &&
         (source.body.find("shfl") != std::string::npos || source.body.find("matrix") != std::string::npos))
       continue;
@@ -208,7 +208,7 @@ TEST_CASE("uninitialised values are tracked through functions") {
 }
 
 TEST_CASE("uninitialised values are tracked through recursive functions") {
-  // out = in, by as many calls as in has bits; %u is written where `writes` says.
+  // out = in after `depth` further calls. `writes` is the code that writes %u, `given` the register returned.
   const auto function = [](const std::string& writes, const std::string& given) {
     return ".func (.param .b32 out) down(.param .b32 depth, .param .b32 in) {\n.reg .b32 %d<3>;\n.reg .b32 "
            "%x<4>;\n"
@@ -238,7 +238,7 @@ TEST_CASE("uninitialised values are tracked through recursive functions") {
   // Exactly the registers that were uninitialised before the calls are uninitialised after them.
   expect_only(called("", "%x1", one, "%r12"), "register.uninitialised");
   expect_clean(called("", "%x1", "mov.u32 %r12, 1;\n", "%r12"));
-  // A register that only the call before has written, or only the outermost one.
+  // Each call needs a write of its own, unless only the outermost call returns %u.
   expect_only(called("", "%u", one, "%r11"), "register.uninitialised");
   expect_clean(called("mov.u32 %u, 1;\n", "%u", one, "%r11"));
   const std::string outermost = "setp.eq.u32 %e, %d1, 5;\n@%e mov.u32 %u, 1;\n";
@@ -339,7 +339,7 @@ TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores to glob
   expect_only(outcome, "register.uninitialised");
   CHECK_THAT(outcome.reports[0].found,
              ContainsSubstring("is stored to global memory by \"cp.async.bulk.tensor"));
-  // The second row lies outside of the tensor.
+  // The second row is outside of the tensor.
   expect_clean(stored("31"));
 }
 
@@ -415,13 +415,13 @@ TEST_CASE("wmma with uninitialised rows and columns") {
   };
   expect_clean(run_body(column + product + keep + read_column(2)));
   expect_only(run_body(column + product + keep + read_column(3)), "shared.uninitialised");
-  // An addend, and what goes to global memory.
+  // An undefined addend, and results that are stored to global memory.
   const std::string all = fragments + "st.shared.v4.u32 [%r6], {0, 0, 0, 0};\n" + zeros + loads;
   const std::string to_global = "wmma.store.d.sync.aligned.row.m16n16k16.global.f32 [%rd1], " + f + ";\n";
   expect_clean(run_body(all + clear + product + to_global));
   expect_only(run_body(all + product + to_global), "register.uninitialised");
   expect_only(run_body(written + product + to_global), "shared.uninitialised");
-  // How far its rows are apart.
+  // An undefined stride of the rows.
   expect_first(run_body(all + clear + "wmma.store.d.sync.aligned.row.m16n16k16.shared.f32 [%r5+1024], " + f +
                         ", %r12;\n"),
                "register.uninitialised");

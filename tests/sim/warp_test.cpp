@@ -177,8 +177,8 @@ extern "C" __global__ void k(int* out) {
 
 namespace {
 
-/// Thread t copies 16 bytes, words 4 t …, of out + 1024 to shared memory and waits by `wait`; then out gets
-/// the words of the neighbour.
+/// Thread t copies 16 bytes, the words from 4 t on, of out + 1024 to shared memory, and waits by `wait`. Then
+/// it writes its neighbour's words to out.
 std::string copying(const std::string& size, const std::string& wait,
                     const std::string& meet = "__syncthreads();") {
   return R"(

@@ -1,4 +1,4 @@
-/// A product of matrices in CUDA C++: what the compiler makes of it runs, is right, and is not reported.
+/// A product of matrices in CUDA C++: the compiler's PTX runs, is right, and has no report.
 #include "sim/cuda_support.hpp"
 #include "sim/text_kernel.hpp"
 

@@ -1,4 +1,4 @@
-/// Matrices that a tensor load has brought by one swizzle and a product reads by another.
+/// Matrices that a tensor load writes with one swizzle and a product reads with another.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -10,8 +10,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// 64 rows of so many bytes are loaded by the map's swizzle, and multiplied by the first 8 of them, read by
-/// the descriptors' layout (bits 62 and 63); `between` stands behind the wait.
+/// Loads 64 rows of `row_bytes` bytes with the map's swizzle, and multiplies them by the first 8 of them,
+/// read with the descriptors' layout (bits 62 and 63). `between` is the code after the wait.
 Outcome multiply(std::uint32_t row_bytes, Swizzle swizzle, std::uint64_t layout,
                  const std::string& between = "") {
   TensorMapSpec spec;
@@ -65,13 +65,13 @@ TEST_CASE("a product that reads by another swizzle than the matrix was loaded by
                                            ContainsSubstring("writes by swizzle none"));
   expect_only(multiply(64, Swizzle::none, 2), "wgmma.swizzle");
   expect_only(multiply(32, Swizzle::none, 3), "wgmma.swizzle");
-  // These lead behind the matrix, too.
+  // These descriptors also lead past the matrix.
   expect_first(multiply(64, Swizzle::b64, 1), "wgmma.swizzle");
   expect_first(multiply(32, Swizzle::b32, 2), "wgmma.swizzle");
 }
 
 TEST_CASE("words that threads have written over a load count as theirs") {
-  // All of the tile, each thread 16 words.
+  // Each thread writes 16 words, together all of the tile.
   std::string write = "shl.b32 %r12, %r1, 6;\nadd.u32 %r12, %r12, %r5;\n";
   for (int i = 0; i < 16; ++i) write += fmt::format("st.shared.u32 [%r12+{}], %r1;\n", 1024 + 4 * i);
   expect_clean(multiply(128, Swizzle::none, 1, write + "fence.proxy.async.shared::cta;\nbar.sync 0;\n"));

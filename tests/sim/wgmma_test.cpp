@@ -1,5 +1,5 @@
-/// Products of matrices by a warpgroup: every type, layout and swizzle against a plain product; and the
-/// protocol: what is missing in mutants of a correct kernel is named.
+/// Products of matrices by a warpgroup: every type, layout and swizzle against a plain product. Also the
+/// protocol: mutants of a correct kernel are reported by the rule that they break.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -47,12 +47,12 @@ std::uint32_t encode(const std::string& type, int value) {
   if (type == "e4m3") return sim::encode_small<sim::e4m3_format>(value, false);
   if (type == "e5m2") return sim::encode_small<sim::e5m2_format>(value, false);
   if (type == "tf32")
-    return std::bit_cast<std::uint32_t>(static_cast<float>(value)) | 0x1abc;  // not looked at
+    return std::bit_cast<std::uint32_t>(static_cast<float>(value)) | 0x1abc;  // ignored bits
   return static_cast<std::uint8_t>(value);
 }
 
-/// Where the canonical layouts of the ISA (9.7.15.5.1.2.1.3) have element (row, k), in bytes from the
-/// matrix's start; with the leading and the stride offsets that descriptor() names.
+/// The offset of element (row, k) in the canonical layouts of the ISA (9.7.15.5.1.2.1.3), in bytes from the
+/// matrix's start, with the leading and the stride offsets of descriptor().
 std::uint32_t place(const Case& c, std::uint32_t bits, bool by_columns, std::uint32_t row, std::uint32_t k) {
   const std::uint32_t w = c.width;
   std::uint32_t at = 0;
@@ -282,7 +282,7 @@ TEST_CASE("wgmma of several sizes, scales, and without its accumulators") {
   check({.a = "f16", .b = "f16", .a_in_registers = true, .a_scale = -1, .b_scale = -1});
 }
 
-TEST_CASE("shapes and operands of wgmma that there are not are refused at their line") {
+TEST_CASE("shapes and operands that wgmma lacks are refused at their line") {
   const auto refused = [](Case c, const std::string& from, const std::string& to) {
     std::string text = kernel(c);
     text.replace(text.find(from), from.size(), to);
@@ -306,16 +306,16 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
 
   SECTION("correct variants") {
     clean({});
-    clean({.between = product(c) + product(c)});  // the accumulators of one shape
+    clean({.between = product(c) + product(c)});  // accumulators of one shape need no fence
     clean({.between = commit + product(c),
            .wait = "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned "
                    "0;\n"});
     clean({.commit = commit + fence});
-    // Where compilers put what sets the accumulators.
+    // Compilers set the accumulators after the fence.
     clean({.fence = fence + "mov.b32 %d0, 0;\n"});
     clean({.wait = Parts().wait + use_result + "mov.b32 %d0, %d100;\n" + fence + product(c) + commit +
                    Parts().wait});
-    clean({.between = "add.u32 %r9, %r1, 1;\nst.shared.u32 [%r6+-512], %r9;\n"});  // behind the matrices
+    clean({.between = "add.u32 %r9, %r1, 1;\nst.shared.u32 [%r6+-512], %r9;\n"});  // memory past the matrices
   }
   SECTION("no fence before the first") {
     first({.fence = ""}, "wgmma.missing-fence");
@@ -349,17 +349,17 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
   SECTION("no proxy fence after the matrices were written") {
     first({.proxy = ""}, "wgmma.missing-proxy-fence");
   }
-  SECTION("a proxy fence by those who read, where they have met the writers") {
+  SECTION("a proxy fence by the threads that read, after they have met the writers") {
     const std::string proxy = Parts().proxy;
     clean({.fence = proxy + fence, .proxy = ""});
     SimOptions fast = options;
     fast.races = false;
     expect_clean(multiply(kernel(c, {.fence = proxy + fence, .proxy = ""}), c, fast));
-    // Before they met; and of one warp alone.
+    // The fence comes before the meeting, or only one warp executes it.
     first({.proxy = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy}, "wgmma.missing-proxy-fence");
     first({.fence = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy + fence, .proxy = ""},
           "wgmma.missing-proxy-fence");
-    // Something is written behind it.
+    // A write follows the fence.
     const std::string again = fmt::format("bar.sync 0;\n@%p1 st.shared.u32 [%r5+{}], 0;\n", b_offset + 32);
     first({.proxy = proxy + again}, "wgmma.missing-proxy-fence");
     const std::string copy =
@@ -395,14 +395,14 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
   SECTION("a descriptor that leads out of shared memory") {
     first({.before = "or.b64 %rd11, %rd11, 0x3000;\n"}, "wgmma.descriptor");
   }
-  SECTION("memory that nobody has written") {
+  SECTION("uninitialised memory") {
     first({.before = "add.u64 %rd11, %rd11, 0x7c0;\n"}, "wgmma.descriptor");
   }
 }
 
 TEST_CASE("a product is complete for its whole warpgroup when one warp has waited for it") {
-  // The first thread gives the matrix away, as CUTLASS's pipelines do; the warps meet one after the other,
-  // either way round.
+  // The first thread hands the matrix back, as CUTLASS's pipelines do. The warps come one after the other, in
+  // either order.
   const Case c{.n = 16};
   const std::string rounds = GENERATE("sub.u32 %r9, 127, %r1;\n", "mov.u32 %r9, %r1;\n");
   const Parts parts{
@@ -411,7 +411,7 @@ TEST_CASE("a product is complete for its whole warpgroup when one warp has waite
                 "shr.u32 %r9, %r9, 5;\nmul.lo.u32 %r9, %r9, 50;\nsetp.eq.u32 %p2, %r9, 0;\n"
                 "@%p2 bra M;\nN:\nsub.u32 %r9, %r9, 1;\nsetp.ne.u32 %p2, %r9, 0;\n@%p2 bra N;\nM:\n"};
   for (std::uint64_t seed = 1; seed <= 8; ++seed) check(c, parts, {.mode = any_mode(), .seed = seed});
-  // Groups that may go on are not complete.
+  // Groups that the wait leaves pending are not complete.
   const std::string first_alone = "wgmma.commit_group.sync.aligned;\n" + product(c) + Parts().commit;
   expect_first(multiply(kernel(c, {.commit = first_alone,
                                    .wait = "wgmma.wait_group.sync.aligned 1;\n" +

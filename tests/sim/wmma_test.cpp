@@ -40,14 +40,14 @@ std::uint64_t encode(const Type& type, int value) {
   const auto number = static_cast<float>(value);
   if (type.name == "f16") return sim::encode_small<sim::f16_format>(number, false);
   if (type.name == "bf16") return sim::encode_small<sim::bf16_format>(number, false);
-  // The lower bits of tf32 do not count.
+  // The lower bits of tf32 are ignored.
   if (type.name == "tf32") return std::bit_cast<std::uint32_t>(number) | (value != 0 ? 0x1fff : 0);
   if (type.name == "f32") return std::bit_cast<std::uint32_t>(number);
   if (type.name == "f64") return std::bit_cast<std::uint64_t>(static_cast<double>(value));
   return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << type.bits) - 1);
 }
 
-/// A matrix in memory: rows, or columns, `stride` elements apart.
+/// A matrix in memory, whose rows or columns are `stride` elements apart.
 struct Matrix {
   Type type;
   std::uint32_t rows;
@@ -113,12 +113,12 @@ std::uint32_t registers_of(const Type& type, std::uint32_t elements, bool accumu
 
 constexpr std::uint32_t bytes_of_matrix = 8192;
 
-/// a, b, c, d lie 8 KiB apart.
+/// The kernel's body. a, b, c and d are 8 KiB apart in memory.
 std::string body_of(const Product& p, const Matrix& a, const Matrix& b, const Matrix& c, const Matrix& d) {
   const std::string as = list(p.ab, 10, registers_of(p.ab, p.m * p.k, false));
   const std::string bs = list(p.ab, 20, registers_of(p.ab, p.k * p.n, false));
   const std::string cs = list(p.c, 30, registers_of(p.c, p.m * p.n, true));
-  const std::string ds = list(p.d, 30, registers_of(p.d, p.m * p.n, true));  // where c is, or beside it
+  const std::string ds = list(p.d, 30, registers_of(p.d, p.m * p.n, true));  // the same numbers as c's
   const bool bits = p.ab.name == "b1";
   const std::string types = p.ab.name == "f16"
                                 ? p.d.name + "." + p.c.name
@@ -279,7 +279,7 @@ TEST_CASE("wmma of four bits and of one") {
   with(b1, 128, ".xor.popc");
 }
 
-TEST_CASE("wmma saturates where it says so, and takes a stride that is left out") {
+TEST_CASE("wmma with saturation, and with a default stride") {
   // The first element of a and of b is 3, and of c a number near the largest.
   const auto first = [](const std::string& type, const std::string& mma, std::uint32_t c) {
     const std::string body = registers + ".reg .b32 %w<50>;\nst.global.u32 [%rd1], " + type +
