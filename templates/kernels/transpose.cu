@@ -226,8 +226,10 @@ __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 po
 
 __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Line* image, u32 image_at) {
+//@ if staggered
   // The first place in the tile of a whole vector: before the tensor there is nothing.
   const i32 lowest = tile.origin > 0 ? -static_cast<i32>(before * vector) : 0;
+//@ end
   i32 inside[rank];
 //@ each d
   inside[d] = kept(tile.inside[d]);

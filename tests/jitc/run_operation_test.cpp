@@ -91,7 +91,7 @@ TEST_CASE("an output for every part of a split") {
   CHECK_THAT(refusal(simulated(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
 }
 
-TEST_CASE("--into names the file of an output's content before reduce_into") {
+TEST_CASE("the file of --into is an output's content before reduce_into") {
   const Folder folder;
   write_npy(folder / "a.npy", "<u4", {2}, std::string("\1\0\0\0\6\0\0\0", 8));
   write_npy(folder / "b.npy", "<u4", {2}, std::string("\3\0\0\0\5\0\0\0", 8));
