@@ -51,8 +51,7 @@ void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNum
   owner.cluster.origins().put(owner.in_cluster(offset), bytes, origin);
 }
 
-/// Returns the warp's tracker, which is about to get undefined values: makes it if it is missing, and has
-/// Cta::run change to the loop that tracks.
+/// Returns the warp's tracker; makes it if it is missing, and has Cta::run change to the loop that tracks.
 Undefined& following(Warp& warp) {
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
   if (!warp.undefined->any()) {
@@ -62,8 +61,7 @@ Undefined& following(Warp& warp) {
   return *warp.undefined;
 }
 
-/// Reports that a value computed from `origin` matters in a lane at `place`; `how` is its verb: "is stored to
-/// global memory by".
+/// Reports that a value of `origin` matters in a lane at `place`; `how` is its verb: "is stored by".
 void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
             std::string_view how) {
   const Program& program = *warp.program;
@@ -324,8 +322,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
   for (std::uint32_t i = 0; i < flow.operands; ++i) {
     const Found found = of(warp, values[i], mask);
     Mask to_global = 0;
-    // A defined value clears the mark of the local memory it is stored to. The shadow of shared memory does
-    // so by itself.
+    // A defined value clears the mark of local memory. The shadow of shared memory does so by itself.
     for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
       const bool is_undefined = (found.lanes >> lane & 1) != 0;
       std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
