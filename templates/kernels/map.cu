@@ -101,18 +101,15 @@ __device__ __forceinline__ void run_warps(const params::TileGrid<rank>& grid, co
   u8* shared = aligned_shared_memory();
   const u32 base = ptx::shared_address(shared);
   const RingBarriers full{base + barriers};
-  if (threadIdx.x >= compute_threads) {
-    TileWalk<rank, tiles_per_cta> tile_at(grid);
-    const bool loads = ptx::elect();
-    if (loads) load_first_tiles(tile_at, base, full, inputs...);
-    __syncthreads();
+  const bool loading = threadIdx.x >= compute_threads;
+  const bool loads = loading && ptx::elect();
+  TileWalk<rank, tiles_per_cta> tile_at(grid);
+  if (loads) load_first_tiles(tile_at, base, full, inputs...);
+  __syncthreads();
 //@ if reloads
-    if (loads) load_more_tiles(tile_at, base, full, inputs...);
+  if (loads) load_more_tiles(tile_at, base, full, inputs...);
 //@ end
-  } else {
-    __syncthreads();
-    compute(shared, base, full);
-  }
+  if (!loading) compute(shared, base, full);
 }
 
 template <class... Maps>
