@@ -170,6 +170,15 @@ class Run(unittest.TestCase):
         result = self.measure(["size: 64 MiB copy f32"])["results"][0]
         self.assertIn("all", result["skipped"])
 
+    def test_a_case_without_a_reference_is_skipped(self):
+        machine = SimMachine(self.session)
+        machine.reference = lambda case, sources: elsewhere(case, sources, None)
+        index, case = run.select(self.cases, ["peers: (16384,16384)->(1,0) u8"], False)[0]
+        machine.reserve([case])
+        result = run.measure_case(self.session, machine, index, case, [], 1, 1)
+        self.assertEqual(result["skipped"], {"all": "has none"})
+        self.assertFalse(peers.failed({"results": [result]}))
+
     def test_a_wrong_result_of_ours_is_an_error(self):
         machine = SimMachine(self.session)
         machine.differs = lambda *_: "element 0 is wrong"

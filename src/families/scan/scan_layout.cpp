@@ -19,17 +19,23 @@ constexpr std::uint32_t input_registers = 32;  // of a thread that owns columns:
 constexpr std::uint32_t most_at_once = 32;     // rows that a thread that walks columns alone loads at once
 constexpr std::uint64_t alone_per_sm = 512;    // threads that walk columns alone: fewer take narrower vectors
 constexpr std::uint64_t least_alone_per_sm = 256;  // long columns: where they are fewer, threads share each
+constexpr std::uint64_t many_alone_per_sm = 1024;  // from which on each of these threads needs few loads
+constexpr std::uint32_t least_at_once = 4;         // rows that each of these loads at once
+constexpr std::uint32_t shared_turns = 8;          // rows of a thread of short shared columns, at most
+constexpr std::uint64_t shared_phases = 16;        // threads that share such a column, at most
 constexpr std::uint32_t packed_turns = 4;          // vectors of a thread of short rows, at most
-constexpr std::uint64_t least_rows = 4;            // of a tile of several: fewer leave much of it empty
-constexpr std::uint32_t row_registers = 56;     // of a thread: its vectors of a row, and what is before each
-constexpr std::uint32_t place_registers = 3;    // of each of these vectors, where rows begin between vectors
-constexpr std::uint32_t row_state = 64;         // bytes of the states of a vector of a row, at most
-constexpr std::uint32_t column_state = 32;      // bytes of a thread's states of columns, at most
-constexpr std::uint32_t least_line = 128;       // bytes side by side that threads of one phase take
-constexpr std::uint64_t threads_per_sm = 1024;  // that own columns: a problem of fewer has several a column
-constexpr std::uint32_t most_log2_unit = 5;     // a lane looks back at one tile of a unit
-constexpr std::uint64_t ahead_per_sm = 32 << 10;     // bytes that the L2 cache holds for tiles to come
-constexpr std::uint64_t most_ahead = 16 << 20;       // bytes of a tile of each row, which it holds at once
+constexpr std::uint32_t few_turns = 2;             // the same where tiles still hold several rows
+constexpr std::uint64_t many_rows = 8;        // from which on tiles of long rows are as wide as a CTA allows
+constexpr std::uint64_t least_rows = 4;       // of a tile of several: fewer leave much of it empty
+constexpr std::uint32_t row_registers = 56;   // of a thread: its vectors of a row, and what is before each
+constexpr std::uint32_t place_registers = 3;  // of each of these vectors, where rows begin between vectors
+constexpr std::uint32_t row_state = 64;       // bytes of the states of a vector of a row, at most
+constexpr std::uint32_t column_state = 32;    // bytes of a thread's states of columns, at most
+constexpr std::uint32_t least_line = 128;     // bytes side by side that threads of one phase take
+constexpr std::uint64_t threads_per_sm = 1024;    // that own columns: a problem of fewer has several a column
+constexpr std::uint32_t most_log2_unit = 5;       // a lane looks back at one tile of a unit
+constexpr std::uint64_t ahead_per_sm = 32 << 10;  // bytes that the L2 cache holds for tiles to come
+constexpr std::uint64_t most_ahead = 16 << 20;    // bytes of a tile of each row, which it holds at once
 constexpr std::uint64_t least_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the L2 cache
 constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
 
@@ -191,11 +197,14 @@ class Planner {
     std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, 8U));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * least_rows <= std::uint64_t{threads_} * turns * vector;
-    const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;
+    const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 5;
     while (turns > 1 && vectors < ctas * threads_ * turns) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
-    // A thread of short rows keeps where each of its vectors is: with more of them it would spill registers.
-    return is_short ? std::min(turns, packed_turns) : turns;
+    if (!is_short) return turns;
+    // A thread of short rows keeps the position of each of its vectors: with more of them it would spill
+    // registers.
+    const bool takes_few = layout_.length * least_rows <= std::uint64_t{threads_} * few_turns * vector;
+    return std::min(turns, takes_few ? few_turns : packed_turns);
   }
 
   void plan_rows() {
@@ -223,8 +232,9 @@ class Planner {
     }
     layout_.groups = layout_.kept;
     const bool is_one = layout_.row_vectors <= std::uint64_t{most_scan_threads} * turns;
-    // Looking back takes a tile a fixed time: it is as long as a CTA allows, unless its loads are short.
-    const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4;
+    // Looking back takes a tile a fixed time: tiles of many rows are as long as a CTA allows, unless their
+    // loads are short. Tiles of few rows are shorter: more CTAs run at once.
+    const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 && layout_.kept >= many_rows;
     layout_.parts =
         is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{most_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));
@@ -268,6 +278,8 @@ class Planner {
         std::clamp<std::uint64_t>(least_line / (vector * problem_.element_bytes(0)), 1, scan_warp);
     const std::uint64_t wanted = problem_.sm_count * threads_per_sm;
     const std::uint64_t most = most_scan_threads / std::min(line, layout_.kept);
+    if (tuning_.turns == 0 && layout_.length <= shared_phases * shared_turns)
+      layout_.turns = std::min(layout_.turns, shared_turns);
     std::uint64_t phases = 1;
     while (phases < scan_warp && 2 * phases <= most && layout_.kept * phases < wanted &&
            phases * layout_.turns < layout_.length)
@@ -302,9 +314,12 @@ class Planner {
   /// A thread walks its columns by itself, some rows at a time.
   void plan_alone(std::uint32_t column) {
     std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
-    // Many threads have enough loads in flight with half as many each.
-    if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm)
+    // Many threads have enough loads in flight with fewer each.
+    if (layout_.kept >= problem_.sm_count * many_alone_per_sm) {
+      most = std::min(most, std::max(most / 4, least_at_once));
+    } else if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm) {
       most = std::max(most / 2, 1U);
+    }
     layout_.parts = ceil_div(layout_.length, tuning_.turns > 0 ? tuning_.turns : most);
     layout_.turns = static_cast<std::uint32_t>(ceil_div(layout_.length, layout_.parts));
     layout_.owners = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(

@@ -18,6 +18,8 @@ constexpr std::uint32_t row_bytes_alone = 8192;   // of a tile that is a single 
 constexpr std::uint32_t least_row_bytes = 64;     // when a tile is made smaller for its halo
 constexpr std::uint32_t wanted_threads = 256;
 constexpr std::uint32_t most_stencil_threads = 512;
+constexpr std::uint32_t most_loaded_strip =
+    2;                                  // rows of a thread that also loads: more warps hide the latency
 constexpr std::uint64_t few_tiles = 4;  // of a dimension: a CTA rather goes along another
 
 /// The nest's dimension of each of the views', which stencil_nest() has for all of a stencil's.
@@ -64,6 +66,7 @@ class StencilPlanner {
     if (!takes_engine()) {
       facts_.engine = 0;
       facts_.stages = facts_.window_planes();
+      facts_.strip = std::min(facts_.strip, most_loaded_strip);
     }
     share_work();
     facts_.threads = threads();

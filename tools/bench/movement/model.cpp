@@ -106,7 +106,7 @@ Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
   Json json{{"label", c.label()},
             {"operation", c.operation},
             {"type", c.types()},
-            {"shape", c.sources.front().shape},
+            {"shape", (c.sources.empty() ? c.destinations : c.sources).front().shape},
             {"axes", std::vector<std::int64_t>(axes.begin(), axes.end())},
             {"bytes", traffic(c).bytes()},
             {"driver_us", nullptr},

@@ -71,6 +71,8 @@ class TorchMachine:
 
     def fill(self, case, seed):
         """Random elements for the sources; nothing to do where the last case left the same."""
+        if not case["sources"]:
+            return
         mask = _MASKS.get(case["sources"][0]["type"], 0xFFFFFFFFFFFFFFFF)
         size = case["source_bytes"]
         if self._filled[0] == mask and self._filled[1] >= size:
