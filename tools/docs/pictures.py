@@ -3,6 +3,7 @@
 
     rooms.svg  which room may include which: MAY_INCLUDE of each tmajit_add_room(), by library
     road.svg   the stages of a kernel: the first table of docs/architecture.md, with the rooms that define its functions
+    pipeline.svg  the stages of a pipeline over time: the protocol of examples/tutorial/roles.cu, with assumed durations
 
     pictures.py --write    writes them
     pictures.py --check    exits with 1 if a file is not what is drawn now (a test)
@@ -24,10 +25,13 @@ STYLE = f"""<style>
   .mono {{ font-family: {MONO} }} .room {{ font: 12px {MONO}; fill: #1f77d0 }} .middle {{ text-anchor: middle }}
   .name {{ font: 600 15px {MONO} }}
   .box {{ fill: #f6f8fa; stroke: #98a1ab }} .stripe {{ fill: #f6f8fa }} .line {{ stroke: #98a1ab; stroke-width: 1.5; fill: none }}
+  .load {{ fill: #cfe3f7; stroke: #98a1ab }}
+  .compute {{ fill: #f7c58b; stroke: #98a1ab }} .store {{ fill: #b7e1c0; stroke: #98a1ab }}
   .head {{ fill: #98a1ab }} .own {{ fill: #98a1ab }} .may {{ fill: #1f77d0 }}
   @media (prefers-color-scheme: dark) {{
     text {{ fill: #d1d7e0 }} .room {{ fill: #6cb6ff }} .box {{ fill: #212830; stroke: #656c76 }}
-    .stripe {{ fill: #212830 }} .may {{ fill: #6cb6ff }} .own {{ fill: #656c76 }}
+    .stripe {{ fill: #212830 }}
+    .load {{ fill: #1f4a75 }} .compute {{ fill: #8a5a1c }} .store {{ fill: #23643a }} .may {{ fill: #6cb6ff }} .own {{ fill: #656c76 }}
   }}
 </style>"""
 
@@ -149,7 +153,59 @@ def draw_road() -> str:
     return svg(40 + len(rows) * wide + (len(rows) - 1) * gap, 226, "The stages of a kernel, with the rooms that make each", lines)
 
 
-PICTURES = {"rooms.svg": draw_rooms, "road.svg": draw_road}
+# Assumed durations. The copy engine begins a load every APART; a tile is computed as soon as it is loaded.
+STAGES, TILES, LOAD, APART, COMPUTE, STORE = 4, 10, 5, 2, 2, 1
+
+
+def pipeline_times() -> list[dict[str, int]]:
+    """When each tile of roles.cu is asked for, loaded, computed, read by its store, and its stage released."""
+    tiles: list[dict[str, int]] = []
+    for n in range(TILES):
+        free = tiles[n - STAGES]["released"] if n >= STAGES else 0
+        asked = max(free, tiles[-1]["asked"] + APART if tiles else 0)
+        computing = max(asked + LOAD, tiles[-1]["computed"] if tiles else 0)
+        computed = computing + COMPUTE
+        # wait_group_read<1>: a stage is released when the next tile's store is asked for.
+        tiles.append({"asked": asked, "loaded": asked + LOAD, "computing": computing, "computed": computed, "read": computed + STORE})
+        if n:
+            tiles[-2]["released"] = max(tiles[-2]["read"], computed)
+    tiles[-1]["released"] = tiles[-1]["read"]
+    return tiles
+
+
+def draw_pipeline() -> str:
+    tiles = pipeline_times()
+    left, unit, tall, step = 150, 24, 22, 34
+    width = left + unit * tiles[-1]["released"] + 20
+    rows = ["producer thread", *(f"stage {s}" for s in range(STAGES)), "consumer warps"]
+    lines = []
+
+    def bar(row: int, begin: int, end: int, kind: str, words: str) -> None:
+        x, y = left + unit * begin, 20 + step * row
+        lines.append(f'<rect class="{kind}" x="{x}" y="{y}" width="{unit * (end - begin)}" height="{tall}"/>')
+        lines.append(text(x + unit * (end - begin) / 2, y + 15, words, "middle"))
+
+    for row, name in enumerate(rows):
+        lines.append(text(20, 35 + step * row, name))
+    for n, tile in enumerate(tiles):
+        bar(0, tile["asked"], tile["asked"] + 1, "box", str(n))
+        stage = 1 + n % STAGES
+        bar(stage, tile["asked"], tile["loaded"], "load", f"load {n}")
+        bar(stage, tile["computing"], tile["computed"], "compute", f"tile {n}")
+        bar(stage, tile["computed"], tile["read"], "store", "")
+        if tile["released"] > tile["read"]:
+            bar(stage, tile["read"], tile["released"], "box", "")
+        bar(len(rows) - 1, tile["computing"], tile["computed"], "compute", str(n))
+    y = 40 + step * len(rows)
+    x = 20
+    for kind, words in (("load", "the copy engine loads"), ("compute", "warps compute"), ("store", "the store reads"), ("box", "not yet released")):
+        lines.append(f'<rect class="{kind}" x="{x}" y="{y - 12}" width="14" height="14"/>')
+        lines.append(text(x + 20, y, words))
+        x += 40 + 6 * len(words)
+    return svg(max(width, x), y + 16, f"{STAGES} stages of a pipeline over time, {TILES} tiles", lines)
+
+
+PICTURES = {"rooms.svg": draw_rooms, "road.svg": draw_road, "pipeline.svg": draw_pipeline}
 
 
 def main() -> int:

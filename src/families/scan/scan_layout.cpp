@@ -197,7 +197,7 @@ class Planner {
     std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, 8U));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * least_rows <= std::uint64_t{threads_} * turns * vector;
-    const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 5;
+    const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;
     while (turns > 1 && vectors < ctas * threads_ * turns) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
