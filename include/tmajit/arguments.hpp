@@ -25,6 +25,7 @@ enum class ArgumentType : std::uint8_t {
   axis,     ///< one dimension, negative from the end: "1"
   axes,     ///< different dimensions, negative from the end: "0,2,1,3"
   extents,  ///< numbers of elements, 0 or more: "3x3", "10,20,30"
+  parts,    ///< extents of any number of parts along one dimension: "10,20,30"
   numbers,  ///< whole numbers of either sign: "2,2"
   slices,   ///< Python's start:stop:step, one a dimension: "100:200,:,::-1"
   widths,   ///< before each dimension and, after a colon, behind each: "1,1:2,2"; without a colon both alike
@@ -55,8 +56,9 @@ struct PadWidths {
 };
 
 /// The value of one argument, by its type: double, text or choice, axis or count, lists of numbers, slices,
-/// widths.
-using ArgumentValue = std::variant<double, std::string, std::int64_t, Dims, std::vector<Slice>, PadWidths>;
+/// widths, parts.
+using ArgumentValue = std::variant<double, std::string, std::int64_t, Dims, std::vector<Slice>, PadWidths,
+                                   std::vector<std::int64_t>>;
 
 /// The arguments that an operation is given, by name. Plain data; an argument that is not there has its
 /// fallback.
@@ -79,6 +81,7 @@ class TMAJIT_API Arguments {
   [[nodiscard]] Dims dims(std::string_view name) const;
   [[nodiscard]] std::vector<Slice> slices(std::string_view name) const;
   [[nodiscard]] PadWidths widths(std::string_view name) const;
+  [[nodiscard]] std::vector<std::int64_t> parts(std::string_view name) const;
 
   [[nodiscard]] std::span<const std::pair<std::string, ArgumentValue>> all() const noexcept { return given_; }
   friend bool operator==(const Arguments&, const Arguments&) = default;
@@ -98,6 +101,9 @@ class TMAJIT_API Arguments {
 [[nodiscard]] TMAJIT_API Dims parse_extents(std::string_view text, std::string_view subject);
 /// The same with signs: "4096,-1". Throws Error{invalid_argument}.
 [[nodiscard]] TMAJIT_API Dims parse_numbers(std::string_view text, std::string_view subject);
+/// Extents of parts, as many as there are: "100,37,5". Throws Error{invalid_argument}.
+[[nodiscard]] TMAJIT_API std::vector<std::int64_t> parse_parts(std::string_view text,
+                                                               std::string_view subject);
 /// Different dimensions of a tensor, counted from the front. Throws Error{invalid_argument} for one that is
 /// out of range or named twice.
 [[nodiscard]] TMAJIT_API std::vector<std::uint32_t> resolve_axes(const Dims& axes, std::uint32_t rank,

@@ -18,9 +18,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr EnumNames<ArgumentType, 10> type_names{
+constexpr EnumNames<ArgumentType, 11> type_names{
     "argument type",
-    {"number", "count", "text", "choice", "axis", "axes", "extents", "numbers", "slices", "widths"}};
+    {"number", "count", "text", "choice", "axis", "axes", "extents", "parts", "numbers", "slices", "widths"}};
 
 using Texts = std::vector<std::string_view>;
 
@@ -34,8 +34,9 @@ Texts split_at(std::string_view text, char separator) {
   }
 }
 
+/// Whole numbers to 2^63 - 1, separated by commas or by x.
 template <class Number>
-Dims read_numbers(std::string_view text, std::string_view subject) {
+std::vector<Number> read_numbers(std::string_view text, std::string_view subject) {
   std::vector<Number> numbers;
   const char* const end = text.data() + text.size();
   for (const char* at = text.data();;) {
@@ -48,13 +49,18 @@ Dims read_numbers(std::string_view text, std::string_view subject) {
     if (last == end) break;
     at = last + 1;
   }
-  if (numbers.size() > max_view_rank) {
-    refuse("{} {}: {} numbers; the most is {}", subject, text, numbers.size(), max_view_rank);
-  }
   for (const Number number : numbers) {
     if (number > static_cast<Number>(std::numeric_limits<std::int64_t>::max()))
       refuse("{} {}: {} is past 2^63 - 1, the largest extent", subject, text, number);
   }
+  return numbers;
+}
+
+template <class Number>
+Dims read_dims(std::string_view text, std::string_view subject) {
+  const std::vector<Number> numbers = read_numbers<Number>(text, subject);
+  if (numbers.size() > max_view_rank)
+    refuse("{} {}: {} numbers; the most is {}", subject, text, numbers.size(), max_view_rank);
   return Dims(numbers);
 }
 
@@ -222,13 +228,22 @@ PadWidths Arguments::widths(std::string_view name) const {
   const PadWidths* const value = typed<PadWidths>(*this, name);
   return value == nullptr ? PadWidths() : *value;
 }
+std::vector<std::int64_t> Arguments::parts(std::string_view name) const {
+  const auto* const value = typed<std::vector<std::int64_t>>(*this, name);
+  return value == nullptr ? std::vector<std::int64_t>() : *value;
+}
 
 Dims parse_extents(std::string_view text, std::string_view subject) {
-  return read_numbers<std::uint64_t>(text, subject);
+  return read_dims<std::uint64_t>(text, subject);
 }
 
 Dims parse_numbers(std::string_view text, std::string_view subject) {
-  return read_numbers<std::int64_t>(text, subject);
+  return read_dims<std::int64_t>(text, subject);
+}
+
+std::vector<std::int64_t> parse_parts(std::string_view text, std::string_view subject) {
+  const std::vector<std::uint64_t> numbers = read_numbers<std::uint64_t>(text, subject);
+  return {numbers.begin(), numbers.end()};
 }
 
 ArgumentValue parse_argument(const Argument& argument, std::string_view text, std::string_view subject) {
@@ -243,6 +258,7 @@ ArgumentValue parse_argument(const Argument& argument, std::string_view text, st
       return numbers[0];
     }
     case ArgumentType::extents: return parse_extents(text, subject);
+    case ArgumentType::parts: return parse_parts(text, subject);
     case ArgumentType::axes:
     case ArgumentType::numbers: return parse_numbers(text, subject);
     case ArgumentType::slices: return read_slices(text, subject);
@@ -257,6 +273,9 @@ std::string text_of(const ArgumentValue& value) {
     std::string operator()(const std::string& text) const { return text; }
     std::string operator()(std::int64_t axis) const { return fmt::to_string(axis); }
     std::string operator()(const Dims& numbers) const { return fmt::to_string(fmt::join(numbers, ",")); }
+    std::string operator()(const std::vector<std::int64_t>& parts) const {
+      return fmt::to_string(fmt::join(parts, ","));
+    }
     std::string operator()(const std::vector<Slice>& slices) const {
       std::vector<std::string> parts;
       for (const Slice& slice : slices) parts.push_back(slice_text(slice));

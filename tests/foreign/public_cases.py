@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import shutil
 
 import numpy
 
@@ -36,11 +37,14 @@ KNOWN = {
 def _checkout(project: str, tools: Tools) -> pathlib.Path:
     """The project's folder, which lies beside the wheels and is fetched once."""
     place = tools.site / "sources" / project
-    if not (place / ".git/HEAD").exists():
+    if not place.exists():
         url, commit = PROJECTS[project]
-        place.mkdir(parents=True, exist_ok=True)
+        part = place.with_name(f"{project}.part")  # renamed when it is whole: a fetch that fails is repeated
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
         for step in (["init", "-q"], ["fetch", "-q", "--depth", "1", url, commit], ["checkout", "-q", "FETCH_HEAD"]):
-            tools.run(["git", *step], place)
+            tools.run(["git", *step], part)
+        part.rename(place)
     return place
 
 

@@ -54,6 +54,7 @@ TEST_CASE("operations on made-up arrays agree with a plain walk") {
       {"broadcast", "--broadcast", "4x6x10", "--shape", "6x1"},
       {"concat", "--axis", "1", "--parts", "3,4,5", "--shape", "2x1"},
       {"split", "--axis", "0", "--parts", "1,0,4", "--shape", "5x6"},
+      {"split", "--axis", "0", "--parts", "1,2,0,1,1,1,1,1,1", "--shape", "9x3"},
       {"cast", "--out-dtype", "bf16", "--shape", "33x65"},
       {"map", "--expr", "x", "--dtype", "f16,f32", "--shape", "5x9"},
       // Tiles of the caller's choice, and families.

@@ -95,7 +95,7 @@ TEST_CASE("operations by hand") {
     Ints left({2, 1}, {1, 1}, 2);
     Ints right({2, 2}, {2, 1}, 4);
     run("split", {left.host(), none.host(), right.host()}, {from.host()},
-        {{"axis", std::int64_t{1}}, {"parts", Dims{1, 0, 2}}});
+        {{"axis", std::int64_t{1}}, {"parts", std::vector<std::int64_t>{1, 0, 2}}});
     CHECK(left.values == Values{0, 3});
     CHECK(right.values == Values{1, 2, 4, 5});
   }

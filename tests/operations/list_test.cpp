@@ -121,7 +121,7 @@ TEST_CASE("shapes and types of destinations follow from the sources") {
   CHECK(made("broadcast", {{"shape", Dims{5, 4, 6, 8}}}).front() == dense(type, {5, 4, 6, 8}));
   CHECK(made("pad", {{"widths", PadWidths{{1, 0, -2}, {2, 0, 0}}}}).front() == dense(type, {7, 6, 6}));
   CHECK(made("concat", {{"axis", std::int64_t{-2}}}, 3).front() == dense(type, {4, 18, 8}));
-  const auto parts = made("split", {{"axis", std::int64_t{1}}, {"parts", Dims{1, 5}}});
+  const auto parts = made("split", {{"axis", std::int64_t{1}}, {"parts", std::vector<std::int64_t>{1, 5}}});
   CHECK((parts.size() == 2 && parts[1] == dense(type, {4, 5, 8})));
   CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}}).front() == dense(type, {6}));
   CHECK(made("reduce", {{"op", "sum"}, {"axes", Dims{-1, 0}}, {"keep_dims", "yes"}}).front() ==

@@ -35,7 +35,7 @@ std::vector<Example> examples() {
       {"pad", {cube}, {{"widths", PadWidths{{2, -1, 0}, {-1, 3, 2}}}, {"value", 2.0}}},
       {"cast", {cube}},
       {"concat", {cube, {5, 2, 6}}, {{"axis", std::int64_t{1}}}},
-      {"split", {cube}, {{"axis", std::int64_t{0}}, {"parts", Dims{2, 3}}}},
+      {"split", {cube}, {{"axis", std::int64_t{0}}, {"parts", std::vector<std::int64_t>{2, 3}}}},
       {"map", {cube, cube}, {{"expression", "x0 * expf(x1) - 1"}}},
       {"stencil",
        {cube},

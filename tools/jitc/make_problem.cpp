@@ -108,7 +108,7 @@ class Builder {
         refuse("{} takes no --parts beside --in: each file says how long its input is; leave --parts out",
                problem_.word);
       }
-      count_ = parse_parts(text("--parts"), "--parts").size();
+      count_ = tmajit::parse_parts(text("--parts"), "--parts").size();
     } else if (!problem_.files.empty()) {
       count_ = problem_.files.size();
     } else if (options_.inputs) {
@@ -163,7 +163,8 @@ class Builder {
         refuse("{} takes --axis and --parts together: --axis 0 --parts 100,37,5", problem_.word);
       const auto rank = static_cast<std::uint32_t>(shape.size());
       const auto axes = tmajit::resolve_axes(tmajit::parse_numbers(text("--axis"), "--axis"), rank, "--axis");
-      shape[axes.front()] = parse_parts(text("--parts"), "--parts")[input];
+      shape[axes.front()] =
+          static_cast<std::uint64_t>(tmajit::parse_parts(text("--parts"), "--parts")[input]);
     }
     return shape;
   }

@@ -39,15 +39,6 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
   return {extents.begin(), extents.end()};
 }
 
-std::vector<std::uint64_t> parse_parts(std::string_view text, std::string_view option) {
-  std::vector<std::uint64_t> parts;
-  for (const std::string_view some : split(text, ',')) {
-    // A list with an empty part is refused as a whole.
-    for (const std::uint64_t part : parse_extents(some.empty() ? text : some, option)) parts.push_back(part);
-  }
-  return parts;
-}
-
 std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option) {
   const tmajit::Dims extents = tmajit::parse_extents(text, option);
   for (const std::int64_t extent : extents) {

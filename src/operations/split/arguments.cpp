@@ -20,7 +20,7 @@ constexpr std::array split_arguments{Argument{.name = "axis",
                                               .example = "0"},
                                      Argument{.name = "parts",
                                               .option = "--parts",
-                                              .type = ArgumentType::extents,
+                                              .type = ArgumentType::parts,
                                               .required = true,
                                               .sentence = "the outputs' extents along that dimension",
                                               .example = "10,20,30"}};
@@ -32,7 +32,8 @@ std::vector<TensorView> split_destinations(std::span<const TensorView> sources, 
   std::vector<TensorView> views;
   std::uint64_t left = whole[axis];
   bool fits = true;
-  for (const std::int64_t number : given.dims("parts")) {
+  const std::vector<std::int64_t> parts = given.parts("parts");
+  for (const std::int64_t number : parts) {
     const auto part = static_cast<std::uint64_t>(number);
     std::vector<std::uint64_t> shape(whole.begin(), whole.end());
     shape[axis] = part;
@@ -41,8 +42,8 @@ std::vector<TensorView> split_destinations(std::span<const TensorView> sources, 
     left -= std::min(part, left);
   }
   if (!fits || left != 0) {
-    refuse("split: parts {} must add up to {}, the extent of dimension {}", text_of(given.dims("parts")),
-           whole[axis], axis);
+    refuse("split: parts {} must add up to {}, the extent of dimension {}", text_of(parts), whole[axis],
+           axis);
   }
   return views;
 }

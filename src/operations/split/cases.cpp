@@ -12,26 +12,25 @@ namespace {
 
 void random(CaseDraw& draw) {
   const DrawnParts drawn = draw_parts(draw);
-  std::vector<std::uint64_t> extents;
+  std::vector<std::int64_t> extents;
   for (const Shape& part : drawn.parts) {
-    extents.push_back(part[drawn.axis]);
+    extents.push_back(static_cast<std::int64_t>(part[drawn.axis]));
     draw.destination(draw.view(draw.type, part, false));
   }
-  draw.made.arguments = {{"axis", static_cast<std::int64_t>(drawn.axis)}, {"parts", Dims(extents)}};
+  draw.made.arguments = {{"axis", static_cast<std::int64_t>(drawn.axis)}, {"parts", extents}};
   draw.source(draw.view(draw.same_size_type(), drawn.whole, true));
 }
 
 void measured(bench::CaseBuilder& list) {
   for (MeasuredParts& parts : measured_parts(list)) {
-    std::vector<std::uint64_t> extents;
+    std::vector<std::int64_t> extents;
     bench::Array whole = parts.arrays.front();
     whole.shape[parts.axis] = 0;
     for (const bench::Array& part : parts.arrays) {
-      extents.push_back(part.shape[parts.axis]);
-      whole.shape[parts.axis] += extents.back();
+      extents.push_back(static_cast<std::int64_t>(part.shape[parts.axis]));
+      whole.shape[parts.axis] += part.shape[parts.axis];
     }
-    list.add("split", parts.name, "split", {whole},
-             {{"axis", std::int64_t{parts.axis}}, {"parts", Dims(extents)}});
+    list.add("split", parts.name, "split", {whole}, {{"axis", std::int64_t{parts.axis}}, {"parts", extents}});
   }
 }
 
