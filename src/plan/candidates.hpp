@@ -17,9 +17,10 @@ TMAJIT_BEGIN
 /// caller chose the tile, and none for a batch.
 [[nodiscard]] std::vector<KernelPlan> other_candidates(const KernelPlan& plan, const Chip& chip);
 
-/// Finds the choice of a problem's candidates that corresponds to `wanted`, a choice for another shape of the
-/// same class. Returns its index in `choices`: an equal choice, else the same kernel with the most similar
-/// tile within a factor of two. Some families derive tiles from exact extents, which differ within a class.
+/// Finds the one of `choices`, those of a problem's candidates, that corresponds to `wanted`, a choice for
+/// another shape of the same class. Returns its index: of an equal choice, else of the same kernel with the
+/// most similar tile within a factor of two. Some families derive tiles from exact extents, which differ
+/// within a class.
 [[nodiscard]] std::optional<std::size_t> nearest(std::span<const KernelChoice> choices,
                                                  const KernelChoice& wanted);
 

@@ -17,7 +17,7 @@ inline constexpr std::uint32_t max_operands = 9;
 /// destination's strides.
 struct CanonicalNest {
   struct Operand {
-    std::array<std::int64_t, max_view_rank> strides{};  ///< elements; 0 where the operand is broadcast
+    std::array<std::int64_t, max_view_rank> strides{};  ///< in elements; 0 if the operand is broadcast
     std::int64_t offset = 0;  ///< elements from the view's address to the nest's first element
     friend bool operator==(const Operand&, const Operand&) = default;
   };

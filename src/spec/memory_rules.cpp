@@ -122,9 +122,8 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
        .found =
            fmt::format("{} for a shape of {}{}", fmt::join(std::span(view.strides).first(view.rank), ","),
                        shape_text(std::span(view.shape).first(view.rank)),
-                       answer == Overlap::some
-                           ? ", which make several indices one element"
-                           : ", of which it is not known whether they make several indices one element"),
+                       answer == Overlap::some ? ", which make several indices one element"
+                                               : ", which may make several indices one element"),
        .need = "strides that give each index an element of its own, since each is written once",
        .legal = dense.span_bytes() > address_bound
                     ? "a smaller shape"  // no strides would hold that many elements
@@ -167,7 +166,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
            .subject = fmt::format("{} and {}", text_of(a, name(placed[i].operand), placed[i].bytes),
                                   text_of(b, name(placed[j].operand), placed[j].bytes)),
            .found = answer == Overlap::some ? "memory that they share"
-                                            : "strides of which it is not known whether they share memory",
+                                            : "strides with which they may share memory",
            .need =
                "memory that they do not share: elements are moved in any order, so nothing may be written "
                "where another tensor is read or written",

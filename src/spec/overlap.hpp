@@ -20,8 +20,8 @@ struct ByteRange {
   DevicePtr last = 0;
 };
 
-/// The byte range of a tensor. Nothing if the tensor is empty, spans 2^62 bytes or more, or leaves the
-/// address space.
+/// The byte range of a tensor. Nothing if the tensor is empty, reaches 2^61 bytes or more to either side of
+/// its address, or leaves the address space.
 [[nodiscard]] std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept;
 
 /// Whether two ranges have a byte in common.

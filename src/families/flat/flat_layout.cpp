@@ -288,7 +288,7 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
     }
     return bytes;
   };
-  std::array<std::int64_t, warp_lanes> met{};
+  std::array<std::int64_t, warp_lanes> lines{};
   std::uint32_t found = 0;
   const std::uint32_t fast_lanes = source.along > 0 ? layout.y / source.along : layout.word_lanes();
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
@@ -298,7 +298,7 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
     const std::uint64_t y = source.along > 0 ? fast * source.along : slow;
     const std::int64_t at = offset(0, layout.x_dimensions, x) + offset(layout.x_dimensions, layout.rank, y);
     const std::int64_t line = at >= 0 ? at / memory_line_bytes : (at + 1) / memory_line_bytes - 1;
-    if (std::find(met.begin(), met.begin() + found, line) == met.begin() + found) met[found++] = line;
+    if (std::find(lines.begin(), lines.begin() + found, line) == lines.begin() + found) lines[found++] = line;
   }
   return found;
 }

@@ -16,17 +16,16 @@ TMAJIT_BEGIN
 
 /// A dimension of the nest, counted in items.
 struct ReductionStep {
-  std::uint32_t d = 0;
-  std::uint64_t extent = 1;
-  std::uint32_t elements = 1;  ///< elements of an index
+  std::uint32_t d = 0;         ///< dimension of the nest
+  std::uint64_t extent = 1;    ///< items
+  std::uint32_t elements = 1;  ///< elements of an item along the dimension
 };
 
-/// How a `reduce` kernel walks a problem (templates/kernels/reduce.cu): all that does not depend on how its
-/// threads share the items.
+/// How a `reduce` kernel walks a problem (templates/kernels/reduce.cu), whatever threads share the items.
 struct ReductionWalk {
-  bool columns = false;                ///< neighbouring threads take kept items, not reduced ones
-  std::uint32_t vector_dimension = 0;  ///< the dimension of vectors; the nest's rank if there is none
-  std::uint32_t vector = 1;
+  bool columns = false;                      ///< neighbouring threads take kept items, not reduced ones
+  std::uint32_t vector_dimension = 0;        ///< the dimension of vectors; the nest's rank if there is none
+  std::uint32_t vector = 1;                  ///< elements of a vector
   bool staggered = false;                    ///< rows are not aligned to vectors
   bool cut = false;                          ///< a row may have part of a vector
   std::array<bool, max_inputs> is_run{};     ///< whether a source's vectors are contiguous
@@ -37,10 +36,11 @@ struct ReductionWalk {
   std::uint64_t count = 1;                   ///< elements reduced to one result
   std::uint32_t item_bytes = 0;              ///< bytes of an item in all sources
 
-  [[nodiscard]] std::uint32_t results() const noexcept {
-    return columns ? vector : 1;
-  }  ///< results of an item
+  /// The number of results that an item contributes to.
+  [[nodiscard]] std::uint32_t results() const noexcept { return columns ? vector : 1; }
+  /// Whether there is one reduced dimension.
   [[nodiscard]] bool is_flat() const noexcept { return reduced_steps.size() == 1; }
+  /// Whether items must be counted in 64 bits.
   [[nodiscard]] bool is_wide() const noexcept;
 };
 

@@ -11,14 +11,17 @@
 
 TMAJIT_BEGIN
 
-/// A source of a `stencil` kernel: how many elements before and after its own an element reads, in each
-/// dimension of the nest.
+// A `stencil` kernel computes tiles of the destination. Each thread computes a strip: some rows that follow
+// each other along dimension `column`. If neighbours are in further dimensions, a tile reads several planes,
+// its window. The planes are in shared memory, with the halo that neighbours need.
+
+/// A source of a `stencil` kernel.
 struct StencilSource {
   std::uint32_t type = 0;  ///< an ElementType
   /// Elements of a row that are one element of its tensor map, so that a box can be wider.
   std::uint32_t unit = 1;
-  PerDimension before{};
-  PerDimension after{};
+  PerDimension before{};  ///< most indices of a neighbour before an element, in each dimension
+  PerDimension after{};   ///< most indices of a neighbour after an element
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
 
@@ -56,6 +59,7 @@ struct StencilImage {
   std::uint32_t part_columns = 0;  ///< elements of a part's row
 };
 
+/// One plane of all sources in shared memory.
 struct StencilStage {
   std::array<StencilImage, max_inputs> image{};
   std::uint32_t bytes = 0;
