@@ -31,7 +31,7 @@ const Family& family_named(std::string_view name) {
 }
 
 std::span<const FamilyInfo> families() noexcept {
-  // Never destroyed, as the families themselves.
+  // Never destroyed, like the families themselves.
   static const auto& infos = *new auto([] {
     std::vector<FamilyInfo> list;
     for (const Family* family : all_families()) list.push_back(family->info());

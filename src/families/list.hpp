@@ -6,7 +6,7 @@
 
 TMAJIT_BEGIN
 
-// One function a family, and the one list of them.
+// A function for each family, and the list of all families.
 
 [[nodiscard]] const Family& rows_family();
 [[nodiscard]] const Family& transpose_family();
@@ -28,9 +28,9 @@ TMAJIT_BEGIN
 [[nodiscard]] const Family& bulk_family();
 [[nodiscard]] const Family& snapshot_family();
 
-/// Every family, in the order in which a planner asks them.
+/// All families, in the order in which the planner asks them for candidates.
 [[nodiscard]] std::span<const Family* const> all_families() noexcept;
-/// The family of that name. Throws Error{invalid_argument} that lists the names.
+/// The family named `name`. Throws Error{invalid_argument} that lists all names if there is none.
 [[nodiscard]] const Family& family_named(std::string_view name);
 
 TMAJIT_END

@@ -15,16 +15,18 @@
 
 TMAJIT_BEGIN
 
-// The choice of each family is a plain struct in its own words: numbers, maybe a box, text(), and members(),
-// which names them once. The public KernelChoice, JSON, parsing and distances all follow from members().
+// Each family describes its choice by a plain struct: numbers, maybe boxes, text(), and members(), which
+// names each of them once. The public KernelChoice, JSON, parsing and distances between choices follow from
+// members().
 
 /// One number of a choice, or one for each dimension of a box.
 struct ChoiceField {
   std::string_view name;
   bool is_box = false;
-  /// The number follows from the extents: a kernel with a near one stands for it.
+  /// The number depends on the problem's extents. A tuned choice also selects a kernel whose number is within
+  /// a factor of two (nearest() in plan/candidates.hpp).
   bool follows_extents = false;
-  std::uint32_t most = std::numeric_limits<std::uint32_t>::max();
+  std::uint32_t max_value = std::numeric_limits<std::uint32_t>::max();
 };
 
 template <class Choice>
@@ -36,10 +38,10 @@ struct ChoiceMember {
 template <class Choice>
 [[nodiscard]] constexpr ChoiceMember<Choice> choice_number(
     std::string_view name, std::uint32_t Choice::*number,
-    std::uint32_t most = std::numeric_limits<std::uint32_t>::max()) {
-  return {.field = {.name = name, .most = most}, .number = number};
+    std::uint32_t max_value = std::numeric_limits<std::uint32_t>::max()) {
+  return {.field = {.name = name, .max_value = max_value}, .number = number};
 }
-/// A number that follows from the extents, as the side of a tile does.
+/// A number that depends on the problem's extents, such as the side of a tile.
 template <class Choice>
 [[nodiscard]] constexpr ChoiceMember<Choice> choice_side(std::string_view name,
                                                          std::uint32_t Choice::*number) {
@@ -72,7 +74,7 @@ template <class Choice>
   return out;
 }
 
-/// The typed form of a choice. Throws Error{invalid_argument} where it lacks a number.
+/// The typed form of a choice. Throws Error{invalid_argument} if the choice lacks a number.
 template <class Choice>
 [[nodiscard]] Choice typed_choice(const KernelChoice& choice) {
   Choice typed;
@@ -85,7 +87,7 @@ template <class Choice>
   return typed;
 }
 
-/// "64x64".
+/// Formats a box: "64x64".
 [[nodiscard]] std::string box_text(const PerDimension& box);
 
 TMAJIT_END

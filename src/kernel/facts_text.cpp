@@ -88,14 +88,14 @@ std::vector<Digit> digits_of(const PerDimension& order, const PerDimension& coun
   return digits;
 }
 
-std::string take_apart(std::span<const Digit> digits,
-                       const std::function<std::string(const Digit&, std::string_view)>& use,
-                       std::string_view indent) {
+std::string split_index(std::span<const Digit> digits,
+                        const std::function<std::string(const Digit&, std::string_view)>& use,
+                        std::string_view indent) {
   std::string out;
-  auto left = std::ranges::count_if(digits, [](const Digit& digit) { return digit.count > 1; });
+  auto remaining = std::ranges::count_if(digits, [](const Digit& digit) { return digit.count > 1; });
   for (const Digit& digit : digits) {
     if (digit.count <= 1) continue;
-    const bool last = --left == 0;
+    const bool last = --remaining == 0;
     out += use(digit, last ? std::string("n") : fmt::format("n % {}", digit.count));
     if (!last) out += fmt::format("{}n /= {};\n", indent, digit.count);
   }
@@ -117,11 +117,11 @@ std::string index_function(std::string_view name, std::span<const Digit> digits,
   seen.fill(false);
   const auto use = [&](const Digit& digit, std::string_view value) {
     const std::string scale = digit.scale > 1 ? fmt::format(" * {}", digit.scale) : std::string();
-    const std::string_view sets = seen[digit.d] ? "+=" : "=";
+    const std::string_view assignment = seen[digit.d] ? "+=" : "=";
     seen[digit.d] = true;
-    return fmt::format("{}index[{}] {} {}{};\n", indent, digit.d, sets, value, scale);
+    return fmt::format("{}index[{}] {} {}{};\n", indent, digit.d, assignment, value, scale);
   };
-  out += take_apart(digits, use, indent);
+  out += split_index(digits, use, indent);
   return out + fmt::format("{}}}\n", std::string(indent.size() - 2, ' '));
 }
 

@@ -22,8 +22,8 @@ std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) no
   if (footprint.tiles != 0) return footprint.tiles;
   std::uint64_t tiles = 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    const std::uint32_t before = d + 1 == nest.rank ? footprint.before : 0;
-    tiles = sat_mul(tiles, ceil_div(sat_add(nest.shape[d], before), footprint.box[d]));
+    const std::uint32_t stagger = d + 1 == nest.rank ? footprint.stagger : 0;
+    tiles = sat_mul(tiles, ceil_div(sat_add(nest.shape[d], stagger), footprint.box[d]));
   }
   return tiles;
 }

@@ -27,20 +27,20 @@ TMAJIT_BEGIN
 
 class Family;
 
-/// Bytes that the L2 cache and memory move at once.
+/// Bytes of a sector, the unit in which the L2 cache and DRAM transfer.
 inline constexpr std::uint32_t sector_bytes = 32;
 
 /// A fact that is true or false, in a struct that must not have padding: 0 or 1.
 using Flag = std::uint32_t;
 
-/// Whether a candidate suits most problems of its kind.
-enum class Usual : std::uint8_t {
+/// Whether a candidate is the default of its problem.
+enum class DefaultChoice : std::uint8_t {
   no,
-  otherwise,  ///< yes, unless another family's candidate does
+  fallback,  ///< only if no candidate has `yes`
   yes,
 };
 
-/// A candidate's facts, choice and layout. Facts and choices are plain data without padding: equal ones are
+/// A candidate's facts, choice and layout. Facts and choices are plain data without padding: equal ones have
 /// equal bytes.
 class CandidateData {
  public:
@@ -56,18 +56,18 @@ class CandidateData {
   }
 };
 
-/// One kernel that can do a problem: a family, what its kernel would be specialised for, and how it would be
-/// launched.
+/// One kernel that can solve a problem: its family, the facts that it would be specialised for, and the
+/// choice that determines its launch.
 struct Candidate {
   const Family* family = nullptr;
   std::shared_ptr<const CandidateData> data;  ///< immutable; the family knows its type
-  CanonicalNest nest = {};  ///< the problem's, as the kernel walks it: some dimensions may be reversed
-  /// Whether this one suits most problems of the kind. A planner takes that candidate unless another is
-  /// clearly faster, and it names the shape class. At most one candidate of a problem has `yes`, and one
-  /// `otherwise`.
-  Usual usual = Usual::no;
-  /// Whether a planner takes it without a measurement. For small problems only kernels that many problems
-  /// share qualify: compiling one that is slightly faster would not pay.
+  CanonicalNest nest = {};  ///< the problem's nest as the kernel walks it: some dimensions may be reversed
+  /// The planner takes the default candidate unless the cost model predicts another to be clearly faster. The
+  /// default candidate also determines the shape class. At most one candidate of a problem has `yes`, and at
+  /// most one has `fallback`.
+  DefaultChoice default_choice = DefaultChoice::no;
+  /// Whether many problems share the kernel. A planner takes any other kernel only if a measurement chose it
+  /// or if it is predicted to be far faster: compiling it for one small problem would not pay.
   bool common = true;
 
   friend bool operator==(const Candidate& a, const Candidate& b) noexcept {
@@ -76,61 +76,61 @@ struct Candidate {
   }
 };
 
-/// Demands of a candidate on an SM and on memory: all that the cost model and explanations know of a kernel.
+/// A kernel's demands on an SM and on memory. The cost model and explanations know nothing else of a kernel.
 struct Footprint {
   PerDimension box{};               ///< elements of a tile in each dimension of the nest
   std::uint32_t threads = 32;       ///< threads of a CTA
-  std::uint64_t tiles = 0;          ///< number of tiles, if they are no boxes; 0: as many as the box gives
+  std::uint64_t tiles = 0;          ///< number of tiles if they are not boxes; 0: computed from the box
   std::uint32_t stages = 1;         ///< tiles that a CTA has in flight at once
   std::uint32_t tiles_per_cta = 1;  ///< consecutive tiles of a CTA
   std::uint32_t dynamic_shared_bytes = 0;
-  std::uint32_t most_dynamic_shared_bytes = 0;  ///< the most of all launches of the kernel, if that differs
+  std::uint32_t most_dynamic_shared_bytes = 0;  ///< maximum over all launches of the kernel, if larger
   std::uint32_t static_shared_bytes = 0;
-  std::uint32_t registers = 32;       ///< registers of a thread, as kernels like this were compiled
-  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA
-  bool by_engine = false;             ///< the copy engine loads, which takes longer to start
+  std::uint32_t registers = 32;       ///< registers of a thread, as NVRTC compiles kernels of this kind
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of a CTA's loads in flight
+  bool by_engine = false;             ///< the copy engine loads; its latency is longer than a thread's load
   bool stored_by_engine = false;      ///< the copy engine stores, row by row
-  std::uint32_t before = 0;           ///< elements that rows may begin before their first tile
-  std::uint32_t store_bytes = 0;      ///< alignment of stores in bytes, whatever the tile; 0: none
-  std::uint32_t rounds = 1;           ///< times that a thread waits for loads
-  double waits = 0;                   ///< times that a thread waits for memory while no other work hides it
-  double last_waits = 0;              ///< waits of the last CTA when all others have ended
-  std::uint32_t passes = 0;           ///< vectors that a thread takes from shared memory, one after the other
-  double instructions = 0;            ///< instructions of all threads of all CTAs together
-  double lines = 0;                   ///< lines of memory that the accesses of all warps touch
-  double again = 0;                   ///< bytes read twice, because CTAs read a sector at different times
-  double beside = 0;                  ///< bytes of neighbours' elements that all tiles load
-  PerDimension order = in_order();    ///< dimensions in which CTAs take tiles, the fastest last
+  std::uint32_t stagger = 0;        ///< elements, at most, by which a row's first tile begins before the row
+  std::uint32_t store_bytes = 0;    ///< least alignment of stores in bytes, whatever the tile; 0: unknown
+  std::uint32_t rounds = 1;         ///< times that a thread waits for loads
+  double waits = 0;                 ///< times that a thread waits for memory while no other work hides it
+  double last_waits = 0;            ///< waits of the last CTA when all others have ended
+  std::uint32_t passes = 0;         ///< vectors that a thread reads from shared memory, one after the other
+  double instructions = 0;          ///< instructions of all threads of all CTAs together
+  double lines = 0;                 ///< lines of memory that the accesses of all warps touch
+  double reread_bytes = 0;          ///< bytes read twice: CTAs read parts of a sector at different times
+  double halo_bytes = 0;            ///< bytes of neighbouring tiles' elements that all tiles load
+  PerDimension order = in_order();  ///< order of dimensions in which CTAs take tiles, the fastest last
 };
 
 /// The number of tiles of the nest.
 [[nodiscard]] std::uint64_t tiles_of(const Footprint& footprint, const CanonicalNest& nest) noexcept;
 
-/// The number of CTAs that an SM holds, by threads, shared memory and registers.
+/// The number of CTAs that an SM can hold, limited by threads, shared memory and registers.
 [[nodiscard]] std::uint32_t resident_ctas(const Footprint& footprint) noexcept;
 
-/// A family's part of one kernel's source. The writer knows the rest (codegen/source.cpp).
+/// A family's part of one kernel's source. The source writer adds the rest (codegen/source.cpp).
 struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
   std::string facts = {};  ///< facts that the kernel is specialised for, as declarations
-  /// Names that are set in the template, which keeps its lines by them (templates/README.md).
+  /// Flags set for the template: the source keeps its lines `//@ if NAME` (templates/README.md).
   std::vector<std::string> flags = {};
-  std::uint32_t rank = 0;  ///< rank of the views, for each of whose dimensions lines are written out; or 0
-  std::uint32_t map_rank = 0;       ///< rank of the tensor maps; 0 if there are none
-  std::uint32_t element_bytes = 0;  ///< size of elements that are moved as bits; 0 where `elements` gives it
+  std::uint32_t rank = 0;      ///< rank of the views, to which template lines `//@ each d` are unrolled; or 0
+  std::uint32_t map_rank = 0;  ///< rank of the tensor maps; 0 if there are none
+  std::uint32_t element_bytes = 0;  ///< size of elements that are moved as bits; 0 if `elements` gives it
   std::vector<ElementType> elements = {};  ///< types that are loaded, converted or stored
-  std::uint32_t most_threads = 0;  ///< threads of any launch, where the kernel takes tiles of any size
-  std::uint32_t least_ctas = 0;    ///< CTAs of an SM, for which the compiler limits registers; 0: any
+  std::uint32_t most_threads = 0;  ///< threads of the largest CTA, if launches differ; 0: those of the plan
+  std::uint32_t least_ctas = 0;    ///< CTAs of an SM, for which the compiler limits registers; 0: no limit
   std::string call = {};           ///< body of the entry: "transpose_tile(views)"
 
   // For kernels with an expression.
   std::vector<ElementType> inputs = {};  ///< types of x0 …
   ElementType result = ElementType::u8;  ///< type of the results
   ExpressionReads reads = {};            ///< names that the template passes to evaluate()
-  bool neighbours = false;               ///< whether inputs are objects that are called with offsets
+  bool neighbours = false;               ///< whether inputs are function objects, called with offsets
   std::uint32_t coordinates = 0;         ///< number of coordinates in g and t
-  bool places = false;  ///< whether g, t and tile_index are members of an object: evaluate_at()
+  bool places = false;  ///< whether the template calls evaluate_at(): g, t, tile_index in one struct
   std::string before_expression = {};  ///< lines of evaluate() before the expression
 
   void set(std::string_view flag, bool on = true) {
@@ -138,8 +138,8 @@ struct SourceParts {
   }
 };
 
-/// One kernel family, described in its own folder. Stateless, and never destroyed, because threads and static
-/// objects may make kernels while the process ends.
+/// One kernel family, described in its own folder. A family is stateless. It is never destroyed, because
+/// threads and static objects may make kernels while the process ends.
 class Family {
  public:
   explicit Family(const FamilyInfo& info) : info_(info) {}
@@ -149,21 +149,22 @@ class Family {
   [[nodiscard]] const FamilyInfo& info() const noexcept { return info_; }
   [[nodiscard]] std::string_view name() const noexcept { return info_.name; }
 
-  /// Adds the family's kernels that are worth considering for a problem whose nest is not empty; none if the
-  /// family cannot do the problem.
+  /// Adds the family's candidates for a problem whose nest is not empty; adds none if the family does not
+  /// support the problem.
   virtual void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const = 0;
 
   [[nodiscard]] virtual Footprint footprint(const Candidate& candidate, const Problem& problem) const = 0;
   [[nodiscard]] virtual KernelChoice choice(const Candidate& candidate) const = 0;
   [[nodiscard]] virtual std::span<const ChoiceField> choice_fields() const noexcept = 0;
-  /// The choice for people, after the family's name: "64x64 by 8, 256 threads, source order".
+  /// The choice as messages and reports show it behind the family's name: "64x64 by 8, 256 threads, source
+  /// order".
   [[nodiscard]] virtual std::string describe(const KernelChoice& choice) const = 0;
   /// One sentence: why this kernel suits the problem.
   [[nodiscard]] virtual std::string why(const Candidate& candidate, const Problem& problem) const = 0;
-  /// Further steps from the views to this kernel, a sentence each.
+  /// Further steps by which a plan gets from the views to this kernel, a sentence each.
   [[nodiscard]] virtual std::vector<std::string> rewrites(const Candidate& /*candidate*/) const { return {}; }
 
-  /// The parameters and grid of a launch. Block and shared memory are the footprint's.
+  /// Sets the parameters and grid of a launch. make_kernel_plan() has set CTA size and shared memory.
   virtual void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
                     LaunchShape& shape) const = 0;
   [[nodiscard]] virtual SourceParts source(const Candidate& candidate, std::string_view expression) const = 0;
@@ -193,11 +194,11 @@ template <class Facts>
   return static_cast<const FactsData<Facts>&>(*candidate.data).facts;
 }
 
-/// The layout of families whose candidates have none.
+/// For families whose candidates need no layout.
 struct NoLayout {};
 
-/// A family whose candidates have these types. The layout caches results that follow from choice and problem
-/// and take long to compute.
+/// A family whose candidates have these types of facts, choice and layout. The layout caches results that
+/// follow from choice and problem and take long to compute.
 template <class Facts, class Choice, class Layout = NoLayout>
 class TypedFamily : public Family {
  public:
@@ -234,15 +235,15 @@ class TypedFamily : public Family {
   }
 };
 
-/// The logarithm to base 2, rounded down, for a shape class; 0 for n = 0.
+/// The logarithm to base 2, rounded down; 0 for n = 0. Shape classes hold extents by it.
 [[nodiscard]] inline std::int8_t log2_of(std::uint64_t n) noexcept {
   return static_cast<std::int8_t>(std::bit_width(n | 1) - 1);
 }
 
-/// Adds a candidate unless there is an equal one. That one then becomes common if this one is.
+/// Adds a candidate unless an equal one is present. The present one becomes common if `common` is set.
 void add_once(std::vector<Candidate>& candidates, Candidate&& candidate, bool common = true);
 
-/// A grid of so many CTAs in one dimension. Throws Error{unsupported} if they are more than 2^31 − 1.
+/// A one-dimensional grid of `ctas` CTAs. Throws Error{unsupported} if these are more than 2^31 − 1.
 [[nodiscard]] std::array<std::uint32_t, 3> grid_of(std::uint64_t ctas);
 
 TMAJIT_END

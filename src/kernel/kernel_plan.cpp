@@ -7,12 +7,12 @@
 TMAJIT_BEGIN
 namespace {
 
-std::string key_of(const Candidate& candidate, std::string_view expression, std::string_view then) {
+std::string key_of(const Candidate& candidate, std::string_view expression, std::string_view epilogue) {
   std::string key(candidate.family->name());
   key += '\0';
   key += candidate.data->facts_bytes();
   key += expression;
-  if (!then.empty()) key.append(1, '\0').append(then);
+  if (!epilogue.empty()) key.append(1, '\0').append(epilogue);
   return key;
 }
 
@@ -105,7 +105,7 @@ bool KernelPlan::common() const noexcept {
   return state_->candidate.common;
 }
 bool KernelPlan::usual() const noexcept {
-  return state_->candidate.usual != Usual::no;
+  return state_->candidate.default_choice != DefaultChoice::no;
 }
 bool KernelPlan::tuned() const noexcept {
   return state_->tuned;

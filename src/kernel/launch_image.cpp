@@ -64,7 +64,7 @@ LaunchImage& LaunchImage::write(void* memory, const ParameterBlock& parameters, 
   return image;
 }
 
-void LaunchImage::place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const {
+void LaunchImage::set_map_address(std::byte* copy, std::uint32_t number, DevicePtr address) const {
   (*at<DeviceMaps*>(layout().encoder))
       ->set_address(*reinterpret_cast<EncodedTensorMap*>(copy), at<TensorMapSpec>(layout().spec)[number],
                     address);

@@ -16,8 +16,8 @@ TMAJIT_BEGIN
 
 inline constexpr std::size_t cache_line = 64;
 
-/// An object with further bytes behind it, in one piece of memory that begins with a cache line:
-/// `new (BytesBehind{100}) Object(…)`.
+/// An object that is allocated together with extra bytes, which follow it: `new (BytesBehind{100})
+/// Object(…)`. The allocation is aligned to a cache line.
 struct BytesBehind {
   std::size_t count;
 };
@@ -39,37 +39,38 @@ class WithBytesBehind {
   }
 };
 
-/// Everything that a launch reads of what was planned, side by side: between two launches the driver's own
-/// work takes the caches, and each line that must be had again takes time. A header that the rest follows:
-/// addresses stand in it as distances from those that a launch is given. Never changes once it is written.
+/// All planned data that a launch reads, in contiguous memory. Between two launches the driver's work evicts
+/// the data from the CPU's caches, so each cache line of it costs time. The object is a header, which the
+/// data follows. Addresses are stored relative to those that a launch passes. An image is immutable once
+/// written.
 ///
-/// An operand may be part of a larger tensor, whose address launches are given: of a concatenation, all
-/// destinations are.
+/// An operand may be part of a larger tensor, whose address the launch passes. In a concatenation, all
+/// destinations are parts of one tensor.
 class alignas(8) LaunchImage {
  public:
-  /// The kernel to launch, and the maps of its device.
+  /// The kernel to launch, and the encoder of its device's tensor maps.
   struct Target {
     const LoadedKernel& kernel;
     DeviceMaps& maps;
   };
-  /// The parameters of one launch as cuLaunchKernelEx takes them. Left uninitialised: a launch has one on its
-  /// stack.
+  /// The parameters of one launch as cuLaunchKernelEx takes them. Uninitialised on purpose, since each launch
+  /// puts one on its stack.
   struct Parameters {
     std::array<void*, ParameterBlock::max_parameters> pointers;
     alignas(128) std::array<std::byte, ParameterBlock::max_bytes> bytes;
   };
-  /// Tensor that an operand is part of.
+  /// The tensor that an operand is part of.
   struct Part {
-    std::uint32_t tensor = 0;  ///< number of the tensor among the addresses that launches are given
-    DevicePtr as_planned = 0;  ///< address of that tensor
+    std::uint32_t tensor = 0;  ///< index of the tensor's address among those that a launch passes
+    DevicePtr as_planned = 0;  ///< address of the tensor in the plan
   };
 
   /// Bytes that an image takes, a multiple of 8.
   [[nodiscard]] static std::size_t bytes_for(const ParameterBlock& parameters) noexcept;
   static constexpr std::size_t max_bytes = 4096;
 
-  /// Writes an image to memory that is aligned to 8 bytes; `target.maps` encodes its maps. What `target`
-  /// names must live as long as the image.
+  /// Writes an image to memory that is aligned to 8 bytes; `target.maps` encodes its maps. The kernel and
+  /// maps of `target` must outlive the image.
   static LaunchImage& write(void* memory, const ParameterBlock& parameters, const LaunchShape& shape,
                             std::span<const Part> operands, const Target& target);
 
@@ -79,7 +80,8 @@ class alignas(8) LaunchImage {
     Parameters on_stack;
     kernel_->launch(shape_, parameters(addresses, on_stack), stream);
   }
-  /// The parameters of a launch on such tensors. In the header: a call costs as much as what it does.
+  /// The parameters of a launch on tensors at `addresses[i]`. Inline, because a call would cost as much as
+  /// the work.
   template <class Addresses>
   [[nodiscard]] std::span<void* const> parameters(const Addresses& addresses, Parameters& parameters) const {
     const Layout layout = this->layout();
@@ -97,7 +99,7 @@ class alignas(8) LaunchImage {
     const auto* const maps = at<Map>(layout.map);
     for (std::uint32_t i = 0; i < maps_; ++i) {
       const DevicePtr address = maps[i].distance + addresses[maps[i].tensor];
-      if (address != maps[i].encoded) place_map(to + maps[i].offset, i, address);
+      if (address != maps[i].encoded) set_map_address(to + maps[i].offset, i, address);
     }
     const auto* const offsets = at<std::uint16_t>(layout.pointer);
     for (std::uint32_t i = 0; i < parameters_; ++i) parameters.pointers[i] = to + offsets[i];
@@ -105,7 +107,7 @@ class alignas(8) LaunchImage {
   }
 
   [[nodiscard]] const LaunchShape& shape() const noexcept { return shape_; }
-  /// The image that was written behind this one.
+  /// The image that was written right after this one in memory.
   [[nodiscard]] const LaunchImage& next() const noexcept {
     return *reinterpret_cast<const LaunchImage*>(reinterpret_cast<const std::byte*>(this) + layout().end);
   }
@@ -117,13 +119,13 @@ class alignas(8) LaunchImage {
     std::uint32_t tensor;
   };
   struct Map {
-    DevicePtr distance;  ///< distance from its tensor's address
-    DevicePtr encoded;   ///< the address that the bytes hold it for
+    DevicePtr distance;  ///< distance of the map's address from its tensor's
+    DevicePtr encoded;   ///< address for which the image's bytes hold the map
     std::uint32_t offset;
     std::uint32_t tensor;
   };
-  /// Offset of each part that follows the header. Parts that every launch reads come in the order in which it
-  /// reads them. Parts that only some launches read come last.
+  /// Offsets of the arrays that follow the header. Those that every launch reads come first, in the order of
+  /// reading. Those that only some launches read come last.
   struct Layout {
     Layout(std::size_t parameters, std::size_t patches, std::size_t map_count,
            std::size_t parameter_bytes) noexcept
@@ -136,10 +138,10 @@ class alignas(8) LaunchImage {
           end(spec + map_count * sizeof(TensorMapSpec)) {}
     std::size_t patch;
     std::size_t map;
-    std::size_t pointer;  ///< the offset of each parameter in `bytes`
-    std::size_t bytes;    ///< offset of the parameters, rounded up to a whole chunk
-    std::size_t encoder;  ///< offset of the maps' encoder, if there are maps
-    std::size_t spec;     ///< offset of each map's spec
+    std::size_t pointer;  ///< array with each parameter's offset in `bytes`
+    std::size_t bytes;    ///< bytes of all parameters, padded to whole chunks
+    std::size_t encoder;  ///< pointer to the maps' encoder, if there are maps
+    std::size_t spec;     ///< array with each map's spec
     std::size_t end;
   };
 
@@ -149,13 +151,13 @@ class alignas(8) LaunchImage {
   [[nodiscard]] const T* at(std::size_t offset) const noexcept {
     return reinterpret_cast<const T*>(reinterpret_cast<const std::byte*>(this) + offset);
   }
-  /// Makes a map's copy one of the tensor at `address`.
-  void place_map(std::byte* copy, std::uint32_t number, DevicePtr address) const;
+  /// Sets the address in `copy`, a copy of map `number`.
+  void set_map_address(std::byte* copy, std::uint32_t number, DevicePtr address) const;
 
   const LoadedKernel* kernel_;
   LaunchShape shape_;
   std::uint16_t parameter_bytes_;
-  // So short that all of this is one line of the caches.
+  // Bit-fields, so that the header fits one cache line.
   std::uint16_t parameters_ : 6;
   std::uint16_t patches_ : 6;
   std::uint16_t maps_ : 4;

@@ -29,8 +29,8 @@ struct ParameterType {
   [[nodiscard]] std::string text(std::string_view scope = {}) const;
 };
 
-/// The parameters of a kernel, described once: from here come the signature of its entry, the bytes of its
-/// launch, and the table of addresses by which a launch is made one on other memory (LaunchImage).
+/// The parameters of a kernel, described once. The signature of the kernel's entry, the parameter bytes of a
+/// launch and the table of addresses to patch for a launch on other memory (LaunchImage) all follow from it.
 class ParameterBlock {
  public:
   static constexpr std::size_t max_bytes = 1536;
@@ -43,7 +43,7 @@ class ParameterBlock {
     std::uint32_t offset = 0;
     std::uint32_t bytes = 0;
   };
-  /// A tensor map, which the device that launches encodes into the block.
+  /// A tensor map. The device of a launch encodes it into the block.
   struct Map {
     std::uint32_t entry = 0;   ///< index into entries()
     std::uint32_t offset = 0;  ///< offset in the block
@@ -51,28 +51,28 @@ class ParameterBlock {
     DevicePtr address = 0;
     TensorMapSpec spec;
   };
-  /// A 64-bit address of memory of an operand: it moves as the operand does.
+  /// A 64-bit address in an operand's memory, which is patched for a launch on another tensor.
   struct Patch {
     std::uint32_t offset = 0;  ///< offset in the block
     std::uint32_t operand = 0;
   };
 
-  /// The tensor map of an operand at `address`.
+  /// Adds a parameter: the tensor map of an operand at `address`.
   void add_map(std::string_view name, std::uint32_t operand, const TensorMapSpec& spec, DevicePtr address);
-  /// The same in the value that was added last, `offset` bytes from the block's beginning.
+  /// Marks a tensor map inside the value that was added last, `offset` bytes from the block's beginning.
   void add_map_inside(std::uint32_t offset, std::uint32_t operand, const TensorMapSpec& spec,
                       DevicePtr address);
-  /// A plain struct or number. Returns its offset in the block, for add_address().
+  /// Adds a plain struct or number. Returns its offset in the block, for add_address().
   template <class T>
   std::uint32_t add(ParameterType type, std::string_view name, const T& value) {
     static_assert(std::is_trivially_copyable_v<T>);
     return add_bytes(type, name, std::as_bytes(std::span(&value, 1)), alignof(T));
   }
-  /// A pointer to memory of an operand.
+  /// Adds a pointer to an operand's memory.
   void add_pointer(ParameterType type, std::string_view name, std::uint32_t operand, DevicePtr address) {
     add_address(add(type, name, address), operand);
   }
-  /// Says that at `offset` stands an address of an operand's memory.
+  /// Marks the 8 bytes at `offset` as an address in an operand's memory.
   void add_address(std::uint32_t offset, std::uint32_t operand);
 
   [[nodiscard]] std::span<const Entry> entries() const noexcept { return entries_; }
@@ -80,20 +80,20 @@ class ParameterBlock {
   [[nodiscard]] std::span<const Patch> patches() const noexcept { return patches_; }
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
-  /// The bytes of a struct that only the kernel's side has as a type.
+  /// Adds the bytes of a struct that only device code declares.
   std::uint32_t add_bytes(ParameterType type, std::string_view name, std::span<const std::byte> value,
                           std::size_t alignment);
 
  private:
-  // Most kernels have few of each, and plans are kept.
+  // Vectors save memory: most kernels have few entries, and callers keep many plans.
   std::vector<std::byte> bytes_;
   std::vector<Entry> entries_;
   std::vector<Map> maps_;
   std::vector<Patch> patches_;
 };
 
-/// Calls `f` with a std::integral_constant of `rank`, 1 to 8: parameter structs have their rank in their
-/// type.
+/// Calls `f` with a std::integral_constant of `rank`, 1 to 8, for parameter structs whose rank is a template
+/// argument.
 template <class F>
 decltype(auto) with_rank(std::uint32_t rank, F&& f) {
   switch (rank) {

@@ -7,13 +7,13 @@
 
 TMAJIT_BEGIN
 
-/// All that a KernelPlan holds. Never changes once it is made.
+/// The contents of a KernelPlan, immutable.
 struct KernelPlanState {
   Candidate candidate;
   Problem problem;
-  ParameterBlock parameters;  ///< maps not encoded
+  ParameterBlock parameters;  ///< with tensor maps not yet encoded
   LaunchShape shape;
-  std::uint32_t most_shared_bytes = 0;  ///< dynamic, of any launch of the kernel
+  std::uint32_t most_shared_bytes = 0;  ///< maximum dynamic shared memory over all launches of the kernel
   std::string key;
   Prediction prediction;
   bool tuned = false;

@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::uint32_t vector_bytes = 16;
 constexpr std::uint32_t narrow_bytes = 8;
-constexpr std::uint64_t short_run = 64;  // bytes of a dimension that blocks or chunks serve badly
+constexpr std::uint64_t short_run = 64;  // bytes; shorter dimensions fill little of a block or chunk
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Elements of the last dimension, if they make one wider element in both views; else 1.
-std::uint32_t joinable(const Problem& problem) {
+/// The number of elements of the last dimension, if they form one wider element in both views; else 1.
+std::uint32_t joinable_elements(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank < 3) return 1;
   const std::uint32_t last = nest.rank - 1;
@@ -56,7 +56,7 @@ ExpressionReads reads_of(std::string_view expression) noexcept {
 }
 
 Problem widened(Problem problem) {
-  const std::uint32_t joined = joinable(problem);
+  const std::uint32_t joined = joinable_elements(problem);
   if (joined == 1) return problem;
   Problem wide = problem;
   CanonicalNest& nest = wide.nest;
@@ -67,7 +67,7 @@ Problem widened(Problem problem) {
     CanonicalNest::Operand& operand = nest.operand[i];
     for (std::uint32_t d = 0; d < nest.rank; ++d) operand.strides[d] /= static_cast<std::int64_t>(joined);
     operand.strides[nest.rank] = 0;
-    // The address of an element that the nest walks backwards is its last part.
+    // If the nest reverses the last dimension, the view begins at the last part of a wide element: round up.
     operand.offset = (operand.offset + (joined - 1)) >> std::countr_zero(joined);
   }
   return layout_of(wide) == Layout::blocks ? wide : problem;
@@ -152,10 +152,10 @@ const WindowProblem* Problem::windows() const noexcept {
   return std::visit(found, body);
 }
 
-std::uint32_t Problem::alignment(std::uint32_t operand, std::uint32_t along) const noexcept {
+std::uint32_t Problem::alignment(std::uint32_t operand, std::uint32_t row) const noexcept {
   std::uint64_t bits = 16 | address[operand];
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    if (d != along && nest.shape[d] > 1) bits |= static_cast<std::uint64_t>(step(operand, d));
+    if (d != row && nest.shape[d] > 1) bits |= static_cast<std::uint64_t>(step(operand, d));
   }
   return 1U << std::countr_zero(bits);
 }
@@ -171,7 +171,7 @@ std::uint64_t Problem::bytes_written() const noexcept {
   if (is<TileProblem>()) return sat_mul(view(0).elements(), element_bytes(0));
   std::uint64_t elements = nest.empty() ? 0 : 1;
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
-    // The reduced dimensions are written once.
+    // A reduced dimension has one result.
     if (nest.operand[0].strides[d] != 0 || !is<ReduceProblem>()) elements = sat_mul(elements, nest.shape[d]);
   }
   return sat_mul(elements, element_bytes(0));
@@ -234,14 +234,15 @@ Layout layout_of(const Problem& problem) noexcept {
   if (rank == 0 || problem.sources() != 1 || !problem.reads_bits()) return Layout::any;
   if (problem.nest.operand[0].strides[rank - 1] != 1) return Layout::any;
   const std::uint32_t column = contiguous_dimension(problem, 1);
-  // A row of one element has no blocks to turn round: kernels that turn them took three times as long.
+  // A row that repeats one element needs no transpose: kernels that transpose blocks took three times as
+  // long.
   if (column == rank || repeats_row(problem)) return Layout::any;
   if (column == rank - 1) {
     const bool aligned =
         problem.alignment(0, column) == vector_bytes && problem.alignment(1, column) == vector_bytes;
     return aligned ? Layout::rows : Layout::any;
   }
-  // Elements of 8 bytes and more need no blocks of 8 bytes: they are worth those of 16 or none.
+  // Elements of 8 bytes or more use blocks of 16 bytes or none: blocks of 8 bytes would not pay.
   const bool narrow = problem.element_bytes(0) < narrow_bytes && fills_blocks(problem, column, narrow_bytes);
   return narrow || fills_blocks(problem, column, vector_bytes) ? Layout::blocks : Layout::any;
 }

@@ -16,7 +16,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Goes through an expression's words; the calls of sources among them are taken apart.
+/// Scans an expression for the names of sources, and parses their calls.
 class CallReader {
  public:
   CallReader(std::string_view text, std::uint32_t sources, StencilCalls& calls)
@@ -38,7 +38,7 @@ class CallReader {
   }
 
  private:
-  /// The source that a word names; `sources_` where it names none.
+  /// The source that a word names; `sources_` if it names no source.
   [[nodiscard]] std::uint32_t source_of(std::string_view word) const {
     if (sources_ == 1 && word == "x") return 0;
     if (word.size() != 2 || word[0] != 'x' || word[1] < '0') return sources_;
@@ -48,7 +48,7 @@ class CallReader {
   void skip_spaces() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
   }
-  [[nodiscard]] bool takes(char c) {
+  [[nodiscard]] bool consume(char c) {
     skip_spaces();
     if (at_ >= text_.size() || text_[at_] != c) return false;
     ++at_;
@@ -57,15 +57,15 @@ class CallReader {
 
   std::optional<CallMistake> read_call(std::size_t begin, std::uint32_t source) {
     StencilOffsets offsets{};
-    if (takes('(')) {
+    if (consume('(')) {
       std::uint32_t count = 0;
       do {
         if (count == max_stencil_dims) {
           return CallMistake{at_, fmt::format("at most {} offsets of a neighbour", max_stencil_dims)};
         }
         if (auto mistake = read_offset(offsets[count++])) return mistake;
-      } while (takes(','));
-      if (!takes(')')) return CallMistake{at_, literal_};
+      } while (consume(','));
+      if (!consume(')')) return CallMistake{at_, literal_};
       if (calls_.offsets != 0 && calls_.offsets != count) {
         return CallMistake{begin,
                            fmt::format("{} in every call, as in the first one: one for each dimension of the "
@@ -80,8 +80,8 @@ class CallReader {
   }
 
   std::optional<CallMistake> read_offset(std::int32_t& offset) {
-    const bool negative = takes('-');
-    if (!negative) static_cast<void>(takes('+'));
+    const bool negative = consume('-');
+    if (!negative) static_cast<void>(consume('+'));
     skip_spaces();
     const std::size_t begin = at_;
     std::int32_t value = 0;

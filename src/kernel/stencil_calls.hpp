@@ -13,30 +13,30 @@
 
 TMAJIT_BEGIN
 
-/// Where a neighbour lies, an offset a dimension; those beyond the call's are 0.
+/// A neighbour's offset in each dimension of the stencil; entries beyond the call's arguments are 0.
 using StencilOffsets = std::array<std::int32_t, max_stencil_dims>;
 
-/// Elements that a stencil's expression reads of its sources: "x0(-1, 0) + x0" reads two elements of one.
+/// The neighbours that a stencil's expression reads: "x0(-1, 0) + x0" reads two elements of source 0.
 struct StencilCalls {
   std::uint32_t offsets = 0;  ///< number of offsets of every call; 0: no source is called
-  std::array<std::vector<StencilOffsets>, max_inputs> taps = {};  ///< distinct, by source
+  std::array<std::vector<StencilOffsets>, max_inputs> taps = {};  ///< distinct neighbours of each source
 };
 
-/// An offset lies at most so far from 0: a thread keeps what lies between in registers.
+/// Largest absolute offset: a thread holds all elements from the smallest to the largest offset in registers.
 inline constexpr std::int32_t max_stencil_offset = 64;
 
 struct CallMistake {
-  std::size_t offset;  ///< byte of the expression where it shows
-  std::string need;    ///< the legal form, as a noun
+  std::size_t offset;  ///< position of the mistake in the expression, in bytes
+  std::string need;    ///< the legal form, as a noun phrase
 };
 
-/// Reads the calls of x0 … (x of one source) from an expression. Offsets are whole numbers, written out: a
-/// kernel's halo is as wide as they say.
+/// Reads the calls of x0 … (x if there is one source) from an expression. Offsets must be integer literals,
+/// because they determine the width of the kernel's halo.
 [[nodiscard]] std::optional<CallMistake> read_calls(std::string_view expression, std::uint32_t sources,
                                                     StencilCalls& calls);
 
-/// The dimensions of views of `rank` that `offsets` offsets of a call are along; none where stencil.dims are
-/// not as many, different ones.
+/// The dimension of each of a call's `offsets` offsets, for views of `rank`. Returns nothing if stencil.dims
+/// is neither empty nor a list of `offsets` different dimensions.
 [[nodiscard]] std::optional<std::array<std::uint32_t, max_stencil_dims>> stencil_dims(const Stencil& stencil,
                                                                                       std::uint32_t rank,
                                                                                       std::uint32_t offsets);

@@ -13,7 +13,7 @@ std::uint64_t product(const WindowGeometry::Numbers& numbers, std::uint32_t dims
   return all;
 }
 
-/// CanonicalNest::empty() looks at the first dimension alone.
+/// Makes the first extent of a nest without elements 0, the only one that CanonicalNest::empty() tests.
 CanonicalNest marked_if_empty(CanonicalNest nest) noexcept {
   if (nest.elements() == 0) nest.shape[0] = 0;
   return nest;

@@ -11,18 +11,19 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::size_t few_moves = 8;   // launches that one plan may have anyway
-constexpr double clearly_less = 0.97;  // of the time that the moves take one by one
+constexpr std::size_t few_moves = 8;   // operations of at most as many moves keep separate launches
+constexpr double clearly_less = 0.97;  // of the time that separate launches take
 
-/// Whether a batch can hold a move beside `first`.
+/// Whether a batch whose first move is `first` can hold `move` as well.
 bool fits(const Move& move, const Move& first) {
   if (!std::holds_alternative<Copy>(move.body) || move.sources.size() != 1) return false;
   const TensorView& to = move.destination.view;
   const TensorView& from = move.sources.front().view;
-  const TensorView& like = first.destination.view;
-  if (to.rank != like.rank || to.type != from.type || size_of(to.type) != size_of(like.type)) return false;
+  const TensorView& first_to = first.destination.view;
+  if (to.rank != first_to.rank || to.type != from.type || size_of(to.type) != size_of(first_to.type))
+    return false;
   for (std::uint32_t d = 0; d < from.rank; ++d) {
-    if (from.shape[d] > 1 && from.strides[d] == 0) return false;  // threads would move it element by element
+    if (from.shape[d] > 1 && from.strides[d] == 0) return false;  // a batch would move it element by element
   }
   return true;
 }
@@ -50,16 +51,16 @@ std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table, 
     batch = plan_batch(tensors.destinations, tensors.sources, table, options);
   } catch (const Error&) {
     if (operation.one_launch) throw;
-    return {};  // too many dimensions, or a source that is its destination: the moves do that
+    return {};  // too many dimensions, or a source that is its destination: separate kernels support these
   }
   if (operation.one_launch || forced) return batch;
-  const double most_us = batch->kernel.predicted_us() / clearly_less;
+  const double least_us = batch->kernel.predicted_us() / clearly_less;  // of the moves, for a batch to pay
   const auto launches = static_cast<double>(
       std::ranges::count_if(moves, [](const Move& move) { return move.destination.view.elements() > 0; }));
-  if (most_us < launches * options.chip.costs.launch_us) return batch;
+  if (least_us < launches * options.chip.costs.launch_us) return batch;
   double moves_us = 0;
   for (const KernelPlan& plan : plan_each(operation, options)) moves_us += plan.predicted_us();
-  return most_us < moves_us ? batch : std::nullopt;
+  return least_us < moves_us ? batch : std::nullopt;
 }
 
 TMAJIT_END

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Operations of many copies as one launch.
+/// Plans operations of many copies as one launch.
 #include <tmajit/move.hpp>
 #include <tmajit/plan.hpp>
 #include <tmajit/ragged.hpp>
@@ -17,13 +17,13 @@ struct BatchTensors {
   std::vector<Tensor> sources;
 };
 
-/// An operation as one launch, whose table lies at `table`: a batch by definition, or more than a few copies
-/// that take longer one by one, as the cost model has it. Nothing for any other operation.
+/// Plans an operation as one launch, whose table has the address `table`: if the operation is a batch, or if
+/// the cost model predicts its many copies to take longer in separate launches. Else returns nothing.
 [[nodiscard]] std::optional<RaggedPlan> as_batch(const Operation& operation, DevicePtr table,
                                                  const PlanOptions& options);
 
-/// A kernel for each move of an operation that moves anything, in order; plan_kernels() takes them where
-/// as_batch() has nothing.
+/// Plans a kernel for each move that is not empty, in order. plan_kernels() calls it if as_batch() returns
+/// nothing.
 [[nodiscard]] std::vector<KernelPlan> plan_each(const Operation& operation, const PlanOptions& options);
 
 TMAJIT_END

@@ -10,29 +10,30 @@
 
 TMAJIT_BEGIN
 
-/// The class of a move that moves anything, by which choices for it are kept.
+/// The shape class of a move that is not empty: the key of its tuned choices.
 [[nodiscard]] ShapeClass shape_class(const Move& move, const PlanOptions& options);
 
-/// The other kernels that could do what a plan does, in any family, with other keys; none for a tile of the
-/// caller's choice or for a batch.
+/// Plans of all families for the problem of `plan`, except plans with the same key. Returns none if the
+/// caller chose the tile, and none for a batch.
 [[nodiscard]] std::vector<KernelPlan> other_candidates(const KernelPlan& plan, const Chip& chip);
 
-/// The one of `choices` that a choice of the same class, but maybe of another shape, stands for: itself, or
-/// the same kernel with the tile that is nearest, if it is near. Some families' tiles follow from the
-/// extents, which a class has only by their logarithms.
+/// Finds the one of `choices`, those of a problem's candidates, that corresponds to `wanted`, a choice for
+/// another shape of the same class. Returns its index: of an equal choice, else of the same kernel with the
+/// most similar tile within a factor of two. Some families derive tiles from exact extents, which differ
+/// within a class.
 [[nodiscard]] std::optional<std::size_t> nearest(std::span<const KernelChoice> choices,
                                                  const KernelChoice& wanted);
 
-/// The candidates of plan_candidates() that are worth measuring, at most `most`: the first, then those that
+/// The candidates of plan_candidates() that are worth measuring, at most `limit`: the first, then those that
 /// are predicted to be fastest.
 [[nodiscard]] std::vector<KernelChoice> worth_trying(std::span<const KernelPlan> candidates,
-                                                     std::size_t most);
+                                                     std::size_t limit);
 
-/// A batch of copies by the kernel that a planner takes, tuned choices included: plan_ragged().
+/// Plans a batch of copies. Unlike plan_ragged(), considers tuned choices and all other options.
 [[nodiscard]] RaggedPlan plan_batch(List<Tensor> destinations, List<Tensor> sources, DevicePtr table,
                                     const PlanOptions& options);
 
-/// Every kernel that could do a batch, that of plan_batch() first, and the batch's class.
+/// All candidates for a batch, that of plan_batch() first, and the batch's shape class.
 struct BatchCandidates {
   ShapeClass shape_class;
   std::vector<RaggedPlan> plans;

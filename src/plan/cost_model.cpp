@@ -9,17 +9,16 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double clearly = 0.97;    // of the usual candidate's time
-constexpr double far_less = 0.6;    // of the time of kernels that many problems share: worth one of its own
-constexpr double clearly_us = 0.1;  // less than the usual candidate's: launches differ by as much
+constexpr double replaces_below = 0.97;  // of the default candidate's time: another replaces it
+constexpr double least_gain_us = 0.1;    // of another candidate over the default: noise between launches
+constexpr double far_less = 0.6;         // of the best common kernel's time: compiling another pays
 
-/// How often 1 is doubled to be so much; 0 of what is less.
-double doublings_of(double n) {
+double log2_or_0(double n) {
   return n > 1 ? std::log2(n) : 0;
 }
 
-/// The share of what moves that the L2 cache keeps.
-double kept_share(const Prediction& prediction, const Costs& cost) {
+/// The share of a move's bytes that the L2 cache holds.
+double cached_share(const Prediction& prediction, const Costs& cost) {
   const double bytes = prediction.read.bytes + prediction.written.bytes;
   return std::clamp((cost.uncached_bytes - bytes) / (cost.uncached_bytes - cost.cached_bytes), 0.0, 1.0);
 }
@@ -29,22 +28,22 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   const PredictedTraffic& read = prediction.read;
   const PredictedTraffic& written = prediction.written;
   const double bytes = read.bytes + written.bytes;
-  const double kept = kept_share(prediction, cost);
-  const double counted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
-                         cost.written_beside * written.beside +
-                         cost.read_beside_kept * prediction.read_kept.beside +
-                         cost.read_run_kept * prediction.read_kept.runs +
-                         cost.written_beside_kept * prediction.written_kept.beside +
-                         cost.written_run_kept * prediction.written_kept.runs;
-  // Writes between reads turn the pages of DRAM.
-  const double turned = std::min(2 * written.bytes / bytes, 1.0);
-  const double doublings = turned * doublings_of(prediction.in_flight / cost.crowded_bytes);
-  return counted * (1 + cost.crowding * doublings) /
-         (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * kept));
+  const double cached = cached_share(prediction, cost);
+  const double weighted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
+                          cost.written_beside * written.beside +
+                          cost.read_beside_kept * prediction.read_kept.beside +
+                          cost.read_run_kept * prediction.read_kept.runs +
+                          cost.written_beside_kept * prediction.written_kept.beside +
+                          cost.written_run_kept * prediction.written_kept.runs;
+  // Writes between reads make DRAM switch pages, the more often the more loads are in flight.
+  const double written_share = std::min(2 * written.bytes / bytes, 1.0);
+  const double crowding = written_share * log2_or_0(prediction.in_flight / cost.crowded_bytes);
+  return weighted * (1 + cost.crowding * crowding) /
+         (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * cached));
 }
 
-/// The longest of the times, and a part of the shorter ones: the cube root of the sum of cubes.
-double together(std::initializer_list<double> times) {
+/// A smooth maximum of times that overlap: the cube root of the sum of their cubes.
+double smooth_max(std::initializer_list<double> times) {
   double sum = 0;
   for (const double us : times) sum += us * us * us;
   return std::cbrt(sum);
@@ -56,25 +55,26 @@ void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
   sum.runs += traffic.runs;
 }
 
-/// Counts the bytes and pieces that tiles read and write, each by itself and together with those that CTAs
-/// take before and after it, as far as the L2 cache keeps their bytes.
+/// Counts bytes and pieces that are read and written, twice: for each tile alone, and for groups of
+/// successive tiles whose bytes the L2 cache holds at once.
 void add_traffic(Prediction& prediction, const Footprint& footprint, const Problem& problem,
                  const CanonicalNest& nest, const Costs& cost) {
   std::uint64_t bytes = problem.bytes_written();
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) bytes += problem.bytes_read(i);
   const auto tiles = static_cast<double>(tiles_of(footprint, nest));
   const ElementBox tile = box_of_tiles(footprint, nest, 1);
-  const ElementBox kept = box_of_tiles(footprint, nest, cost.kept_bytes * tiles / static_cast<double>(bytes));
+  const ElementBox group =
+      box_of_tiles(footprint, nest, cost.kept_bytes * tiles / static_cast<double>(bytes));
   prediction.written =
       traffic_of(tile, problem, nest, 0,
                  {.store_bytes = footprint.store_bytes, .row_by_row = footprint.stored_by_engine});
-  prediction.written_kept = traffic_of(kept, problem, nest, 0);
+  prediction.written_kept = traffic_of(group, problem, nest, 0);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
     add(prediction.read, traffic_of(tile, problem, nest, i));
-    add(prediction.read_kept, traffic_of(kept, problem, nest, i));
+    add(prediction.read_kept, traffic_of(group, problem, nest, i));
   }
-  prediction.read.bytes += footprint.again;
-  prediction.read.beside += footprint.beside;
+  prediction.read.bytes += footprint.reread_bytes;
+  prediction.read.beside += footprint.halo_bytes;
 }
 
 }  // namespace
@@ -106,41 +106,42 @@ Prediction predict(const Candidate& candidate, const Problem& problem, const Chi
                     (1 + cost.occupancy / result.warps);
   const double moved = (result.read.bytes + result.written.bytes) / cost.sm_bytes_per_us;
   result.sm_us = result.uneven * moved / chip.sm_count;
-  const double wait_us = cost.wait_us * (1 - 0.5 * kept_share(result, cost));
-  const double waiting = result.waits * wait_us;
-  const double of_cta = cost.latency_us + cost.round_us * result.rounds + cost.pass_us * result.passes +
+  const double wait_us = cost.wait_us * (1 - 0.5 * cached_share(result, cost));
+  const double waits_us = result.waits * wait_us;
+  const double cta_us = cost.latency_us + cost.round_us * result.rounds + cost.pass_us * result.passes +
                         (footprint.by_engine ? cost.engine_us : 0);
-  result.latency_us = (of_cta + waiting) * result.waves;
-  const double busy = together({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
-  // A CTA starts and ends while others keep the memory busy, but waits of its threads add to that.
-  const double alone = cost.unloaded * of_cta + waiting + moved / ctas;
-  const double us = waiting > 0 ? together({busy, alone}) : std::max(busy, alone);
+  result.latency_us = (cta_us + waits_us) * result.waves;
+  const double busy = smooth_max({result.memory_us, result.issue_us, result.sm_us, result.latency_us});
+  // The time of one CTA alone is a lower bound. It overlaps with other CTAs' memory traffic, but waits of its
+  // threads do so only in part.
+  const double alone = cost.unloaded * cta_us + waits_us + moved / ctas;
+  const double us = waits_us > 0 ? smooth_max({busy, alone}) : std::max(busy, alone);
   result.us = cost.launch_us + us + result.last_waits * wait_us;
   return result;
 }
 
-std::size_t usual_of(const std::vector<Candidate>& candidates) noexcept {
-  const auto usual = std::ranges::max_element(candidates, {}, &Candidate::usual);
-  return static_cast<std::size_t>(usual - candidates.begin());
+std::size_t default_of(const std::vector<Candidate>& candidates) noexcept {
+  const auto found = std::ranges::max_element(candidates, {}, &Candidate::default_choice);
+  return static_cast<std::size_t>(found - candidates.begin());
 }
 
 Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem, const Chip& chip) {
-  const std::size_t usual = usual_of(candidates);
-  Chosen best{.candidate = usual, .predicted = predict(candidates[usual], problem, chip)};
-  double least = std::min(clearly * best.predicted.us, best.predicted.us - clearly_us);
-  const auto try_those = [&](bool common) {
+  const std::size_t default_index = default_of(candidates);
+  Chosen best{.candidate = default_index, .predicted = predict(candidates[default_index], problem, chip)};
+  double limit = std::min(replaces_below * best.predicted.us, best.predicted.us - least_gain_us);
+  const auto compare = [&](bool common) {
     for (std::size_t i = 0; i < candidates.size(); ++i) {
-      if (i == usual || candidates[i].common != common) continue;
+      if (i == default_index || candidates[i].common != common) continue;
       const Prediction predicted = predict(candidates[i], problem, chip);
-      if (!(predicted.us < least)) continue;
-      least = predicted.us;
+      if (!(predicted.us < limit)) continue;
+      limit = predicted.us;
       best = {.candidate = i, .predicted = predicted};
     }
   };
-  try_those(true);
-  // A kernel that few problems share is worth compiling where the common kernels are far slower.
-  least = far_less * best.predicted.us;
-  try_those(false);
+  compare(true);
+  // A kernel that few problems share is worth compiling only if the common kernels are far slower.
+  limit = far_less * best.predicted.us;
+  compare(false);
   return best;
 }
 

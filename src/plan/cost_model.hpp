@@ -7,20 +7,20 @@
 
 TMAJIT_BEGIN
 
-/// How long a candidate takes, from nothing but arithmetic. Right to some ten per cent; good enough
-/// to choose by (docs/measurements.md has the measurements behind the numbers).
+/// Predicts a candidate's time by arithmetic alone, with errors of some ten per cent (docs/model.md;
+/// docs/measurements.md has the measurements behind the numbers).
 [[nodiscard]] Prediction predict(const Candidate& candidate, const Problem& problem, const Chip& chip);
 
-/// A candidate by its index, and how long it takes.
+/// A chosen candidate's index, and its predicted time.
 struct Chosen {
   std::size_t candidate = 0;
   Prediction predicted;
 };
-/// The candidate to take: the usual one, unless the model finds another clearly faster.
+/// Chooses a candidate: the default one, unless the model predicts another to be clearly faster.
 [[nodiscard]] Chosen choose(const std::vector<Candidate>& candidates, const Problem& problem,
                             const Chip& chip);
 
-/// The index of the candidate that suits most problems of the kind.
-[[nodiscard]] std::size_t usual_of(const std::vector<Candidate>& candidates) noexcept;
+/// The index of the default candidate (Candidate::default_choice).
+[[nodiscard]] std::size_t default_of(const std::vector<Candidate>& candidates) noexcept;
 
 TMAJIT_END

@@ -20,12 +20,12 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t many_times = 256 << 20;  // bytes that fill the chip many times over
-constexpr std::size_t most_candidates = 48;      // of one problem: each takes kilobytes
+constexpr std::uint64_t large_bytes = 256 << 20;  // moves of this many bytes fill the chip many times over
+constexpr std::size_t most_candidates = 48;       // of one problem: memory is reserved for this many
 
-/// A nest in words, for people who have not read about nests: "extents 64x128, the destination's strides
-/// 128,1, the source's strides 1,64".
-std::string described(const CanonicalNest& nest) {
+/// A nest as error messages show it: "extents 64x128, the destination's strides 128,1, the source's strides
+/// 1,64".
+std::string nest_text(const CanonicalNest& nest) {
   const auto list = [&](const auto& numbers, std::string_view separator) {
     return nest.rank == 0 ? std::string("none")
                           : fmt::to_string(fmt::join(std::span(numbers).first(nest.rank), separator));
@@ -43,8 +43,8 @@ std::string described(const CanonicalNest& nest) {
 std::vector<Candidate> candidates_for(const Problem& problem, std::string_view family) {
   std::vector<Candidate> candidates;
   candidates.reserve(most_candidates);
-  const auto add = [&](const Family& one) {
-    if (one.info().does(problem.operation())) one.add_candidates(problem, candidates);
+  const auto add = [&](const Family& from) {
+    if (from.info().does(problem.operation())) from.add_candidates(problem, candidates);
   };
   if (!family.empty()) {
     add(family_named(family));
@@ -57,30 +57,30 @@ std::vector<Candidate> candidates_for(const Problem& problem, std::string_view f
         ErrorCode::unsupported,
         fmt::format("the copy engine cannot combine these tensors (in elements: {}). "
                     "Both need at most {} dimensions, the last of them contiguous and of at most 2^31 "
-                    "elements, and addresses and other strides of whole 16 bytes; a map computes any "
+                    "elements; addresses and other strides must be multiples of 16 bytes. A map supports any "
                     "strides.",
-                    described(problem.nest), max_map_rank));
+                    nest_text(problem.nest), max_map_rank));
   }
   if (family.empty())
     throw Error(ErrorCode::unsupported, fmt::format("no kernel family can do this {} (in elements: {})",
-                                                    problem.operation(), described(problem.nest)));
+                                                    problem.operation(), nest_text(problem.nest)));
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format("kernels of the family {} cannot do this {} (in elements: {}); leave the family to the "
                   "planner",
-                  family, problem.operation(), described(problem.nest)));
+                  family, problem.operation(), nest_text(problem.nest)));
 }
 
-/// The choice that was measured on this chip for the problem's class. Moves that fill the chip many times
-/// over fall back to the choice for half or twice their size, then for a quarter or four times.
+/// The choice that was measured on this chip for the problem's class. Large moves fall back to the choice for
+/// half or twice their size, then for a quarter or four times.
 std::optional<TunedChoice> find_choice(const PlanOptions& options, const Problem& problem,
-                                       const Candidate& usual) {
-  ShapeClass shape = shape_class_of(problem, usual);
+                                       const Candidate& default_candidate) {
+  ShapeClass shape = shape_class_of(problem, default_candidate);
   auto choice = options.tuning->find(options.chip.name, shape);
-  if (problem.bytes_written() < many_times) return choice;
+  if (problem.bytes_written() < large_bytes) return choice;
   const auto bytes = shape.bytes;
-  for (const int doublings : {-1, 1, -2, 2}) {
-    shape.bytes = static_cast<std::int8_t>(bytes + doublings);
+  for (const int step : {-1, 1, -2, 2}) {
+    shape.bytes = static_cast<std::int8_t>(bytes + step);
     if (!choice) choice = options.tuning->find(options.chip.name, shape);
   }
   return choice;
@@ -90,7 +90,7 @@ std::optional<TunedChoice> find_choice(const PlanOptions& options, const Problem
 const Candidate* find_tuned(const PlanOptions& options, const Problem& problem,
                             const std::vector<Candidate>& candidates) {
   if (options.tuning == nullptr || candidates.size() == 1) return nullptr;
-  const auto tuned = find_choice(options, problem, candidates[usual_of(candidates)]);
+  const auto tuned = find_choice(options, problem, candidates[default_of(candidates)]);
   if (!tuned) return nullptr;
   std::vector<KernelChoice> choices;
   choices.reserve(candidates.size());
@@ -150,7 +150,7 @@ KernelPlan plan_tiles(const TileRequest& request) {
 ShapeClass shape_class(const Move& move, const PlanOptions& options) {
   const Problem problem = problem_of(move, options);
   const std::vector<Candidate> candidates = candidates_for(problem, options.family);
-  return shape_class_of(problem, candidates[usual_of(candidates)]);
+  return shape_class_of(problem, candidates[default_of(candidates)]);
 }
 
 std::vector<KernelPlan> plan_candidates(const Move& move, const PlanOptions& options) {

@@ -9,8 +9,8 @@
 
 TMAJIT_BEGIN
 
-/// A choice that comes with the library. Its numbers are in its family's order, of a box one for each
-/// dimension.
+/// A choice that is shipped with the library. `numbers` follow Family::choice_fields(): a row for each field,
+/// with one value, or for a box one for each dimension.
 struct ShippedChoice {
   static constexpr std::size_t most_numbers = 5;
   ShapeClass shape_class;
@@ -21,7 +21,7 @@ struct ShippedChoice {
   double microseconds = 0;
 };
 
-/// Those of one chip, ordered by class.
+/// The shipped choices of one chip, ordered by shape class.
 struct ShippedChoices {
   std::string_view chip;
   std::span<const ShippedChoice> choices;

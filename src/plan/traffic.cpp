@@ -9,14 +9,15 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double far = std::numeric_limits<double>::infinity();
+constexpr double no_pitch = std::numeric_limits<double>::infinity();
 
-/// Elements of a box that lie side by side in the memory of an operand, with gaps of less than a sector.
+/// Elements of a box that follow each other in an operand's memory, with gaps shorter than a sector. All
+/// pieces of a box are alike. Sizes are in bytes.
 struct Piece {
-  double elements = 1;          ///< bytes of elements
-  double span = 1;              ///< bytes from its first to its last
-  double apart = far;           ///< bytes from one piece to the next, where a box has several
-  std::uint32_t alignment = 1;  ///< all begin and end at multiples of so many bytes, at most a sector
+  double element_bytes = 1;     ///< bytes of the piece's elements, without gaps
+  double span = 1;              ///< from the first byte to the last, with gaps
+  double pitch = no_pitch;      ///< from one piece to the next, if a box has several
+  std::uint32_t alignment = 1;  ///< of the pieces' begins and ends, at most a sector
 };
 
 Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNest& nest,
@@ -25,26 +26,26 @@ Piece piece_of(const ElementBox& box, const Problem& problem, const CanonicalNes
   const auto step = [&](std::uint32_t d) {
     return static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d])) * element;
   };
-  std::array<std::uint32_t, max_view_rank> inside{};  // dimensions in which a box has several elements
+  std::array<std::uint32_t, max_view_rank> dims{};  // dimensions in which a box has several elements
   std::uint32_t rank = 0;
   std::uint64_t bits = sector_bytes | problem.address[operand];
   for (std::uint32_t d = 0; d < nest.rank; ++d) {
     if (nest.shape[d] <= 1 || step(d) == 0) continue;
     // Boxes begin at multiples of their sides.
     if (box[d] < static_cast<double>(nest.shape[d])) bits |= step(d) * static_cast<std::uint64_t>(box[d]);
-    if (box[d] > 1) inside[rank++] = d;
+    if (box[d] > 1) dims[rank++] = d;
   }
-  std::sort(inside.begin(), inside.begin() + rank, [&](auto a, auto b) { return step(a) < step(b); });
-  Piece piece{.elements = static_cast<double>(element), .span = static_cast<double>(element)};
+  std::sort(dims.begin(), dims.begin() + rank, [&](auto a, auto b) { return step(a) < step(b); });
+  Piece piece{.element_bytes = static_cast<double>(element), .span = static_cast<double>(element)};
   for (std::uint32_t k = 0; k < rank; ++k) {
-    const auto next = static_cast<double>(step(inside[k]));
-    const bool alone = row_by_row && k > 0;
-    if (!alone && piece.apart == far && next <= std::max<double>(piece.span, sector_bytes)) {
-      piece.span += next * (box[inside[k]] - 1);
-      piece.elements *= box[inside[k]];
+    const auto stride = static_cast<double>(step(dims[k]));
+    const bool separate = row_by_row && k > 0;
+    if (!separate && piece.pitch == no_pitch && stride <= std::max<double>(piece.span, sector_bytes)) {
+      piece.span += stride * (box[dims[k]] - 1);
+      piece.element_bytes *= box[dims[k]];
     } else {
-      if (!alone) piece.apart = std::min(piece.apart, next);
-      bits |= step(inside[k]);
+      if (!separate) piece.pitch = std::min(piece.pitch, stride);
+      bits |= step(dims[k]);
     }
   }
   bits |= static_cast<std::uint64_t>(std::fmod(piece.span, sector_bytes));
@@ -73,11 +74,11 @@ PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem, const
                             std::uint32_t operand, BoxAccess access) {
   const Piece piece = piece_of(box, problem, nest, operand, access.row_by_row);
   const std::uint32_t alignment = std::clamp(access.store_bytes, piece.alignment, sector_bytes);
-  const double touched = std::min(piece.span + sector_bytes - alignment, std::max(piece.apart, piece.span));
+  const double touched = std::min(piece.span + sector_bytes - alignment, std::max(piece.pitch, piece.span));
   PredictedTraffic traffic;
   traffic.bytes = static_cast<double>(operand == 0 ? problem.bytes_written() : problem.bytes_read(operand));
-  traffic.runs = traffic.bytes / piece.elements;
-  traffic.beside = traffic.runs * std::max(touched - piece.elements, 0.0);
+  traffic.runs = traffic.bytes / piece.element_bytes;
+  traffic.beside = traffic.runs * std::max(touched - piece.element_bytes, 0.0);
   return traffic;
 }
 

@@ -9,20 +9,21 @@
 
 TMAJIT_BEGIN
 
-/// Elements of a box in each dimension of a nest: of a tile, or of several, the last of which may be a part.
+/// The extents in elements of a box that covers a tile, or several tiles, the last of them maybe in part.
 using ElementBox = std::array<double, max_view_rank>;
 
-/// The box of so many tiles that CTAs take one after the other, at least one.
+/// The box of `tiles` successive tiles, in the order in which CTAs take them; of at least one tile.
 [[nodiscard]] ElementBox box_of_tiles(const Footprint& footprint, const CanonicalNest& nest, double tiles);
 
-/// How the memory is asked for a box.
+/// How a kernel accesses the memory of a box.
 struct BoxAccess {
-  std::uint32_t store_bytes = 0;  ///< all pieces begin at multiples of so many, whatever the box
-  bool row_by_row = false;        ///< as the copy engine loads: what two rows share of a sector is read twice
+  std::uint32_t store_bytes = 0;  ///< least alignment of stores in bytes, whatever the box; 0: unknown
+  bool row_by_row = false;        ///< as the copy engine: a sector that two rows share is accessed twice
 };
 
-/// The pieces of an operand's memory that all boxes of a nest make. Where pieces begin anywhere, they meet
-/// sectors as many bytes longer as their alignment leaves open.
+/// The traffic of one operand if boxes of this size cover the nest. Each box accesses pieces of memory: bytes
+/// without a gap of a sector or more. A piece that is aligned to g bytes touches sectors that have on average
+/// 32 − g bytes more than the piece.
 [[nodiscard]] PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem,
                                           const CanonicalNest& nest, std::uint32_t operand,
                                           BoxAccess access = {});

@@ -26,7 +26,7 @@ std::string quoted(const std::string& text) {
   return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-/// A value as a message shows it: short, fit to print, and however deep it is nested.
+/// A JSON value as a message shows it: at most 40 characters, in ASCII; objects and lists only by their kind.
 std::string shown(const Json& value) {
   constexpr std::size_t most = 40;
   if (value.is_object()) return "an object";
@@ -36,7 +36,7 @@ std::string shown(const Json& value) {
   return text;
 }
 
-/// Numbers up to the last that is not 0.
+/// The numbers as a JSON list, without the zeros at its end.
 template <class Numbers>
 std::string list_of(const Numbers& numbers) {
   std::size_t count = numbers.size();
@@ -61,7 +61,8 @@ std::string text_of(const KernelChoice& choice) {
   return text + "}";
 }
 
-/// Reads the fields of one text; every complaint begins with the label and the field's place.
+/// Reads the fields of a tuning file. Each error begins with the label and the field's path, such as
+/// "choices[2].class.rank".
 class Reader {
  public:
   explicit Reader(std::string_view label) : label_(label) {}
@@ -75,7 +76,7 @@ class Reader {
     const Json& list = member(root, "choices", "");
     if (!list.is_array()) fail("choices", list, "a list");
     std::vector<TunedChoice> choices;
-    // Which fields those of other versions have is not known here.
+    // Choices of other versions may have other fields, so they are skipped.
     if (class_version != ShapeClass::version || choice_version != KernelChoice::version) return choices;
     choices.reserve(list.size());
     for (const Json& item : list) {
@@ -97,71 +98,71 @@ class Reader {
     }
   }
 
-  [[noreturn]] void fail(std::string_view place, const Json& found, std::string_view need) const {
-    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}{}{}; {} is needed", label_, place,
-                                                         place.empty() ? "" : " is ", shown(found), need));
+  [[noreturn]] void fail(std::string_view path, const Json& found, std::string_view need) const {
+    throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}{}{}; {} is needed", label_, path,
+                                                         path.empty() ? "" : " is ", shown(found), need));
   }
 
-  const Json& member(const Json& object, const char* key, std::string_view place) const {
+  const Json& member(const Json& object, const char* key, std::string_view path) const {
     const auto found = object.find(key);
     if (found == object.end())
-      throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}\"{}\" is missing", label_, place, key));
+      throw Error(ErrorCode::invalid_argument, fmt::format("{}: {}\"{}\" is missing", label_, path, key));
     return *found;
   }
 
-  std::string string(const Json& object, const char* key, std::string_view place) const {
-    const Json& value = member(object, key, place);
-    if (!value.is_string()) fail(fmt::format("{}{}", place, key), value, "a string");
+  std::string string(const Json& object, const char* key, std::string_view path) const {
+    const Json& value = member(object, key, path);
+    if (!value.is_string()) fail(fmt::format("{}{}", path, key), value, "a string");
     return value.get<std::string>();
   }
 
   template <class Number>
-  Number number(const Json& object, const char* key, std::string_view place) const {
-    const Json& value = member(object, key, place);
+  Number number(const Json& object, const char* key, std::string_view path) const {
+    const Json& value = member(object, key, path);
     // JSON compares two whole numbers by converting one to the type of the other: a large unsigned number
     // would become negative.
     const bool fits = value.is_number_unsigned()
                           ? std::in_range<Number>(value.get<std::uint64_t>())
                           : value.is_number_integer() && std::in_range<Number>(value.get<std::int64_t>());
-    if (!fits) fail(fmt::format("{}{}", place, key), value, "a whole number in range");
+    if (!fits) fail(fmt::format("{}{}", path, key), value, "a whole number in range");
     return value.get<Number>();
   }
 
   template <class Number, std::size_t n>
-  std::array<Number, n> numbers(const Json& object, const char* key, std::string_view place) const {
-    const Json& list = member(object, key, place);
+  std::array<Number, n> numbers(const Json& object, const char* key, std::string_view path) const {
+    const Json& list = member(object, key, path);
     if (!list.is_array() || list.size() > n) {
-      fail(fmt::format("{}{}", place, key), list, fmt::format("a list of at most {} numbers", n));
+      fail(fmt::format("{}{}", path, key), list, fmt::format("a list of at most {} numbers", n));
     }
     std::array<Number, n> values{};
     for (std::size_t i = 0; i < list.size(); ++i) {
       if (!list[i].is_number_unsigned() || list[i] > std::numeric_limits<Number>::max()) {
-        fail(fmt::format("{}{}[{}]", place, key, i), list[i], "a whole number in range");
+        fail(fmt::format("{}{}[{}]", path, key, i), list[i], "a whole number in range");
       }
       values[i] = list[i].get<Number>();
     }
     return values;
   }
 
-  /// The library's own name of a family; nothing if it has none of that name.
-  [[nodiscard]] std::optional<std::string_view> family(const Json& object, std::string_view place) const {
-    const std::string name = string(object, "family", place);
+  /// The library's own string for a family's name; nothing if the family is unknown.
+  [[nodiscard]] std::optional<std::string_view> family(const Json& object, std::string_view path) const {
+    const std::string name = string(object, "family", path);
     for (const FamilyInfo& info : families()) {
       if (info.name == name) return info.name;
     }
     return std::nullopt;
   }
 
-  [[nodiscard]] const Json& object(const Json& item, const char* key, std::string_view place) const {
-    const Json& value = member(item, key, place);
-    if (!value.is_object()) fail(fmt::format("{}{}", place, key), value, "an object");
+  [[nodiscard]] const Json& object(const Json& item, const char* key, std::string_view path) const {
+    const Json& value = member(item, key, path);
+    if (!value.is_object()) fail(fmt::format("{}{}", path, key), value, "an object");
     return value;
   }
 
-  [[nodiscard]] std::optional<TunedChoice> choice(const Json& item, const std::string& place) const {
+  [[nodiscard]] std::optional<TunedChoice> choice(const Json& item, const std::string& path) const {
     if (!item.is_object())
-      fail(place, item, "an object with \"chip\", \"class\", \"choice\" and \"microseconds\"");
-    const std::string inside = place + ".";
+      fail(path, item, "an object with \"chip\", \"class\", \"choice\" and \"microseconds\"");
+    const std::string inside = path + ".";
     const Json& time = member(item, "microseconds", inside);
     if (!time.is_number() || time.get<double>() < 0)
       fail(inside + "microseconds", time, "a number, 0 or more,");
@@ -193,9 +194,9 @@ class Reader {
     return kind && made_by ? std::optional(std::move(tuned)) : std::nullopt;
   }
 
-  /// Exactly the numbers that the family's choices have.
+  /// Reads exactly the numbers that the family's choices have.
   [[nodiscard]] KernelChoice kernel_choice(const Family& family, const Json& kernel,
-                                           std::string_view place) const {
+                                           std::string_view path) const {
     KernelChoice choice{.family = family.name()};
     std::vector<std::string_view> names{"family"};
     for (const ChoiceField& field : family.choice_fields()) {
@@ -204,18 +205,18 @@ class Reader {
           choice.numbers.emplace_back(KernelChoice::Number{.name = field.name, .is_box = field.is_box});
       names.push_back(field.name);
       if (field.is_box) {
-        added.values = numbers<std::uint32_t, max_view_rank>(kernel, key.c_str(), place);
+        added.values = numbers<std::uint32_t, max_view_rank>(kernel, key.c_str(), path);
       } else {
-        added.values[0] = number<std::uint32_t>(kernel, key.c_str(), place);
-        if (added.values[0] > field.most) {
-          fail(fmt::format("{}{}", place, key), kernel.at(key), fmt::format("0 to {}", field.most));
+        added.values[0] = number<std::uint32_t>(kernel, key.c_str(), path);
+        if (added.values[0] > field.max_value) {
+          fail(fmt::format("{}{}", path, key), kernel.at(key), fmt::format("0 to {}", field.max_value));
         }
       }
     }
     for (const auto& [key, value] : kernel.items()) {
       if (std::ranges::find(names, key) != names.end()) continue;
       throw Error(ErrorCode::invalid_argument,
-                  fmt::format("{}: {}{} is no number of the family {}; its choices have {}", label_, place,
+                  fmt::format("{}: {}{} is no number of the family {}; its choices have {}", label_, path,
                               quoted(key), family.name(), fmt::join(names, ", ")));
     }
     return choice;

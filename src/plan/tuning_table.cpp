@@ -22,13 +22,13 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A choice takes about 200 bytes; a file of this size is none of ours.
+/// A choice takes about 200 bytes: a larger file is not a tuning file.
 constexpr std::uint64_t max_file_bytes = 64U << 20;
 
-/// Key that distinguishes choices, in the order in which they are listed.
+/// The key of a choice: chip and shape class. Choices are listed in the order of keys.
 using KeyView = std::pair<std::string_view, ShapeClass>;
 
-/// Orders choices by their key; looking one up makes no strings.
+/// Orders choices by key. Transparent, so that a look-up constructs no std::string.
 struct ByKey {
   using is_transparent = void;
   static KeyView key_of(const TunedChoice& choice) { return {choice.chip, choice.shape_class}; }
@@ -52,19 +52,19 @@ TunedChoice tuned(std::string_view chip, const ShippedChoice& shipped) {
           .microseconds = shipped.microseconds};
 }
 
-/// "3,2,1,0": the permutation of that number in lexicographic order.
+/// The permutation with index `number` in lexicographic order, as text: "3,2,1,0".
 std::string order_text(std::uint32_t number, std::uint32_t rank) {
-  std::vector<std::uint32_t> left(rank);
-  std::iota(left.begin(), left.end(), 0);
-  std::vector<std::uint32_t> digits;  // which of those that are left comes next, the last first
+  std::vector<std::uint32_t> remaining(rank);
+  std::iota(remaining.begin(), remaining.end(), 0);
+  std::vector<std::uint32_t> digits;  // in reverse: the next dimension's index in `remaining`
   for (std::uint32_t k = 1; k <= rank; ++k) {
     digits.push_back(number % k);
     number /= k;
   }
   std::vector<std::uint32_t> order;
   for (; !digits.empty(); digits.pop_back()) {
-    order.push_back(left[digits.back()]);
-    left.erase(left.begin() + digits.back());
+    order.push_back(remaining[digits.back()]);
+    remaining.erase(remaining.begin() + digits.back());
   }
   return fmt::format("{}", fmt::join(order, ","));
 }
@@ -79,7 +79,7 @@ std::string ShapeClass::text() const {
   for (std::size_t i = 0; i < sources && i < access.size(); ++i) {
     text += fmt::format(" {}:{}B", accesses.at(access[i] / 16 % accesses.size()), 1U << access[i] % 16U);
   }
-  // Sources with the order of the destination are not mentioned.
+  // Sources with the destination's order are omitted.
   for (std::size_t i = 0; i < order.size(); ++i) {
     if (order[i] == 0) continue;
     text += i == 0 ? " order " : fmt::format(" order of x{} ", i);
@@ -96,7 +96,7 @@ std::string ShapeClass::text() const {
 struct TuningTable::State {
   mutable std::shared_mutex mutex;
   std::set<TunedChoice, ByKey> choices;
-  bool has_shipped = false;  ///< the choices that come with the library are present where no other is
+  bool has_shipped = false;  ///< whether find() falls back to the choices shipped with the library
   std::atomic<std::uint64_t> generation = 0;
 
   void add(TunedChoice choice) {

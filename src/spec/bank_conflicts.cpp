@@ -13,7 +13,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t widest = 16;
+constexpr std::uint32_t max_width = 16;  // bytes that a lane accesses
 constexpr std::uint32_t matrix_rows = 8;
 constexpr std::uint32_t matrix_row_bytes = 16;
 
@@ -22,7 +22,7 @@ constexpr EnumNames<AccessPattern, all_access_patterns.size()> patterns{
 
 void check(const WarpAccess& access) {
   const auto fail = [](const std::string& message) { throw Error(ErrorCode::invalid_argument, message); };
-  if (access.width == 0 || access.width > widest || (access.width & (access.width - 1)) != 0) {
+  if (access.width == 0 || access.width > max_width || (access.width & (access.width - 1)) != 0) {
     fail(fmt::format("{} a lane; an access has 1, 2, 4, 8 or 16", counted(access.width, "byte")));
   }
   if (access.lanes > warp_lanes) fail(fmt::format("{} lanes; a warp has {}", access.lanes, warp_lanes));
@@ -35,7 +35,7 @@ void check(const WarpAccess& access) {
 
 using BankWords = std::array<std::uint32_t, shared_banks>;
 
-/// Words of each bank that lanes `first` to `end` − 1 access, each word counted once.
+/// The number of distinct words in each bank that lanes `first` to `end` − 1 access.
 BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t end) {
   std::array<std::uint32_t, warp_lanes> words{};
   std::uint32_t count = 0;
@@ -51,7 +51,7 @@ BankWords words_of(const WarpAccess& access, std::uint32_t first, std::uint32_t 
   return of_bank;
 }
 
-/// Calls visit(words of each bank) for each group of lanes that shared memory serves together.
+/// Calls `visit` with the words of each bank, for each group of lanes that shared memory serves together.
 template <typename Visit>
 void for_each_group(const WarpAccess& access, const Visit& visit) {
   check(access);
@@ -65,11 +65,11 @@ bool is_matrix(AccessPattern pattern) noexcept {
   return pattern == AccessPattern::matrix || pattern == AccessPattern::matrix_transposed;
 }
 
-/// Pieces of `width` bytes that a pattern accesses in its order, the same number in each row. For matrices a
-/// piece is a row of one matrix.
+/// How a pattern accesses a whole tile, in pieces of `width` bytes, a piece a lane. For matrices a piece is a
+/// row of one matrix.
 struct Sweep {
   std::uint32_t pieces = 0;
-  std::uint32_t at_once = warp_lanes;  ///< pieces of an instruction
+  std::uint32_t at_once = warp_lanes;  ///< pieces that one instruction accesses
 };
 
 Sweep sweep(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) noexcept {
@@ -80,7 +80,7 @@ Sweep sweep(const BoxLayout& box, AccessPattern pattern, std::uint32_t width) no
     const auto at_once = matrices % 4 == 0 ? 4U : matrices % 2 == 0 ? 2U : 1U;
     return {.pieces = matrices * matrix_rows, .at_once = at_once * matrix_rows};
   }
-  const bool legal = width >= box.element_bytes() && width <= widest && (width & (width - 1)) == 0;
+  const bool legal = width >= box.element_bytes() && width <= max_width && (width & (width - 1)) == 0;
   return {.pieces = legal ? box.rows() * (box.row_bytes() / width) : 0};
 }
 
@@ -91,7 +91,7 @@ std::uint32_t instructions(const Sweep& sweep) noexcept {
 /// The offset of piece `number` of the sweep.
 std::uint32_t offset_of_piece(const BoxLayout& box, AccessPattern pattern, std::uint32_t width,
                               std::uint32_t number) noexcept {
-  const auto a_row = box.row_bytes() / width;
+  const auto row_pieces = box.row_bytes() / width;
   const auto at = [&](std::uint32_t row, std::uint32_t piece) {
     return box.offset_of({.row = row, .column = piece * width / box.element_bytes()});
   };
@@ -100,10 +100,10 @@ std::uint32_t offset_of_piece(const BoxLayout& box, AccessPattern pattern, std::
   const auto matrices_down = std::max(box.rows() / matrix_rows, 1U);
   switch (pattern) {
     case AccessPattern::column: return at(number % box.rows(), number / box.rows());
-    case AccessPattern::matrix: return at(matrix / a_row * matrix_rows + row, matrix % a_row);
+    case AccessPattern::matrix: return at(matrix / row_pieces * matrix_rows + row, matrix % row_pieces);
     case AccessPattern::matrix_transposed:
       return at(matrix % matrices_down * matrix_rows + row, matrix / matrices_down);
-    default: return at(number / a_row, number % a_row);
+    default: return at(number / row_pieces, number % row_pieces);
   }
 }
 
@@ -155,9 +155,10 @@ WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern, std::uint32_
                        std::uint32_t number) {
   const auto whole = sweep(box, pattern, width);
   if (number >= instructions(whole)) {
-    throw Error(ErrorCode::invalid_argument,
-                fmt::format("instruction {}: {} with {} a lane goes over this tile in {}", number,
-                            name(pattern), counted(width, "byte"), instructions(whole)));
+    throw Error(
+        ErrorCode::invalid_argument,
+        fmt::format("instruction {}: {} with {} a lane accesses this tile in {}", number, name(pattern),
+                    counted(width, "byte"), counted(instructions(whole), "instruction")));
   }
   return access_of(box, pattern, width, whole, number);
 }

@@ -19,7 +19,7 @@ namespace {
 /// Bytes of a line of shared memory: a swizzle moves bytes within a line.
 constexpr std::uint32_t line_bytes = 128;
 
-/// Returns a map of which only the box may break rules.
+/// A tensor map with this box. Its shape and strides are legal, so that only the box can break rules.
 TensorMapSpec map_of_box(ElementType type, const Dims& box, Swizzle swizzle, Interleave interleave) {
   TensorMapSpec map{.type = type, .interleave = interleave, .swizzle = swizzle};
   map.rank = sat_cast<std::uint8_t>(box.size());
@@ -41,8 +41,8 @@ TensorMapSpec legal(const TensorMapSpec& map) {
   return map;
 }
 
-/// The end of the bytes that a tile of `bytes` takes: if it ends within a line, a swizzle may move its last
-/// chunks to the rest of the line.
+/// The end of the memory that a tile of `bytes` occupies: if it ends within a line, a swizzle may move its
+/// last chunks to the rest of that line.
 std::uint32_t swizzled_end(std::uint32_t bytes, Swizzle swizzle) noexcept {
   std::uint32_t end = bytes;
   for (auto chunk = bytes / line_bytes * line_bytes; chunk < bytes; chunk += bulk_bytes) {

@@ -1,4 +1,4 @@
-/// The rules of one copy through a tensor map: of its box, or of its pixels of images.
+/// The rules of one copy through a tensor map: of its box, or in mode im2col of its pixels.
 #include "spec/counted.hpp"
 #include "spec/limits.hpp"
 #include "spec/map_rules.hpp"
@@ -15,7 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The extent of the innermost dimension that a copy moves, and its names in a violation.
+/// The extent of the innermost dimension that a copy moves, and the field and driver parameter that
+/// violations name for it.
 struct Row {
   std::uint32_t extent = 0;
   std::string subject;
@@ -29,13 +30,12 @@ Row row_of(const TensorMapSpec& map, const Violations& violations) {
   return {map.box[d], violations.entry("box", d), driver_source(map, "boxDim")};
 }
 
-/// Whether the swizzle limits rows. Slices may have any number under a swizzle; only rows of elements must
-/// fit.
+/// Whether the swizzle limits the bytes of a row. In interleaved layouts, whose rows are slices, it does not.
 bool limits_rows(const TensorMapSpec& map) noexcept {
   return map.swizzle != Swizzle::none && map.swizzle <= Swizzle::b128 && map.interleave == Interleave::none;
 }
 
-/// The most bytes of a row, as the driver counts it.
+/// The most bytes that a row may have, as the driver counts them.
 std::uint64_t most_row_bytes(const TensorMapSpec& map) noexcept {
   return limits_rows(map) ? span_bytes(map.swizzle) : std::uint64_t{max_box} * size_of(map.type);
 }
@@ -66,7 +66,7 @@ void check_element_stride(const TensorMapSpec& map, std::uint32_t d, Violations&
   const bool innermost = d + 1U == map.rank;
   const bool ignored = innermost && map.interleave == Interleave::none;
   const auto first = first_image_dimension(map.interleave);
-  const bool image = d >= first && d - first < image_dimensions(map);  // where a filter walks
+  const bool image = d >= first && d - first < image_dimensions(map);  // a filter moves along d
   if (stride < 1 || stride > max_element_stride) {
     const bool skips = stride != 0 && !ignored && (map.mode != MapMode::im2col || image);
     violations.add({.rule = "element-strides.range",
@@ -159,9 +159,8 @@ void check_inner_bytes(const TensorMapSpec& map, Violations& violations) {
   }
 }
 
-/// Bytes of a tile as the driver counts them. It counts elements also where the copy engine moves slices, and
-/// no padding. It rounds box / element stride down where the engine rounds up, in the innermost dimension
-/// too.
+/// Bytes of a tile as the driver counts them: without padding, and of elements even if the copy engine moves
+/// slices. The driver rounds box / element stride down, in the innermost dimension too; the engine rounds up.
 std::uint64_t encoded_bytes(const TensorMapSpec& map) {
   std::uint64_t bytes = size_of(map.type);
   if (map.mode == MapMode::im2col)

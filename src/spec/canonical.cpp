@@ -49,7 +49,7 @@ void require_same_shape(std::span<const TensorView> views) {
 /// One dimension of all operands.
 struct Dimension {
   std::uint64_t extent = 1;
-  std::uint32_t of_view = 0;  // the views' dimension; the innermost one of merged ones
+  std::uint32_t view_dimension = 0;  // of merged dimensions the innermost
   bool reduced = false;
   bool backwards = false;
   std::int64_t place = 0;
@@ -63,9 +63,9 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
   std::vector<Dimension> result;
   for (std::uint32_t d = 0; d < views.front().rank; ++d) {
     const std::uint64_t extent = views.front().shape[d];
-    Dimension dimension{.extent = extent, .of_view = d, .end = static_cast<std::int64_t>(extent)};
+    Dimension dimension{.extent = extent, .view_dimension = d, .end = static_cast<std::int64_t>(extent)};
     if (window != nullptr) {
-      // The window is clamped to the destination: indices outside of it do not matter, and may be far away.
+      // The window is clamped to the destination, because only indices inside it matter.
       const auto last = static_cast<std::int64_t>(extent);
       dimension.first = std::clamp<std::int64_t>(window->first[d], 0, last);
       dimension.end =
@@ -88,8 +88,8 @@ std::vector<Dimension> dimensions_of(std::span<const TensorView> views, const Ne
   return result;
 }
 
-/// Walks a dimension from its other end if the destination walks it backwards. For a reduced dimension the
-/// first source decides.
+/// Reverses a dimension that the destination walks backwards. For a reduced dimension, in which the
+/// destination has stride 0, the first source's direction counts.
 void walk_forwards(Dimension& dimension, CanonicalNest& nest) {
   if (dimension.strides[dimension.reduced ? 1 : 0] >= 0) return;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {
@@ -108,7 +108,7 @@ bool is_full(const Dimension& dimension) {
   return dimension.first <= 0 && dimension.end >= static_cast<std::int64_t>(dimension.extent);
 }
 
-/// Whether `outer` and `inner` are one dimension for every operand.
+/// Whether every operand walks `outer` and `inner` like one dimension.
 bool merges(const Dimension& outer, const Dimension& inner, std::uint32_t operands) {
   if (!is_full(inner) || outer.reduced != inner.reduced) return false;
   if (outer.place != inner.place * static_cast<std::int64_t>(inner.extent)) return false;
@@ -157,8 +157,8 @@ CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& op
   nest.dimension_of.fill(static_cast<std::uint32_t>(merged.size()));
   for (const Dimension& dimension : merged) {
     nest.shape[nest.rank] = dimension.extent;
-    nest.dimension_of[dimension.of_view] = nest.rank;
-    nest.backwards[dimension.of_view] = dimension.backwards;
+    nest.dimension_of[dimension.view_dimension] = nest.rank;
+    nest.backwards[dimension.view_dimension] = dimension.backwards;
     nest.window_first[nest.rank] = dimension.first;
     nest.window_end[nest.rank] = dimension.end;
     nest.place[nest.rank] = dimension.place;

@@ -12,20 +12,22 @@ TMAJIT_BEGIN
 /// Most views of one kernel: the destination, and eight sources.
 inline constexpr std::uint32_t max_operands = 9;
 
-/// A loop nest over several views at once, in the fewest dimensions that give the same accesses. Planners
-/// work on it. It keeps only which elements correspond; the order of the dimensions is the destination's.
+/// A loop nest over several views at once, with the fewest dimensions that make the same accesses. Planners
+/// work on it. It preserves which elements correspond, but not the views' dimensions: these are sorted by the
+/// destination's strides.
 struct CanonicalNest {
   struct Operand {
-    std::array<std::int64_t, max_view_rank> strides{};  ///< elements; 0 where the operand is broadcast
+    std::array<std::int64_t, max_view_rank> strides{};  ///< in elements; 0 if the operand is broadcast
     std::int64_t offset = 0;  ///< elements from the view's address to the nest's first element
     friend bool operator==(const Operand&, const Operand&) = default;
   };
 
-  std::uint32_t rank = 0;      ///< 0 for a single element, or for none
+  std::uint32_t rank = 0;      ///< 0 for a single element
   std::uint32_t operands = 0;  ///< the destination first
   std::array<std::uint64_t, max_view_rank> shape{};
   std::array<Operand, max_operands> operand{};
-  /// Destination indices that a padded source covers, in each dimension; all of them if not `windowed`.
+  /// A padded source covers the destination indices window_first to window_end − 1 of each dimension. If not
+  /// `windowed`, sources cover all indices.
   bool windowed = false;
   std::array<std::int64_t, max_view_rank> window_first{};
   std::array<std::int64_t, max_view_rank> window_end{};
@@ -34,17 +36,17 @@ struct CanonicalNest {
   std::uint32_t view_rank = 0;
   std::array<std::uint32_t, max_view_rank> dimension_of{};
   std::array<bool, max_view_rank> backwards{};
-  /// Stride of each dimension in an element's place among the elements that are reduced, and the place of the
-  /// nest's first element; for nests with `reduced` dimensions that have places.
+  /// For arg_min and arg_max: an element's position among the elements of its reduction is first_place plus
+  /// the sum of index[d] · place[d]. 0 if the caller needs no positions.
   std::array<std::int64_t, max_view_rank> place{};
   std::int64_t first_place = 0;
 
-  [[nodiscard]] bool empty() const noexcept;              ///< whether there is nothing to move
+  [[nodiscard]] bool empty() const noexcept;              ///< whether the first extent is 0
   [[nodiscard]] std::uint64_t elements() const noexcept;  ///< saturates at 2^64 − 1
   /// "64x128: 1,64 <- 128,1", for explanations and failing tests.
   [[nodiscard]] std::string text() const;
 
-  /// The same accesses.
+  /// Whether two nests make the same accesses.
   friend bool operator==(const CanonicalNest& a, const CanonicalNest& b) noexcept {
     return a.rank == b.rank && a.operands == b.operands && a.shape == b.shape && a.operand == b.operand &&
            a.place == b.place && a.first_place == b.first_place;
@@ -60,22 +62,22 @@ struct SourceWindow {
 /// Dimensions of the views that the destination lacks: its view has stride 0 there.
 struct ReducedDimensions {
   std::array<bool, max_view_rank> reduced{};
-  std::array<std::int64_t, max_view_rank> place{};  ///< zeros where the caller needs no places
+  std::array<std::int64_t, max_view_rank> place{};  ///< CanonicalNest::place of the views' dimensions
 };
 
 struct NestOptions {
-  bool keep_dimensions = false;  ///< do not merge: coordinates are needed
+  bool keep_dimensions = false;  ///< do not merge dimensions, because an expression reads coordinates
   const SourceWindow* window = nullptr;
   const ReducedDimensions* reduced = nullptr;
 };
 
 /// Brings views of one shape, the destination first, to their canonical nest. Dimensions of extent 1 are
 /// dropped. Dimensions that the destination walks backwards are walked forwards; so are reduced ones that the
-/// first source walks backwards. They are ordered by the destination's strides, the largest first, equal ones
-/// by the first source's, so that reduced ones come last. Adjacent dimensions that are one for every operand
-/// are merged. A shape with a 0 gives the empty nest. Throws Error{invalid_argument} if there is no view or
-/// too many, if shapes differ, or if the destination has stride 0 in a dimension of more than one element
-/// that is not reduced: it would write elements twice.
+/// first source walks backwards. Dimensions are sorted by the destination's strides, the largest first, equal
+/// ones by the first source's, so that reduced ones come last. Adjacent dimensions that every operand walks
+/// like one are merged. A shape with a 0 gives the empty nest. Throws Error{invalid_argument} if there is no
+/// view or too many, if shapes differ, or if the destination has stride 0 in a dimension of more than one
+/// element that is not reduced: it would write elements twice.
 [[nodiscard]] CanonicalNest canonical(std::span<const TensorView> views, const NestOptions& options = {});
 
 TMAJIT_END

@@ -37,7 +37,7 @@ constexpr Costs h100_costs{.of_peak = 0.9853,
 
 Chip chip_of(const DeviceInfo& info) {
   Chip chip;
-  // The simulated device plans for the chip that the numbers were measured on.
+  // Plans for a simulated device use the default chip, an H200.
   if (info.ordinal < 0) return chip;
   chip.name = info.name;
   if (info.sm_count > 0) chip.sm_count = info.sm_count;

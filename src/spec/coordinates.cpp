@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 
 void check_coordinates(std::string_view expression, std::uint32_t rank, std::string_view subject,
                        std::string_view source, Violations& violations) {
-  if (expression.find('[') == std::string_view::npos) return;  // plans are made in microseconds
+  if (expression.find('[') == std::string_view::npos) return;  // saves the slow regular expression
   const llvm::Regex pattern("(^|[^A-Za-z0-9_])(([gt]) *\\[ *(-? *[0-9]+)[uUlL]* *\\])");
   llvm::SmallVector<llvm::StringRef> parts;
   for (llvm::StringRef rest(expression); pattern.match(rest, &parts);) {

@@ -9,7 +9,8 @@
 
 TMAJIT_BEGIN
 
-/// The guards of this process. While it forks, none is added or removed.
+/// All guards of this process. While the process forks, the mutex is held, so that no guard is added or
+/// removed.
 struct ForkGuards {
   static ForkGuards& all() {
     // Never destroyed: a guarded object may be static, and a thread may fork while the process ends.

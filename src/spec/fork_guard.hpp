@@ -13,9 +13,9 @@ enum class ForkSide { parent, child };
 /// Keeps a fork from copying an object during a change, or with a lock that no thread of the child would
 /// release: the child's only thread is the one that forked.
 ///
-/// It must be the last member of its object, so that its functions access only live members. A thread that
-/// holds a lock that these functions take must not make or destroy a guard, run a callback of the user (which
-/// may wait for the thread that forks), or wait for another guard's lock.
+/// The guard must be the last member of its object, so that its functions access only live members. A thread
+/// that holds a lock that `before` takes must not make or destroy a guard, run a user's callback (which may
+/// wait for the thread that forks), or wait for another guard's lock.
 class ForkGuard {
  public:
   /// `before` runs before the fork in the thread that forks, and takes the object's locks. `after` runs in

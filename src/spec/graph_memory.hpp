@@ -7,11 +7,11 @@
 
 TMAJIT_BEGIN
 
-/// The part of a device that allocates memory for captured streams.
+/// A device's interface to allocate memory for streams under capture.
 class GraphMemory {
  public:
-  /// Allocates memory with these bytes for launches of a captured stream. It lives as long as the graph and
-  /// all graphs made from it. Does not wait for other work. Returns 0 if the stream is not captured. Throws
+  /// Allocates memory that holds `bytes`, for launches of a stream under capture. The memory lives as long as
+  /// the graph and its copies. Waits for no other work. Returns 0 if the stream is not under capture. Throws
   /// Error{out_of_memory}, Error{device_failed}.
   [[nodiscard]] virtual DevicePtr of_capture(Stream stream, std::span<const std::byte> bytes) = 0;
 

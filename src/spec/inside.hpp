@@ -14,7 +14,7 @@ struct Inside {
   [[nodiscard]] static const auto& state(const Handle& handle) noexcept {
     return handle.state_;
   }
-  /// Makes a handle, which users cannot.
+  /// Makes a handle by its private constructor.
   template <class Handle, class... Parts>
   [[nodiscard]] static Handle make(Parts&&... parts) {
     return Handle(std::forward<Parts>(parts)...);

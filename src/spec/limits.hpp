@@ -7,17 +7,17 @@
 
 TMAJIT_BEGIN
 
-// Limits of sm_90 and of the kernels that more than one file needs.
+// Limits of sm_90, the driver and this library's kernels that more than one file needs.
 
 inline constexpr std::uint32_t max_box = 256;      ///< elements a dimension, before element strides
 inline constexpr std::uint32_t max_pixels = 1024;  ///< pixels that a copy through an im2col map moves
 inline constexpr std::uint32_t max_element_stride = 8;
 inline constexpr std::uint32_t bulk_bytes = 16;          ///< the copy engine's unit of size and alignment
-inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< extent that the driver encodes
+inline constexpr std::uint64_t max_extent = 1ULL << 32;  ///< largest extent that the driver encodes
 inline constexpr std::uint64_t max_coordinate_extent = 1ULL << 31;  ///< coordinates have 32 signed bits
-/// Bytes of a tile, without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
+/// Largest tile in bytes, without padding, that the driver encodes: more than a CTA can have (docs/tma.md).
 inline constexpr std::uint64_t max_encoded_tile_bytes = max_shared_bytes_per_sm;
-inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< excluded
+inline constexpr std::uint64_t max_stride_bytes = 1ULL << 40;  ///< strides must be smaller
 inline constexpr std::uint32_t max_stages = 32;
 inline constexpr std::uint32_t min_output_stages = 2;
 inline constexpr std::uint32_t max_output_stages = 8;
@@ -29,16 +29,16 @@ inline constexpr std::uint32_t registers_per_sm = 65536;
 inline constexpr std::uint32_t max_resident_ctas = 32;       ///< resident CTAs of an SM
 inline constexpr std::uint64_t max_grid = (1ULL << 31) - 1;  ///< CTAs of a grid's first dimension
 inline constexpr std::uint32_t cta_reserve_bytes = 1024;     ///< shared memory reserved for each CTA
-/// The pending transaction count of an mbarrier lies within ±(2^20 − 1) (PTX ISA, "tx-count").
+/// The pending transaction count of an mbarrier is within ±(2^20 − 1) (PTX ISA, "tx-count").
 inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
 
-/// Alignment of strides, and under interleave 32B of addresses too, in bytes.
+/// Required alignment of a tensor map's strides and address, in bytes.
 [[nodiscard]] constexpr std::uint32_t stride_unit(Interleave interleave) noexcept {
   return interleave == Interleave::b32 ? 32 : 16;
 }
 
-/// Bytes from one element of the innermost dimension to the next: with an interleaved layout its elements are
-/// slices of channels, whatever the type.
+/// Bytes from one index of the innermost dimension to the next: an element, or in an interleaved layout a
+/// slice of channels, whatever the type.
 [[nodiscard]] constexpr std::uint32_t inner_unit(ElementType type, Interleave interleave) noexcept {
   switch (interleave) {
     case Interleave::b16: return 16;
@@ -52,7 +52,7 @@ inline constexpr std::uint64_t max_transaction_bytes = (1U << 20) - 1;
   return address < unit ? unit : address - address % unit;
 }
 
-/// Dynamic shared memory that a CTA may ask for so that `ctas` of them share an SM; 0 where none can.
+/// The most dynamic shared memory of a CTA with which `ctas` CTAs still fit on one SM; 0 if they never do.
 [[nodiscard]] constexpr std::uint32_t shared_bytes_for(std::uint32_t ctas) noexcept {
   const std::uint32_t share = max_shared_bytes_per_sm / (ctas == 0 ? 1 : ctas);
   const std::uint32_t most = share > cta_reserve_bytes ? share - cta_reserve_bytes : 0;

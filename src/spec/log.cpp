@@ -28,7 +28,7 @@ LogLevel level_from_environment() {
   return at == names.end() ? LogLevel::warn : static_cast<LogLevel>(at - names.begin());
 }
 
-/// Colours and times on standard error.
+/// A logger that writes to standard error, with colours and times.
 LogCallback standard_error() {
   // Not registered with spdlog: its registry belongs to the host application.
   auto logger =
@@ -50,23 +50,23 @@ std::mutex& console_mutex() {
   return spdlog::details::console_mutex::mutex();
 }
 
-/// Keeps every logger that was ever current, because another thread may be inside a replaced one. Reading the
-/// current one takes no lock.
+/// The current logger, which is read without a lock. Replaced loggers are never destroyed, because another
+/// thread may still be inside one.
 class Loggers {
  public:
   Loggers() { set({standard_error(), level_from_environment()}); }
 
   void set(Logger logger) {
     const std::lock_guard lock(mutex_);
-    kept_.push_back(std::make_unique<const Logger>(std::move(logger)));
-    current_.store(kept_.back().get(), std::memory_order_release);
+    loggers_.push_back(std::make_unique<const Logger>(std::move(logger)));
+    current_.store(loggers_.back().get(), std::memory_order_release);
   }
 
   [[nodiscard]] const Logger& current() const noexcept { return *current_.load(std::memory_order_acquire); }
 
  private:
   std::mutex mutex_;
-  std::vector<std::unique_ptr<const Logger>> kept_;
+  std::vector<std::unique_ptr<const Logger>> loggers_;
   std::atomic<const Logger*> current_{nullptr};
   ForkGuard fork_guard_{[this] { std::lock(mutex_, console_mutex()); },
                         [this](ForkSide) {
@@ -81,7 +81,8 @@ Loggers& loggers() {
   return *instance;
 }
 
-// Made while the library is loaded: a fork during its first use would leave it half-made in the child.
+// Constructed when the library is loaded: a fork during a lazy construction would leave it half-made in the
+// child.
 [[maybe_unused]] const Loggers& loggers_at_load = loggers();
 
 }  // namespace

@@ -235,9 +235,9 @@ void check_innermost_stride(const TensorMapSpec& map, Violations& violations) {
        .source = stride_source(map)});
 }
 
-/// Checks the corners in dimension d of an image. In an interleaved layout the slices of channels lie outside
-/// of the image (NC/8DHWC8), and the driver compares the corners with the last dimensions. It adds them in 32
-/// bits.
+/// Checks the corners in dimension d of an image. In an interleaved layout the dimension of slices precedes
+/// the image's (NC/8DHWC8), and the driver compares the corners with the last dimensions. It adds extent and
+/// corner in 32 bits.
 void check_bounding_box(const TensorMapSpec& map, std::uint32_t d, Violations& violations) {
   const auto extent = map.shape[d + first_image_dimension(map.interleave)];
   if (extent == 0 || extent > max_coordinate_extent) return;  // reported by another rule

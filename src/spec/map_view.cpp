@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The stride of a dimension, in bytes. For extent 1, whose stride no copy uses, it is one that the driver
-/// takes: NumPy gives a view [1, 5] a stride that no tensor map may have.
+/// The stride of a dimension, in bytes. A copy does not use the stride of extent 1. If that is illegal, as in
+/// NumPy's views [1, 5], a legal one replaces it.
 std::uint64_t outer_stride(std::uint64_t extent, std::int64_t stride, std::uint64_t size,
                            Interleave interleave) noexcept {
   const auto bytes = sat_mul(static_cast<std::uint64_t>(stride), size);
@@ -62,7 +62,7 @@ void check_view(const TensorMapSpec& map, const TensorView& view, Violations& vi
 
 namespace {
 
-/// Completes `map` for `view`. Throws SpecError with every rule that either breaks.
+/// Completes `map` for `view`. Throws SpecError with all rules that map or view break.
 TensorMapSpec checked(TensorMapSpec map, const TensorView& view) {
   map.type = view.type;
   map.rank = static_cast<std::uint8_t>(view.rank);

@@ -23,7 +23,7 @@ std::string text_of(const PlacedOperand& operand, const std::string& name, const
                      bytes.last);
 }
 
-/// Whether both have the same elements at the same indices.
+/// Whether both operands have the same elements at the same indices.
 bool identical(const PlacedOperand& a, const PlacedOperand& b) noexcept {
   if (a.address != b.address || size_of(a.view->type) != size_of(b.view->type)) return false;
   if (a.view->rank != b.view->rank) return false;
@@ -72,8 +72,8 @@ void check_view_limits(const TensorView& view, const std::function<std::string()
                     .source = "tmajit, TensorView"});
     return;
   }
-  // Offsets are computed in 64 bits: no extent and no sum of steps may come near their end. Addresses have
-  // far fewer.
+  // Extents and the sum of all steps are limited, so that offsets never overflow 64 bits. Real addresses have
+  // far fewer bits.
   std::uint64_t bytes = size_of(view.type);
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     const std::int64_t stride = view.strides[d];
@@ -122,9 +122,8 @@ void check_written_once(const TensorView& view, DevicePtr address, const std::fu
        .found =
            fmt::format("{} for a shape of {}{}", fmt::join(std::span(view.strides).first(view.rank), ","),
                        shape_text(std::span(view.shape).first(view.rank)),
-                       answer == Overlap::some
-                           ? ", which make several indices one element"
-                           : ", of which it is not known whether they make several indices one element"),
+                       answer == Overlap::some ? ", which make several indices one element"
+                                               : ", which may make several indices one element"),
        .need = "strides that give each index an element of its own, since each is written once",
        .legal = dense.span_bytes() > address_bound
                     ? "a smaller shape"  // no strides would hold that many elements
@@ -151,7 +150,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
                       .source = memory_source});
     }
   }
-  // Sorted by first bytes, so that each operand is compared only with those that begin before it ends.
+  // Sorted by first byte, so that each operand is compared only with operands that begin before it ends.
   std::ranges::sort(placed, {}, [](const Placed& one) { return one.bytes.first; });
   for (std::size_t i = 0; i < placed.size(); ++i) {
     for (std::size_t j = i + 1; j < placed.size() && placed[j].bytes.first <= placed[i].bytes.last; ++j) {
@@ -167,7 +166,7 @@ void check_apart(std::span<const PlacedOperand> operands, const OperandName& nam
            .subject = fmt::format("{} and {}", text_of(a, name(placed[i].operand), placed[i].bytes),
                                   text_of(b, name(placed[j].operand), placed[j].bytes)),
            .found = answer == Overlap::some ? "memory that they share"
-                                            : "strides of which it is not known whether they share memory",
+                                            : "strides with which they may share memory",
            .need =
                "memory that they do not share: elements are moved in any order, so nothing may be written "
                "where another tensor is read or written",

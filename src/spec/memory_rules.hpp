@@ -10,16 +10,16 @@
 
 TMAJIT_BEGIN
 
-// The rules of tensors in memory for every kernel and operation: types, extents, addresses, and that written
-// elements overlap no other operand.
+// The rules for tensors in memory, which every kernel and operation checks: types, extents, addresses, and
+// that written elements overlap no other operand.
 
 /// A tensor that a kernel or an operation reads or writes.
 struct PlacedOperand {
   const TensorView* view = nullptr;
   DevicePtr address = 0;
   bool written = false;
-  /// Operands of one group are computed from each other element by element: a source may be exactly the
-  /// destination.
+  /// The operands of one element-wise computation have one group. Only operands of one group may be the same
+  /// tensor.
   std::uint32_t group = 0;
   bool in_place = false;  ///< whether a source may be exactly the destination
 };
@@ -27,17 +27,17 @@ struct PlacedOperand {
 /// that break a rule.
 using OperandName = std::function<std::string(std::size_t operand)>;
 
-/// Checks rank, type and extents, and that the view lies within 2^62 bytes.
+/// Checks rank, type and extents, and that the view spans at most 2^62 bytes.
 void check_view_limits(const TensorView& view, const std::function<std::string()>& name,
                        Violations& violations);
 /// Checks that an address is not null, and a multiple of `unit` bytes. Empty tensors pass with any address.
 void check_placed_address(const TensorView& view, DevicePtr address, std::uint64_t unit,
                           const std::function<std::string()>& name, Violations& violations);
-/// Checks that no two indices of the tensor are one element.
+/// Checks that no two indices of the tensor are the same element.
 void check_written_once(const TensorView& view, DevicePtr address, const std::function<std::string()>& name,
                         Violations& violations);
 /// Checks that written operands share no byte with other operands. Views that interleave without sharing a
-/// byte pass. The check is exact, except for strides so odd that a short search does not decide; those are
+/// byte pass. The check is exact, except for irregular strides that a bounded search cannot decide; those are
 /// reported.
 void check_apart(std::span<const PlacedOperand> operands, const OperandName& name, Violations& violations);
 

@@ -12,7 +12,7 @@ namespace {
 // Sums of two ranges stay below 2^63.
 constexpr std::uint64_t most_bytes = 1ULL << 62;
 
-/// The distance from one index to the next.
+/// The distance in bytes from one index of dimension d to the next.
 std::uint64_t stride_bytes(const TensorView& view, std::uint32_t d) noexcept {
   const std::int64_t stride = view.strides[d];
   const auto elements = static_cast<std::uint64_t>(stride);
@@ -25,7 +25,7 @@ class Terms {
   void add(std::uint64_t coefficient, std::uint64_t most) noexcept {
     if (coefficient != 0 && most != 0) terms_[count_++] = {coefficient, most};
   }
-  /// Adds every step of a tensor, up from its first byte or down from its last.
+  /// Adds a term for each dimension of a tensor: its steps up from the first byte, or down from the last.
   void add(const TensorView& view) noexcept {
     for (std::uint32_t d = 0; d < view.rank; ++d) {
       if (view.shape[d] > 1) add(stride_bytes(view, d), view.shape[d] - 1);
@@ -66,8 +66,9 @@ std::uint64_t inverse(std::uint64_t a, std::uint64_t m) noexcept {
   return x < 0 ? m - (0 - static_cast<std::uint64_t>(x)) : static_cast<std::uint64_t>(x);
 }
 
-/// Sorts terms by coefficient, and merges those whose sum takes the same values as one term: c·x + k·c·y
-/// takes every multiple of c up to its largest if x reaches k − 1. Returns the number of remaining terms.
+/// Sorts terms by coefficient, and merges terms whose sum takes the same values as one term: if x reaches k −
+/// 1, then c·x + k·c·y takes every multiple of c up to its largest value. Returns the number of remaining
+/// terms.
 std::size_t merge(std::span<BoundedTerm> terms) noexcept {
   const auto end = std::remove_if(terms.begin(), terms.end(), [](const BoundedTerm& term) {
     return term.coefficient == 0 || term.most == 0;
@@ -114,14 +115,14 @@ class Search {
   [[nodiscard]] Solvable solve(std::uint64_t target) noexcept { return from(count_ - 1, target); }
 
  private:
-  /// A term, and the most that the smaller ones below it can add.
+  /// A term, and properties of the terms with smaller coefficients, which come below it.
   struct Level {
     std::uint64_t coefficient = 0;
     std::uint64_t most = 0;
-    std::uint64_t reach_below = 0;
-    std::uint64_t common = 1;   ///< greatest divisor of this coefficient and all below
-    std::uint64_t step = 1;     ///< x is known modulo this: below, only multiples of step · common remain
-    std::uint64_t inverse = 0;  ///< inverse of coefficient / common modulo step
+    std::uint64_t reach_below = 0;  ///< largest sum of all terms below
+    std::uint64_t common = 1;       ///< greatest common divisor of this coefficient and all below
+    std::uint64_t step = 1;         ///< modulus of x: terms below only add up to multiples of step · common
+    std::uint64_t inverse = 0;      ///< inverse of coefficient / common modulo step
   };
 
   Solvable from(std::size_t index, std::uint64_t target) noexcept {
@@ -137,7 +138,7 @@ class Search {
         static_cast<std::uint64_t>(Wide{target / level.common % level.step} * level.inverse % level.step);
     const std::uint64_t ahead = (residue + level.step - lowest % level.step) % level.step;
     if (lowest > highest || ahead > highest - lowest) return Solvable::no;
-    if (index == 1) return Solvable::yes;  // the one term left takes every multiple of its coefficient
+    if (index == 1) return Solvable::yes;  // the remaining term takes every multiple of its coefficient
     for (std::uint64_t x = lowest + ahead;; x += level.step) {
       if (steps_-- == 0) {
         steps_ = 0;
@@ -193,7 +194,7 @@ Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView&
   terms.add(a.view);
   terms.add(b.view);
   if (size_a == size_b && (range_b.first - range_a.first) % size_a == 0) {
-    target -= size_a - 1;  // elements coincide or are apart
+    target -= size_a - 1;  // elements coincide or are disjoint
   } else {
     terms.add(1, size_a - 1 + size_b - 1);
   }
@@ -201,9 +202,9 @@ Overlap overlap(const PlacedView& a, const ByteRange& range_a, const PlacedView&
 }
 
 Overlap self_overlap(const PlacedView& tensor) noexcept {
-  // If two indices are one element, the steps between them add up to 0. Without loss of generality, the step
-  // in dimension d, the one of the largest stride, goes up by at least 1; steps in smaller ones go up or
-  // down.
+  // If two indices are one element, the steps between them add up to 0. Let d be the dimension of the largest
+  // stride in which they differ. Without loss of generality the step in d is at least 1; steps in dimensions
+  // of smaller strides are positive or negative.
   const TensorView& view = tensor.view;
   if (view.rank > max_view_rank) return Overlap::undecided;
   if (view.elements() == 0) return Overlap::none;

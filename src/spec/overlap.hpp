@@ -20,10 +20,11 @@ struct ByteRange {
   DevicePtr last = 0;
 };
 
-/// Nothing if the tensor is empty, or does not lie within 2^62 bytes of the address space.
+/// The byte range of a tensor. Nothing if the tensor is empty, reaches 2^61 bytes or more to either side of
+/// its address, or leaves the address space.
 [[nodiscard]] std::optional<ByteRange> byte_range(const PlacedView& tensor) noexcept;
 
-/// Whether a byte of the address space is in both.
+/// Whether two ranges have a byte in common.
 [[nodiscard]] constexpr bool meet(const ByteRange& a, const ByteRange& b) noexcept {
   return a.first <= b.last && b.first <= a.last;
 }
@@ -31,7 +32,7 @@ struct ByteRange {
 enum class Overlap : std::uint8_t {
   none,
   some,
-  undecided,  ///< strides so odd that a short search does not decide
+  undecided,  ///< strides so irregular that a bounded search cannot decide
 };
 
 /// Whether an element of one tensor shares a byte with an element of the other. `range_a` and `range_b` are
@@ -42,9 +43,9 @@ enum class Overlap : std::uint8_t {
 /// Whether two different indices of the tensor are the same element.
 [[nodiscard]] Overlap self_overlap(const PlacedView& tensor) noexcept;
 
-// The arithmetic behind it.
+// The arithmetic that decides overlaps.
 
-/// coefficient · x for any whole x from 0 to `most`.
+/// coefficient · x for any integer x from 0 to `most`.
 struct BoundedTerm {
   std::uint64_t coefficient = 0;
   std::uint64_t most = 0;
@@ -56,12 +57,12 @@ enum class Solvable : std::uint8_t {
   undecided,  ///< the search would have taken too long
 };
 
-/// Terms that solvable() takes.
+/// Most terms that solvable() accepts.
 inline constexpr std::size_t max_bounded_terms = 32;
 
-/// Whether some values of the terms add up to `target`, which tells whether two walks over memory meet. The
-/// largest sum must be below 2^63. The problem is NP-complete. Strides of real tensors are decided in a few
-/// steps; the search ends undecided after `most_steps`. Changes `terms`.
+/// Whether some values of the terms add up to `target`. The largest sum must be below 2^63. The problem is
+/// NP-complete, but strides of real tensors need few steps. After `most_steps` the search ends undecided.
+/// Modifies `terms`.
 [[nodiscard]] Solvable solvable(std::span<BoundedTerm> terms, std::uint64_t target,
                                 std::uint32_t most_steps = 10'000) noexcept;
 

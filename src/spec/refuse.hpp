@@ -19,7 +19,7 @@ template <class... Values>
   throw Error(code, fmt::format(message, std::forward<Values>(values)...));
 }
 
-/// Throws Error{invalid_argument}, for a text or a file that can never be valid.
+/// Throws Error{invalid_argument} with a message in fmt's format.
 template <class... Values>
 [[noreturn]] void refuse(fmt::format_string<Values...> message, Values&&... values) {
   fail(ErrorCode::invalid_argument, message, std::forward<Values>(values)...);
@@ -28,8 +28,8 @@ template <class... Values>
   throw Error(ErrorCode::invalid_argument, message);
 }
 
-/// Runs `work`, and puts the file's name before the messages of its errors. Violations of a SpecError name
-/// their places themselves.
+/// Runs `work`, and puts the file's name before the messages of its errors. A SpecError passes unchanged: its
+/// violations name what they are about.
 template <class Work>
 auto naming(const std::filesystem::path& file, const Work& work) {
   try {

@@ -12,13 +12,13 @@
 
 TMAJIT_BEGIN
 
-/// The end of an error about an unknown name: "; did you mean bf16?". Suggests the one of `names`, a range of
-/// strings, that takes the fewest edits from `text`, ignoring case. Empty if each takes more than one edit
-/// per three characters.
+/// The end of an error about an unknown name: "; did you mean bf16?". Suggests the string in `names` that is
+/// the fewest edits away from `text`, ignoring case. Empty if all are more than one edit per three characters
+/// away.
 template <typename Names>
 [[nodiscard]] std::string suggestion(std::string_view text, const Names& names) {
   const std::string typed = llvm::StringRef(text).lower();
-  // Only letters and digits count: the dashes of an option make no word longer.
+  // Only letters and digits count, not the dashes of an option.
   const auto characters = std::count_if(typed.begin(), typed.end(), llvm::isAlnum);
   const auto most = static_cast<unsigned>(std::max<std::ptrdiff_t>(characters / 3, 1));
   std::string_view nearest;

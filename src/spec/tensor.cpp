@@ -53,13 +53,13 @@ struct Range {
   std::uint64_t count = 0;
 };
 
-/// Python's slice.indices().
+/// Resolves a slice as Python's slice.indices() does.
 Range resolve(const Slice& slice, std::int64_t extent) {
   const bool up = slice.step > 0;
   const std::int64_t lowest = up ? 0 : -1;
   const std::int64_t highest = up ? extent : extent - 1;
-  const auto position = [&](std::optional<std::int64_t> given, std::int64_t otherwise) {
-    if (!given) return otherwise;
+  const auto position = [&](std::optional<std::int64_t> given, std::int64_t fallback) {
+    if (!given) return fallback;
     const std::int64_t from_start = *given < 0 ? *given + extent : *given;
     return std::clamp(from_start, lowest, highest);
   };
@@ -83,7 +83,8 @@ std::uint64_t count_of(std::span<const std::uint64_t> shape) {
   return count;
 }
 
-/// Dimensions of more than one element; adjacent ones that are walked as one are merged.
+/// The dimensions of more than one element. Adjacent dimensions that are walked like one are merged into a
+/// run.
 struct Runs {
   std::array<std::uint64_t, max_view_rank> extent{};
   std::array<std::int64_t, max_view_rank> stride{};
@@ -115,19 +116,19 @@ Runs runs_of(const TensorView& view) {
 /// stride would be 2^63 or more.
 bool lay_out(const Runs& runs, std::span<const std::uint64_t> shape, std::span<std::int64_t> strides) {
   std::uint32_t run = runs.size;
-  std::uint64_t left = 1;  // elements of the run that no dimension has taken yet
+  std::uint64_t remaining = 1;  // elements of the run that no dimension covers yet
   std::int64_t stride = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
-    if (left == 1 && shape[d] != 1) {
+    if (remaining == 1 && shape[d] != 1) {
       --run;
-      left = runs.extent[run];
+      remaining = runs.extent[run];
       stride = runs.stride[run];
     }
-    if (left % shape[d] != 0) return false;
+    if (remaining % shape[d] != 0) return false;
     strides[d] = stride;
-    left /= shape[d];
-    // If no elements are left, the stride is not used.
-    if (left > 1 && __builtin_mul_overflow(stride, shape[d], &stride)) return false;
+    remaining /= shape[d];
+    // If no elements remain, the stride is not used.
+    if (remaining > 1 && __builtin_mul_overflow(stride, shape[d], &stride)) return false;
   }
   return true;
 }
@@ -259,7 +260,7 @@ Tensor reshaped(const Tensor& tensor, const Dims& wanted) {
   if (count == 0) return result;
   if (!lay_out(runs_of(tensor.view), shape, std::span(result.view.strides).first(shape.size()))) {
     refuse_tensor(
-        fmt::format("{} cannot become {} where it lies: no strides describe that; copy it to a "
+        fmt::format("{} cannot become {} without a copy: no strides describe that; copy it to a "
                     "contiguous tensor first",
                     view_text(tensor.view), shape_text(shape)));
   }

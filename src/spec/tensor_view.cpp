@@ -15,7 +15,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The numbers as extents. Throws Error{invalid_argument} that names the first that is negative.
+/// The numbers as extents. Throws Error{invalid_argument} that names the first negative one.
 std::array<std::uint64_t, max_view_rank> extents_of(const Dims& shape) {
   std::array<std::uint64_t, max_view_rank> extents{};
   for (std::size_t d = 0; d < shape.size(); ++d) {

@@ -8,9 +8,9 @@
 
 TMAJIT_BEGIN
 
-/// Elements in dimension `d` of the tile that the tiled map `map` moves: ceil(box / element stride). Measured
-/// on an H200 (docs/tma.md): without interleave the innermost dimension has no stride. With an interleaved
-/// layout a tile has one index of the slices of channels, dimension 1, whatever the box says.
+/// Elements in dimension `d` of the tile that a copy through the tiled map `map` moves: ceil(box / element
+/// stride). Measured on an H200 (docs/tma.md): without interleave, the innermost element stride is ignored.
+/// With interleave, a tile has one index of dimension 1, the slices of channels, whatever the box says.
 [[nodiscard]] inline std::uint32_t tile_extent(const TensorMapSpec& map, std::uint32_t d) noexcept {
   const bool interleaved = map.interleave != Interleave::none;
   if (interleaved && d == 1 && map.rank > 2) return 1;

@@ -11,9 +11,8 @@
 
 TMAJIT_BEGIN
 
-/// A broken rule as one sentence, in the words of the columns of `jitc validate`. It labels every value, so
-/// that it reads well for any values: "input 0, box[1]: found 12 bytes; needs a multiple of 16 bytes; nearest
-/// legal: box[1] = 4".
+/// A broken rule as one sentence, labelled like the columns of `jitc validate`: "input 0, box[1]: found 12
+/// bytes; needs a multiple of 16 bytes; nearest legal: box[1] = 4".
 [[nodiscard]] std::string sentence(std::string_view subject, std::string_view found, std::string_view need,
                                    std::string_view legal);
 
@@ -25,13 +24,13 @@ class Violations {
     found_.push_back(std::move(violation));
   }
 
-  /// Sets the operand of the next violations; empty for the spec as a whole. Rules see only the dimensions
-  /// from `first_dimension` on; violations number dimensions as the caller does.
+  /// Sets the operand of the next violations; empty for the spec as a whole. Rules check the dimensions from
+  /// `first_dimension` on and number them from 0; violations add `first_dimension`.
   void about(std::string_view operand, std::uint32_t first_dimension = 0) {
     operand_ = operand.empty() ? "" : std::string(operand) + ": ";
     first_dimension_ = first_dimension;
   }
-  /// An entry of a field with one entry a dimension: "box[1]".
+  /// The name of a field's entry for a dimension: "box[1]".
   [[nodiscard]] std::string entry(std::string_view field, std::uint32_t dimension) const {
     return std::string(field) + '[' + std::to_string(std::uint64_t{first_dimension_} + dimension) + ']';
   }

@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The bound of all numbers of windows, so that products of a few of them fit 64 bits.
+/// All numbers of a window must be smaller, so that products of two of them fit 64 bits.
 constexpr std::int64_t too_large = std::int64_t{1} << 31;
 
 /// Reads a list of numbers of at least `least`. An empty list stands for `least` in every dimension.

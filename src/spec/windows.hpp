@@ -11,20 +11,20 @@
 
 TMAJIT_BEGIN
 
-/// Windows on images of known extents. Arrays have one number for each dimension of an image, outermost
-/// first.
+/// Sliding windows over images of known extents. Arrays have one number for each dimension of an image,
+/// outermost first.
 struct WindowGeometry {
   using Numbers = std::array<std::uint64_t, max_window_dims>;
   std::uint32_t dims = 0;
-  Numbers extent{};  ///< pixels
-  Numbers filter{};
+  Numbers extent{};  ///< pixels of an image
+  Numbers filter{};  ///< taps of a window
   Numbers stride{};
   Numbers dilation{};
-  Numbers before{};
-  Numbers count{};  ///< windows
+  Numbers before{};  ///< padding before the first pixel
+  Numbers count{};   ///< windows on an image
 };
 
-/// The rule that windows break, and why; `rule` is empty if they are legal.
+/// A violation of a rule by windows; `rule` is empty if they are legal.
 struct WindowMistake {
   std::string_view rule = {};
   std::string subject = {};
@@ -33,7 +33,8 @@ struct WindowMistake {
   std::string legal = {};
 };
 
-/// Reads windows on images. `extents` are the image's alone, without the numbers of images and channels.
+/// Computes the geometry of `windows` on images. `extents` are those of an image, without the numbers of
+/// images and channels.
 [[nodiscard]] WindowMistake read_windows(const Windows& windows, std::span<const std::uint64_t> extents,
                                          WindowGeometry& geometry);
 

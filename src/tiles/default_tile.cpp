@@ -9,23 +9,23 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Fewest bytes of one operand's tile. Smaller tiles give a thread too little to do at a time. With many
+/// Least bytes of one operand's tile. Smaller tiles give a thread too little work at a time. With many
 /// inputs the minimum is lower, because their rings must leave room for several CTAs.
-constexpr std::uint64_t tile_bytes_least(std::uint64_t inputs) noexcept {
+constexpr std::uint64_t least_tile_bytes(std::uint64_t inputs) noexcept {
   return inputs > 4 ? 2 * 1024 : 4 * 1024;
 }
-// If the tiles of many inputs are larger than wanted, an SM still gets so many CTAs, whose loads overlap the
-// computing of others.
+// With several inputs, an SM gets up to this many CTAs with up to most_bytes_in_flight together, even if that
+// is more than the pipeline wants: the loads of one CTA then overlap the computation of another.
 constexpr std::uint32_t enough_ctas = 4;
 constexpr std::uint64_t most_bytes_in_flight = 96 * 1024;
-constexpr std::uint32_t enough_threads = 1024;  // of an SM: with 64 registers each, nothing spills
+constexpr std::uint32_t enough_threads = 1024;  // per SM: each then has 64 registers, and nothing spills
 constexpr std::uint64_t max_inner_elements = 256;
 constexpr std::uint32_t default_warps = 4;
-/// Most tiles, of half the wanted size, for which CTAs do one each: so few are all resident at once, and then
-/// the latency of one load and store decides.
+/// If there are at most this many tiles of half the wanted size, each CTA processes one of them. All are
+/// resident at once, so that the latency of one load and one store determines the time.
 constexpr std::uint64_t most_single_halves = 512;
-/// Most tiles, of the wanted size, for which CTAs do one each: they run in a few waves, and the last wave
-/// ends sooner if CTAs do less.
+/// If there are at most this many tiles of the wanted size, each CTA processes one of them. They run in a few
+/// waves, and the last wave ends sooner if CTAs have less work.
 constexpr std::uint64_t most_single_tiles = 2048;
 
 std::span<const OperandSpec> operands_with_tiles(const TileSpec& spec) {
@@ -95,7 +95,7 @@ std::uint32_t chunk_of(const TileSpec& spec, std::uint64_t bytes) {
   return sat_cast<std::uint32_t>(std::max(elements, limits.granule));
 }
 
-/// Tiles of this size that make up the pipeline's wanted bytes, between `least` and `most`.
+/// The number of tiles of the spec's size that have the pipeline's wanted bytes, between `least` and `most`.
 std::uint8_t tiles_wanted(const TileSpec& spec, std::uint64_t least, std::uint64_t most) {
   const auto stage = std::max<std::uint64_t>(stage_transaction_bytes(spec), 1);
   const auto& wanted = spec.traits->pipeline;
@@ -131,7 +131,7 @@ std::uint64_t tiles_in(const TileSpec& spec, std::span<const std::uint64_t> exte
 }
 
 /// Gives each tile of about `bytes` a CTA of its own, if there are at most `most` tiles and the caller has
-/// chosen nothing about them. Returns whether it did.
+/// chosen neither tile nor stages. Returns whether it did.
 bool take_single_tiles(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents,
                        std::uint64_t bytes, std::uint64_t most) {
   // The tile of a snapshot determines the shape of its output.
@@ -164,7 +164,7 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
   }
 
   const auto inputs = std::max<std::uint64_t>(spec.inputs, 1);
-  auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, tile_bytes_least(inputs));
+  auto bytes = std::max(spec.traits->pipeline.tile_bytes / inputs, least_tile_bytes(inputs));
   if (take_single_tiles(spec, chosen, extents, bytes / 2, most_single_halves)) return;
   if (take_single_tiles(spec, chosen, extents, bytes, most_single_tiles)) return;
   const TileSpec given = spec;
@@ -173,16 +173,16 @@ void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const st
     if (chosen.box.empty() && spec.traits->by_addresses) spec.tile = {chunk_of(spec, bytes)};
     if (chosen.box.empty() && !spec.traits->by_addresses) spec.tile = tile_of(spec, extents, bytes);
     if (chosen.stages == 0) spec.stages = tiles_wanted(spec, spec.traits->pipeline.stages, max_stages);
-    const bool enough = shrink_to_fit(spec, chosen);
+    const bool is_small_enough = shrink_to_fit(spec, chosen);
     // A ring of one stage overlaps nothing: a smaller tile is better, unless the caller has chosen it.
     const bool overlaps = chosen.stages != 0 || spec.stages > 1;
-    if ((enough && overlaps) || !chosen.box.empty() || bytes <= bulk_bytes) {
-      // As many tiles as the ring holds, so that all loads are in flight at once; more if those are too
+    if ((is_small_enough && overlaps) || !chosen.box.empty() || bytes <= bulk_bytes) {
+      // As many tiles as the ring has stages, so that all loads are in flight at once; more if that is too
       // little work for a CTA.
       if (!chosen.tiles_per_cta) {
         spec.tiles_per_cta = tiles_wanted(spec, std::max<std::uint64_t>(spec.stages, 2), max_tiles_per_cta);
       }
-      if (enough && chosen.ctas_per_sm == 0) add_ctas(spec);
+      if (is_small_enough && chosen.ctas_per_sm == 0) add_ctas(spec);
       return;
     }
   }

@@ -26,7 +26,7 @@ TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noex
 
 SharedLayout shared_layout(const TileSpec& spec) noexcept {
   const auto inputs = std::min<std::uint32_t>(spec.inputs, max_inputs);
-  // The requested stages if the facts cannot hold so many.
+  // If the facts cannot hold the requested number of stages, spec.asked has it.
   const auto stages = std::max<std::uint32_t>(spec.stages, spec.asked.stages);
   const auto output_stages = std::max<std::uint32_t>(spec.output_stages, spec.asked.output_stages);
   SharedLayout layout;
@@ -53,7 +53,7 @@ SharedLayout shared_layout(const TileSpec& spec) noexcept {
 
 std::uint32_t launch_shared_bytes(const TileSpec& spec) noexcept {
   const auto needed = sat_cast<std::uint32_t>(shared_layout(spec).bytes);
-  if (spec.tiles_per_cta == 0) return needed;  // the grid has no more CTAs than are to be resident
+  if (spec.tiles_per_cta == 0) return needed;  // a persistent grid has only as many CTAs as fit
   const std::uint32_t room_for_more = shared_bytes_for(spec.ctas_per_sm + 1U);
   if (needed > room_for_more) return needed;
   return sat_cast<std::uint32_t>(std::min<std::uint64_t>(round_up(room_for_more + 1ULL, shared_granule),

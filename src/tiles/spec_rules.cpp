@@ -64,7 +64,7 @@ void check_unused_operand(const TileSpec& spec, std::uint32_t index, Violations&
        .found = "a value",
        .need = fmt::format("none beyond the last input, operand {}, so that equal kernels are equal bytes",
                            spec.inputs),
-       .legal = fmt::format("operands[{}] left as it is made", index),
+       .legal = fmt::format("operands[{}] default-constructed", index),
        .source = tiles_source});
 }
 
@@ -233,7 +233,7 @@ void check_operand(const TileSpec& spec, std::uint32_t index, Violations& violat
   violations.about({});
 }
 
-/// Whether a copy may convert between these types. It moves bits, so bits must mean the same on both sides.
+/// Whether a copy may have these types. A copy moves bits, so the bits must mean the same in both types.
 bool copies_as(ElementType from, ElementType to) noexcept {
   if (from == to) return true;
   if (!is_known(from) || !is_known(to) || size_of(from) != size_of(to)) return false;
@@ -268,7 +268,7 @@ void check_combined_types(const TileSpec& spec, Violations& violations) {
   if (is_known(destination)) check_combined(spec.combine_op(), destination, "type", violations);
 }
 
-/// The rules of kernels that compute nothing and store elements from where the loads put them.
+/// Checks kernels that compute nothing: they store a tile from the shared memory that it was loaded to.
 void check_forwarded(const TileSpec& spec, Violations& violations) {
   const auto& source = spec.input(0);
   const auto& destination = spec.output();
@@ -323,7 +323,7 @@ bool fits_shared(const TileSpec& spec) noexcept {
   return shared_layout(spec).bytes <= shared_bytes_for(spec.ctas_per_sm);
 }
 
-/// The nearest smaller spec whose shared memory fits, in words: fewer stages, else a smaller tile. Nothing if
+/// The nearest smaller spec whose shared memory fits, as text: fewer stages, else a smaller tile. Nothing if
 /// no tile is small enough.
 std::optional<std::string> smaller(TileSpec spec) {
   spec.asked.stages = 0;
@@ -344,7 +344,7 @@ std::optional<std::string> smaller(TileSpec spec) {
     }
   }
   if (!fits_shared(spec)) return std::nullopt;
-  // In the caller's terms: the first input's box, with the elements that its strides skip.
+  // The caller's tile is the first input's box, which includes the elements that strides skip.
   spec.asked = {};
   const auto box = partial_map(spec, 1).box;
   return fmt::format("a tile of {} with stages = {}", fmt::join(std::span(box).first(rank), "x"),

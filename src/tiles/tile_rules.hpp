@@ -9,13 +9,13 @@
 
 TMAJIT_BEGIN
 
-// The rules of a kernel of tiles. They are defined for any value of every field.
+// The rules of a kernel of tiles. They can check any value of every field.
 
 /// Checks counts, unused bytes, the expression, each operand's tile, and an SM's resources.
 void check_spec(const TileSpec& spec, Violations& violations);
 /// Checks views, the output first, against the spec and against each other.
 void check_views(const TileSpec& spec, std::span<const TensorView> views, Violations& violations);
-/// Checks all of these rules, and those of memory for tensors whose address is not 0. The output is first.
+/// Checks spec and views, and the memory of tensors whose address is not 0. The output is first.
 void check_tiles(const TileSpec& spec, std::span<const Tensor> tensors, Violations& violations);
 
 /// Whether operands can be checked: the number of inputs is in range, and the facts hold all dimensions.

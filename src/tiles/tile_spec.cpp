@@ -71,7 +71,7 @@ void set_tile(TileSpec& spec, const TileOptions& options) {
   }
 }
 
-/// Takes the caller's choices and fills in the rest. Operands are set already.
+/// Sets the caller's choices and the defaults of all other members. The spec's operands must be set.
 void set_options(TileSpec& spec, const TileOptions& options, std::span<const std::uint64_t> extents) {
   set_tile(spec, options);
   spec.stages = as_byte(options.stages, spec.asked.stages);
@@ -84,8 +84,8 @@ void set_options(TileSpec& spec, const TileOptions& options, std::span<const std
   fill_defaults(spec, options, extents);
 }
 
-/// Extent of the box of `operand` for the elements of the spec's tile: whole element strides, because tiles
-/// are adjacent. If that exceeds the longest box, the longest box if it holds the same elements.
+/// Extent of the box of `operand` for the spec's tile: a multiple of the element stride, because tiles are
+/// adjacent. If that is not legal, but the longest legal box holds the same elements, the longest legal box.
 std::uint32_t box_of(const TileSpec& spec, const OperandSpec& operand, std::uint32_t d) {
   const std::uint32_t step = step_of(spec, operand, d);
   const std::uint64_t whole = sat_mul(spec.tile[d], step);

@@ -16,22 +16,21 @@ TMAJIT_BEGIN
 // The common part of families whose CTAs move boxes of tensors through rings of tiles in shared memory. The
 // caller or the planner chooses the box.
 
-/// The defaults of such a kernel, measured on an H200 over 1 GiB (docs/measurements.md): several CTAs an SM
-/// that each do little and make room for the next.
+/// The defaults of a kernel's pipeline, measured on an H200 over 1 GiB (docs/measurements.md): an SM holds
+/// several CTAs, each of which processes few tiles and then makes room for the next.
 struct TilePipeline {
   std::uint64_t tile_bytes = 8 * 1024;        ///< bytes of a tile of all inputs together
-  std::uint64_t stages = 2;                   ///< stages of such tiles; a CTA also does as many tiles
+  std::uint64_t stages = 2;                   ///< stages of a ring; also the number of tiles of a CTA
   std::uint64_t bytes_in_flight = 64 * 1024;  ///< bytes of loads in flight on an SM
 };
 
-/// One of these families, as data.
+/// The properties of one of these families.
 struct TileTraits {
   std::string_view name;
   std::uint32_t max_rank = max_map_rank;
   std::uint32_t max_inputs = 1;
-  bool computes = false;  ///< has an expression, warps that compute and a ring of outputs
-  bool by_addresses =
-      false;  ///< bulk copies between addresses instead of tensor maps: one dimension, any alignment
+  bool computes = false;       ///< has an expression, warps that compute and a ring of outputs
+  bool by_addresses = false;   ///< bulk copies instead of tensor maps: one dimension, any alignment
   bool writes_images = false;  ///< writes the tiles' images in shared memory, as bytes
   bool combines = false;       ///< combines elements with those of the output
   TilePipeline pipeline = {};
@@ -41,10 +40,10 @@ extern const TileTraits reduce_into_traits;
 extern const TileTraits map_traits;
 extern const TileTraits bulk_traits;
 extern const TileTraits snapshot_traits;
-/// The traits of the family of that name. Throws Error{invalid_argument} that lists the families.
+/// The traits of a family. Throws Error{invalid_argument} that lists the families if the name is unknown.
 [[nodiscard]] const TileTraits& tile_traits(std::string_view family);
 
-/// Facts of one operand that a kernel is compiled for: neither its address nor its size.
+/// Facts of one operand that a kernel is specialised for. Address and size are not among them.
 struct OperandSpec {
   ElementType type = ElementType{};
   Swizzle swizzle = Swizzle::none;
@@ -62,17 +61,17 @@ struct TileFacts {
   std::uint8_t output_stages = 0;  ///< depth of the ring of output tiles, 2 … 8; 0 where nothing is computed
   std::uint8_t warps = 0;          ///< warps that compute, 1 … 16; 1 if nothing is computed
   std::uint8_t ctas_per_sm = 0;    ///< CTAs that share an SM, 1 … 16
-  std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks that a CTA does and then exits; 0: a persistent grid
-  std::uint8_t row_tails = 0;  ///< 1 where rows of the output end within 16 bytes: threads store those ends
+  std::uint8_t tiles_per_cta = 0;  ///< tiles or chunks of a CTA before it exits; 0: a persistent grid
+  std::uint8_t row_tails = 0;      ///< 1 if output rows are no multiple of 16 bytes: threads store their ends
   std::array<std::uint32_t, max_map_rank> tile{};  ///< elements, row-major; for bulk the elements of a chunk
   std::array<OperandSpec, max_inputs + 1> operands{};  ///< the output, then the inputs
   std::uint32_t combine = 0;                           ///< a CombineOp; also 0 if nothing is combined
 };
 
-/// Requested values that the facts cannot hold, for the rules to report; 0 where the facts hold the value.
-/// Every value set here is illegal, except boxes and outer dimensions.
+/// Requested values that the facts cannot hold, for the rules to report; 0 if the facts hold the value. All
+/// nonzero values are illegal, except those of `box` and `outer_dimensions`.
 struct BeyondFacts {
-  // For these numbers the facts hold 255.
+  // If one of these five is set, the fact of that name is 255.
   std::uint32_t stages = 0;
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;
@@ -106,43 +105,43 @@ struct TileSpec : TileFacts {
 };
 
 /// Builds the spec of a kernel that moves or computes on views like these, the output first; fills the
-/// defaults in. Does not judge: the rules report what is wrong with the result. Throws
-/// Error{invalid_argument} where no spec can be built: ranks differ, too many inputs, lists of other lengths.
+/// defaults in. The result may be illegal: check_spec() reports that. Throws Error{invalid_argument} if no
+/// spec can be built: ranks differ, there are too many inputs, or lists have wrong lengths.
 [[nodiscard]] TileSpec tile_spec(const TileTraits& traits, std::string_view expression,
                                  std::span<const TensorView> views, const TileOptions& options = {},
                                  CombineOp combine = CombineOp::add);
 
-/// Fills in what is not `chosen`. Family, rank, inputs and operands of `spec` are set, and what is chosen;
-/// `extents` is the shape of the output (for bulk it is empty). The result is legal wherever what is chosen
-/// allows it.
+/// Fills in the members that are not `chosen`. Traits, rank, inputs, operands and chosen members of `spec`
+/// must be set. `extents` is the shape of the output (for bulk it is empty). The result is legal if the
+/// chosen members allow a legal spec.
 void fill_defaults(TileSpec& spec, const TileOptions& chosen, std::span<const std::uint64_t> extents);
 
 /// The tensor map of operand `index` (the output, then the inputs) of a kernel over `view`.
 [[nodiscard]] TensorMapSpec tensor_map(const TileSpec& spec, std::uint32_t index, const TensorView& view);
-/// The part of it that is known before there is a tensor.
+/// The tensor map of operand `index` without shape and strides, which only a view has.
 [[nodiscard]] TensorMapSpec partial_map(const TileSpec& spec, std::uint32_t index);
 
-/// A view with its shape over element strides, rounded up: the extents that tiles cover.
+/// A view with its shape divided by element strides, rounded up: the extents that tiles cover.
 [[nodiscard]] TensorView over_strides(TensorView view, const Dims& strides);
-/// A view of operand `index` with its shape over the operand's element strides: the extents that tiles cover.
+/// A view of operand `index` with its shape divided by the operand's element strides, rounded up.
 [[nodiscard]] TensorView walked_view(const TileSpec& spec, std::uint32_t index, TensorView view);
-/// The dimensions of a view that the spec is about: all, or the innermost five.
+/// The dimensions of a view that a tensor map describes: all, or the innermost five.
 [[nodiscard]] TensorView innermost(const TileSpec& spec, const TensorView& view);
-/// The view of the output for a source like this one: the source's shape over the element strides (rounded
-/// up), dense; or u8 [tiles, bytes of a tile].
+/// The dense view of the output for a source: its shape divided by the element strides, rounded up; for a
+/// snapshot u8 [tiles, bytes of a tile].
 [[nodiscard]] TensorView output_view(const TileSpec& spec, const TensorView& source);
 
 /// The layout of a kernel's dynamic shared memory; offsets are from a 1024-byte-aligned base.
 struct SharedLayout {
   struct Ring {
     std::uint32_t offset = 0;       ///< offset of stage 0
-    std::uint32_t stage_bytes = 0;  ///< from one stage to the next, alignment included
+    std::uint32_t stage_bytes = 0;  ///< bytes from one stage to the next, with padding for alignment
     std::uint32_t tile_bytes = 0;   ///< bytes of a stage that a tile occupies
   };
   std::array<Ring, max_inputs> inputs{};
   Ring output{};               ///< empty if stores read the input ring
   std::uint32_t barriers = 0;  ///< offset of the mbarriers: full[stages], then empty[stages]
-  std::uint64_t bytes = 0;     ///< bytes in all, the slack for aligning the base included
+  std::uint64_t bytes = 0;     ///< total bytes, with slack for aligning the base
 };
 
 /// Lays shared memory out for `spec`. Defined for every value of its fields: nothing is read out of range.
@@ -150,9 +149,9 @@ struct SharedLayout {
 /// Dynamic shared memory of a launch: the layout's. If the grid is not persistent, padding is added so that
 /// no more than ctas_per_sm CTAs fit an SM.
 [[nodiscard]] std::uint32_t launch_shared_bytes(const TileSpec& spec) noexcept;
-/// Threads of a CTA: 32 · (warps + 1) where something is computed (one warp issues loads), 32 otherwise.
+/// Threads of a CTA: 32 · (warps + 1) if the kernel computes, since one warp issues loads; else 32.
 [[nodiscard]] std::uint32_t threads(const TileSpec& spec) noexcept;
-/// How a tile of `operand` lies in shared memory.
+/// The layout of a tile of `operand` in shared memory.
 [[nodiscard]] TileLayout operand_layout(const TileSpec& spec, const OperandSpec& operand) noexcept;
 /// Bytes that the loads of one stage add to its mbarrier.
 [[nodiscard]] std::uint64_t stage_transaction_bytes(const TileSpec& spec) noexcept;

@@ -23,7 +23,7 @@ std::span<const std::uint64_t> dims(const TensorView& view) {
   return std::span(view.shape).first(std::min(view.rank, max_view_rank));
 }
 
-/// Whether type and rank are the spec's, so that the rest can be looked at.
+/// Checks that type and rank are the spec's. Returns whether they are, as further rules require.
 bool check_identity(const OperandSpec& operand, std::uint32_t rank, const TensorView& view,
                     Violations& violations) {
   if (view.type != operand.type) {
@@ -54,7 +54,7 @@ void check_tiled_view(const TileSpec& spec, std::uint32_t index, const TensorVie
     check_view(tensor_map(spec, index, inner), inner, violations);
   }
   violations.about({});
-  if (!same || !is_known(view.type)) return;  // an unknown type is the spec's, and reported as such
+  if (!same || !is_known(view.type)) return;  // an unknown type is reported by check_spec()
   const auto name = [&] { return operand_name(spec, index); };
   const std::size_t before = violations.count();
   check_view_limits(view, name, violations);
@@ -77,7 +77,7 @@ void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView
       violations.add({.rule = "strides.innermost",
                       .subject = "strides[0]",
                       .found = fmt::format("{}", view.strides[0]),
-                      .need = "1: a bulk kernel moves what lies side by side",
+                      .need = "1: a bulk kernel moves contiguous elements",
                       .legal = "strides[0] = 1, or a map kernel",
                       .source = "PTX ISA, cp.async.bulk"});
     }
@@ -85,7 +85,7 @@ void check_bulk_view(const TileSpec& spec, std::uint32_t index, const TensorView
   violations.about({});
 }
 
-/// Every input over its element strides is as large as the output.
+/// Checks that each input's shape, divided by its element strides, is the output's.
 void check_shapes(const TileSpec& spec, std::span<const TensorView> views, Violations& violations) {
   const auto& output = views.front();
   for (std::uint32_t i = 1; i <= spec.inputs; ++i) {
@@ -116,8 +116,8 @@ void check_snapshot_views(const TileSpec& spec, std::span<const TensorView> view
                   .source = "tmajit, output_view"});
 }
 
-/// A kernel that addresses an operand itself moves any element-aligned memory; images are stored by bulk
-/// copies.
+/// The alignment in bytes that a tensor without a tensor map needs: that of an element, or for a snapshot's
+/// images, which bulk copies store, 16.
 std::uint64_t address_unit(const TileSpec& spec, const Tensor& tensor) {
   return spec.traits->writes_images ? 16 : size_of(tensor.view.type);
 }

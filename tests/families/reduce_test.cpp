@@ -65,9 +65,9 @@ TEST_CASE("a reduction is done by its own family, and reads each byte once") {
   CHECK(plan.family().name == "reduce");
   CHECK(plan.bytes_read() == 512 * 1000 * 4);
   CHECK(plan.bytes_written() == 512 * 4);
-  CHECK_THAT(plan.why(), ContainsSubstring("What is reduced lies side by side"));
+  CHECK_THAT(plan.why(), ContainsSubstring("A reduced dimension is contiguous"));
   const KernelPlan columns = reduce_plan(to(f32, {1024}), {.axes = {0}}, {dense_source(f32, {512, 1024})});
-  CHECK_THAT(columns.why(), ContainsSubstring("What is kept lies side by side"));
+  CHECK_THAT(columns.why(), ContainsSubstring("A kept dimension is contiguous"));
   CHECK_THROWS_WITH(
       tmajit::plan_kernels(operation::reduce(to(f32, {512}), {.axes = {1}}, {dense_source(f32, {512, 8})}),
                            {.family = "general"}),

@@ -179,14 +179,14 @@ TEST_CASE("views of every known kind get the kernel that fits them") {
     const Problem problem = make_problem(move);
     const std::vector<Candidate> candidates = candidates_of(problem);
     REQUIRE(!candidates.empty());
-    const Candidate& usual = candidates[usual_of(candidates)];
-    CHECK(usual.usual != Usual::no);
+    const Candidate& usual = candidates[default_of(candidates)];
+    CHECK(usual.default_choice != DefaultChoice::no);
     CHECK(tests::traits(usual, problem) == traits);
     for (const Candidate& candidate : candidates) {
       // Vectors of 8 bytes are aligned, and fit, more often.
       const bool narrow = transposes(candidate) && facts_of<BlockFacts>(candidate).vector_bytes() == 8;
       // Those of other families fit less well.
-      if (candidate.family == usual.family && !narrow && !goes_by_elements(problem))
+      if (candidate.family == usual.family && !narrow && !is_tiny_strided_copy(problem))
         CHECK(tests::traits(candidate, problem) == traits);
       check_limits(candidate, problem);
     }
@@ -225,14 +225,14 @@ TEST_CASE("the order in which families are asked changes neither the usual candi
     const Problem problem = make_problem(move);
     if (problem.nest.empty()) return;
     const std::vector<Candidate> expected = candidates_of(problem);
-    const Candidate usual = expected[usual_of(expected)];
-    CHECK(usual.usual != Usual::no);
-    CHECK(std::ranges::count(expected, usual.usual, &Candidate::usual) == 1);
+    const Candidate usual = expected[default_of(expected)];
+    CHECK(usual.default_choice != DefaultChoice::no);
+    CHECK(std::ranges::count(expected, usual.default_choice, &Candidate::default_choice) == 1);
     for (int n = 0; n < 4; ++n) {
       n == 0 ? std::ranges::reverse(order) : std::ranges::shuffle(order, random);
       const std::vector<Candidate> candidates = asked(problem);
       CHECK(candidates.size() == expected.size());
-      const Candidate& found = candidates[usual_of(candidates)];
+      const Candidate& found = candidates[default_of(candidates)];
       CHECK(found == usual);
       CHECK(shape_class_of(problem, found) == shape_class_of(problem, usual));
       CHECK(shape_class_of(problem, found) == shape_class(move, {}));

@@ -32,7 +32,7 @@ Choice chosen(const Move& move, const Chip& chip = {}) {
   const std::vector<Candidate> candidates = tests::candidates_of(problem);
   const std::size_t best = choose(candidates, problem, chip).candidate;
   REQUIRE(best < candidates.size());
-  const Candidate& usual = candidates[usual_of(candidates)];
+  const Candidate& usual = candidates[default_of(candidates)];
   return {problem, usual, candidates[best], predict(usual, problem, chip).us,
           predict(candidates[best], problem, chip).us};
 }
@@ -176,7 +176,7 @@ TEST_CASE(
     const std::size_t best = choose(candidates, problem, chip).candidate;
     REQUIRE(best < candidates.size());
     const double chosen_us = predict(candidates[best], problem, chip).us;
-    CHECK(chosen_us <= predict(candidates[usual_of(candidates)], problem, chip).us);
+    CHECK(chosen_us <= predict(candidates[default_of(candidates)], problem, chip).us);
     // Kernels that few problems share are taken only if all other kernels take far longer.
     for (const Candidate& candidate : candidates)
       CHECK(predict(candidate, problem, chip).us > 0.59 * chosen_us);

@@ -109,7 +109,7 @@ TEST_CASE("random moves: equal keys are equal sources, and different keys differ
     for (const Move& move : {drawn, elsewhere(drawn)}) {
       const Problem problem = make_problem(move);
       const std::vector<Candidate> candidates = tests::candidates_of(problem);
-      for (const std::size_t i : {usual_of(candidates), candidates.size() - 1}) {
+      for (const std::size_t i : {default_of(candidates), candidates.size() - 1}) {
         const KernelPlan plan = make_kernel_plan(candidates[i], problem);
         const std::string text = source(plan).text;
         const std::string key(plan.key());

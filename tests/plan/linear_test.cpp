@@ -22,11 +22,11 @@ std::vector<Candidate> linear_candidates(const Problem& problem) {
 /// Whether any word of the destination has elements of two rows, by walking all of them.
 bool words_meet_ends(const Problem& problem, const LinearFacts& facts) {
   const std::uint64_t row = problem.nest.shape[facts.rank - 1];
-  const std::uint64_t word_bytes = std::uint64_t{facts.in_word} * facts.element_bytes();
+  const std::uint64_t word_bytes = std::uint64_t{facts.word_elements} * facts.element_bytes();
   const std::uint64_t past = problem.address[0] % word_bytes / facts.element_bytes();
   const std::uint64_t all = problem.nest.elements();
   for (std::uint64_t end = row; end < all; end += row) {
-    if ((end + past) % facts.in_word != 0) return true;
+    if ((end + past) % facts.word_elements != 0) return true;
   }
   return false;
 }
@@ -47,12 +47,12 @@ TEST_CASE("linear kernels take destinations without gaps, and know which words m
       std::uint64_t expected = 1;
       for (std::uint32_t d = nest.rank; d-- > 0; expected *= nest.shape[d])
         CHECK(static_cast<std::uint64_t>(nest.operand[0].strides[d]) == expected);
-      CHECK((facts.short_rows != 0) == (nest.rank > 1 && nest.shape[nest.rank - 1] < facts.in_word));
+      CHECK((facts.short_rows != 0) == (nest.rank > 1 && nest.shape[nest.rank - 1] < facts.word_elements));
       if (facts.short_rows == 0 && facts.wraps == 0) CHECK_FALSE(words_meet_ends(problem, facts));
-      CHECK(nest.elements() >= facts.in_word);
+      CHECK(nest.elements() >= facts.word_elements);
       const Footprint footprint = linear_family().footprint(candidate, problem);
-      const std::uint64_t of_cta = std::uint64_t{footprint.threads} * facts.turns * facts.in_word;
-      CHECK(tiles_of(footprint, nest) * of_cta >= nest.elements() + facts.in_word - 1);
+      const std::uint64_t of_cta = std::uint64_t{footprint.threads} * facts.turns * facts.word_elements;
+      CHECK(tiles_of(footprint, nest) * of_cta >= nest.elements() + facts.word_elements - 1);
       ++met;
     }
   }

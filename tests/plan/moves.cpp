@@ -42,7 +42,7 @@ std::string facts_text(const Candidate& candidate, const Problem& problem) {
 
 Candidate usual_candidate(const Problem& problem) {
   const std::vector<Candidate> candidates = candidates_of(problem);
-  return candidates.at(usual_of(candidates));
+  return candidates.at(default_of(candidates));
 }
 Candidate usual_candidate(const Move& move) {
   return usual_candidate(make_problem(move));

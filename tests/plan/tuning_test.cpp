@@ -210,7 +210,7 @@ TEST_CASE("random choices survive the way to a file and back") {
         auto& number = tuned.choice.numbers.emplace_back(
             KernelChoice::Number{.name = field.name, .is_box = field.is_box});
         for (std::uint32_t& value : std::span(number.values).first(field.is_box ? max_view_rank : 1))
-          value = field.most + 1 == 0 ? word() : word() % (field.most + 1);
+          value = field.max_value + 1 == 0 ? word() : word() % (field.max_value + 1);
       }
       CHECK_FALSE(tuned.choice.text().empty());
       CHECK_FALSE(tuned.shape_class.text().empty());

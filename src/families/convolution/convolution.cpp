@@ -21,10 +21,10 @@ namespace {
 constexpr std::uint32_t base_alignment = 1024;  // of aligned_shared_memory()
 constexpr std::uint32_t most_channels = 32;     // of a step: 128 bytes, the widest swizzle
 constexpr std::uint32_t least_channels = 4;     // 16 bytes
-constexpr std::uint64_t most_numbers =
-    (1ULL << 31) - 1024;  // of what kernels count in 32 bits, and a tile more
+// Limit of windows and products: kernels count them in 31 bits, up to a tile beyond the end.
+constexpr std::uint64_t most_numbers = (1ULL << 31) - 1024;
 
-/// A tile of windows by outputs, and what of it a thread computes.
+/// A tile of windows by outputs, and the part of it that a thread computes.
 struct ConvolutionTile {
   std::uint32_t windows, outputs;
   std::uint32_t thread_windows, thread_outputs;
@@ -51,8 +51,8 @@ struct ConvolutionFacts {
 };
 
 struct ConvolutionChoice {
-  std::uint32_t windows = 0;  ///< windows of a tile; `outputs` are of a tile, too
-  std::uint32_t outputs = 0;
+  std::uint32_t windows = 0;   ///< windows of a tile
+  std::uint32_t outputs = 0;   ///< outputs of a tile
   std::uint32_t channels = 0;  ///< channels of a step
   std::uint32_t threads = 0;
   std::uint32_t stages = 0;  ///< steps in flight; 0: threads load
@@ -78,7 +78,7 @@ std::optional<TensorMapSpec> images_of(const ConvolutionFacts& facts, const Prob
                     .swizzle = facts.swizzle()});
 }
 
-/// The filter as [outputs, taps, channels].
+/// The tensor map of the filter as [outputs, taps, channels].
 std::optional<TensorMapSpec> filter_of(const ConvolutionFacts& facts, const Problem& problem) {
   const TensorView& filter = problem.windows()->filter;
   const std::uint32_t inner = filter.rank - 1;
@@ -97,7 +97,8 @@ std::optional<TensorMapSpec> filter_of(const ConvolutionFacts& facts, const Prob
   return map;
 }
 
-/// Cycles of an SM for a channel of all tiles: of multiplications, or of loads from shared memory.
+/// Cycles in which an SM computes one channel of its tiles: those of multiplications or of loads from shared
+/// memory, whichever are more.
 std::uint64_t cycles(const ConvolutionTile& tile, const Problem& problem) {
   const std::uint64_t ctas = sat_mul(ceil_div(problem.windows()->windows(), tile.windows),
                                      ceil_div(problem.windows()->outputs(), tile.outputs));
@@ -168,7 +169,7 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
         add_once(candidates, candidate(facts, choice, problem.nest), false);
       }
     }
-    candidates[best].usual = Usual::yes;
+    candidates[best].default_choice = DefaultChoice::yes;
     candidates[best].common = true;
   }
 

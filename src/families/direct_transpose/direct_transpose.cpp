@@ -24,7 +24,7 @@ constexpr BlockTuning word_tunings[] = {
     {.destination_run = 32, .source_run = 32, .vector_bytes = 4},
 };
 /// The least part of a source line that neighbouring threads load together: one sector of memory, and at
-/// least so many blocks.
+/// least `least_line_blocks` blocks.
 constexpr std::uint32_t least_line_bytes = 32;
 constexpr std::uint32_t least_line_blocks = 4;
 
@@ -47,7 +47,7 @@ class DirectTranspose final : public BlockFamily {
     };
     const std::size_t first = candidates.size();
     if (small) add(direct_tuning(problem), true);
-    if (first < candidates.size()) candidates[first].usual = Usual::yes;
+    if (first < candidates.size()) candidates[first].default_choice = DefaultChoice::yes;
     for (const BlockTuning& tuning : direct_tunings) add(tuning, !small);
     if (small && problem.element_bytes(0) == 1) {
       for (const BlockTuning& tuning : word_tunings) add(tuning, false);

@@ -15,18 +15,17 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t store_bytes = 16;    // what a store writes at least
-constexpr std::uint32_t map_word_bytes = 8;  // elements of the maps: the widest that the copy engine knows
-constexpr std::uint32_t most_ring_bytes =
-    80 * 1024;  // of any launch: what the largest tuning asks for, and a little
-constexpr std::uint32_t longest_part = max_box * 8;  // bytes
+constexpr std::uint32_t store_bytes = 16;    // least bytes of a row that a store writes
+constexpr std::uint32_t map_word_bytes = 8;  // elements of the maps: the widest that the copy engine supports
+constexpr std::uint32_t most_ring_bytes = 80 * 1024;  // of any launch: a little more than tunings need
+constexpr std::uint32_t longest_part = max_box * 8;   // bytes
 
-/// The kernel knows elements of 8 bytes only, whatever the tensors' are: tiles and boxes count them. It takes
-/// boxes of any size.
+/// The kernel moves words of 8 bytes, whatever the tensors' element type. Tiles and boxes are counted in
+/// words, and may have any size.
 struct EngineRowsFacts {
   std::uint32_t rank = 1;
   std::uint32_t stages = 1;
-  std::uint32_t own_dimensions = 0;  ///< dimensions that do not share one of the maps': bit d for dimension d
+  std::uint32_t own_dimensions = 0;  ///< bit d: dimension d has a dimension of the maps of its own
   Flag parts = 0;                    ///< a row takes more than one box
 };
 
@@ -49,9 +48,9 @@ struct Tuning {
 };
 constexpr Tuning engine_rows_tunings[] = {{16384, 4}, {32768, 2}, {16384, 2}, {8192, 4}, {4096, 2}};
 
-constexpr std::uint32_t usual_stages = 2;  // as fast as more, but for what a measurement finds
+constexpr std::uint32_t default_stages = 2;  // more are faster only where a measurement says so
 
-/// A box of about so many bytes: as much of the row as fits, then of the dimensions before it.
+/// A box of about the tuning's bytes: as much of the row as fits, then of the dimensions before it.
 PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
   const CanonicalNest& nest = problem.nest;
   PerDimension box{};
@@ -61,14 +60,14 @@ PerDimension engine_rows_box(const Problem& problem, const Tuning& tuning) {
   const std::uint64_t parts = ceil_div(bytes, longest_part);
   const std::uint64_t part = round_up(ceil_div(bytes, parts), store_bytes);
   box[row] = static_cast<std::uint32_t>(parts * part / map_word_bytes);
-  std::uint64_t left = std::max<std::uint64_t>(tuning.tile_bytes / (parts * part), 1);
-  // Dimensions that share one in the map have single indices.
+  std::uint64_t remaining = std::max<std::uint64_t>(tuning.tile_bytes / (parts * part), 1);
+  // A tile has a single index in dimensions that share one of the map's.
   std::uint32_t boxes = nest.rank > max_map_rank ? max_map_rank - 2 : max_map_rank - 1;
   for (std::uint32_t d = row; d-- > 0;) {
-    const std::uint64_t most = std::min<std::uint64_t>(left, max_box);
+    const std::uint64_t most = std::min<std::uint64_t>(remaining, max_box);
     box[d] = boxes > 0 ? static_cast<std::uint32_t>(std::min(nest.shape[d], most)) : 1U;
     if (box[d] > 1) --boxes;
-    left /= box[d];
+    remaining /= box[d];
   }
   return box;
 }
@@ -110,7 +109,7 @@ class EngineRows final : public EngineRowsBase {
       const MapOrder order = map_order(tile);
       for (std::uint32_t d = 0; d < tile.rank; ++d) facts.own_dimensions |= order.has(d) ? 1U << d : 0U;
       add_once(candidates, candidate(facts, {.words = tile.box, .stages = tile.stages}, problem.nest),
-               !is_small(problem) && tuning.stages == usual_stages);
+               !is_small(problem) && tuning.stages == default_stages);
     }
   }
 

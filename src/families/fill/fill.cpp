@@ -6,7 +6,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Tunable parameters: threads of a CTA and chunks of each.
+/// Tunable parameters: threads of a CTA, and chunks that each has in flight.
 struct FillTuning {
   std::uint32_t threads;
   std::uint32_t turns;
@@ -15,7 +15,7 @@ constexpr std::array fill_tunings{FillTuning{256, 2}, FillTuning{256, 4}, FillTu
                                   FillTuning{128, 4}, FillTuning{128, 1}, FillTuning{64, 1},
                                   FillTuning{32, 1}};
 
-/// The facts, and the tile in them that a launch has.
+/// The facts, including a launch's tile.
 ChunkFacts fill_facts(const Problem& problem, const FillTuning& tuning) {
   ChunkFacts facts = chunk_facts(problem);
   facts.turns = tuning.turns;
@@ -43,12 +43,12 @@ class Fill final : public TypedFamily<ChunkFacts, ChunkChoice> {
       add_once(candidates, candidate(facts, choice, problem.nest),
                facts.turns == (is_small(problem) ? 1U : 2U));
     }
-    candidates[first].usual = Usual::yes;
+    candidates[first].default_choice = DefaultChoice::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& /*problem*/) const override {
     const auto facts = with_tile<ChunkFacts>(candidate);
-    // Nothing is loaded: stores leave a thread at once, and what a CTA has in flight is what it writes.
+    // Nothing is loaded: the bytes that a CTA has in flight are those that it stores.
     return {
         .box = facts.box,
         .threads = facts.threads,

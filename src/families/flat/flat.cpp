@@ -30,8 +30,8 @@ constexpr FlatTuning flat_tunings[] = {
     {.way = FlatWay::joined, .x_bytes = 64, .y_bytes = 64, .threads = 128},
 };
 
-/// The constants of a `flat` kernel. Elements that are moved as bits have the types of kernels of chunks,
-/// where the size counts alone.
+/// The facts that a `flat` kernel is specialised for (FlatLayout describes them). If bits are moved
+/// unchanged, types are the unsigned types of their size.
 struct FlatFacts {
   std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t threads = 256;
@@ -65,7 +65,7 @@ FlatFacts facts_of_layout(const FlatLayout& layout, const Problem& problem) {
                   .padded = problem.nest.windowed ? 1U : 0U,
                   .sources = layout.sources};
   for (std::uint32_t s = 0; s < layout.sources; ++s) {
-    // A padding has the destination's type.
+    // Padding has the destination's type.
     facts.source[s] =
         facts.padded != 0 ? facts.type : static_cast<std::uint32_t>(type_in_chunks(problem, s + 1));
     facts.along[s] = layout.source[s].along;
@@ -73,8 +73,8 @@ FlatFacts facts_of_layout(const FlatLayout& layout, const Problem& problem) {
   return facts;
 }
 
-/// Wavefronts in which a warp puts what one load of each thread brought into the image of a joined tile. Its
-/// rows have no gaps, so that threads side by side may meet few banks.
+/// Wavefronts in which a warp writes one load of each thread to the image of a joined tile. The image's rows
+/// have no padding, so that neighbouring threads may hit few banks.
 double joined_wavefronts(const FlatLayout& layout) {
   const FlatSource& source = layout.source[0];
   const std::uint32_t lanes = std::max(layout.y / source.along, 1U);
@@ -147,7 +147,7 @@ params::FlatTile<sources> tile_of(const FlatLayout& layout, const Problem& probl
   tile.words = layout.words();
   tile.word_lanes = divider(layout.word_lanes());
   tile.word_rows = layout.threads / layout.word_lanes();
-  tile.y_first = divider(layout.y_first());
+  tile.y_first = divider(layout.y_group());
   tile.x_tiles = divider(layout.x_tiles());
   return tile;
 }
@@ -201,14 +201,14 @@ class Flat final : public FlatBase {
                         .passes = static_cast<std::uint32_t>(passes),
                         .order = layout.tile_order()};
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double of_load = 10;     // of an element or short word into the tile
-    constexpr double of_word = 30.6;   // of the destination, from the tile
-    constexpr double of_place = 9.95;  // of such a word whose rows begin anywhere
-    constexpr double of_entry = 15.5;  // of a table of offsets, by each division that it takes
+    constexpr double per_load = 10;     // load of an element or short word into the tile
+    constexpr double per_word = 30.6;   // word that is stored from the tile
+    constexpr double per_shift = 9.95;  // such a word, in addition, if rows are not aligned to words
+    constexpr double per_entry = 15.5;  // entry of a table of offsets, for each of its divisions
     const std::uint64_t stored = passes * layout.threads * layout.stores;
     footprint.instructions =
-        (of_word + (layout.staggered ? of_place : 0)) * tiles * static_cast<double>(stored) +
-        of_entry * tiles * static_cast<double>(layout.columns() + layout.y) * (1 + layout.sources) / 2 *
+        (per_word + (layout.staggered ? per_shift : 0)) * tiles * static_cast<double>(stored) +
+        per_entry * tiles * static_cast<double>(layout.columns() + layout.y) * (1 + layout.sources) / 2 *
             layout.rank;
     std::uint64_t rounds = 0;
     for (const FlatSource& source : layout.all_sources()) {
@@ -222,23 +222,22 @@ class Flat final : public FlatBase {
       rounds += own;
       footprint.bytes_in_flight +=
           std::min(loaded, at_once) * source.element_bytes * std::max(source.along, 1U);
-      footprint.instructions += of_load * tiles * static_cast<double>(own * at_once);
+      footprint.instructions += per_load * tiles * static_cast<double>(own * at_once);
       footprint.lines += tiles * static_cast<double>(loaded) * source.lines;
       if (layout.joined) footprint.lines += tiles * static_cast<double>(loaded) * joined_wavefronts(layout);
     }
     footprint.rounds = static_cast<std::uint32_t>(rounds);
-    // An expression is instructions, too.
+    // Instructions of the expression.
     if (!problem.expression().empty())
-      footprint.instructions += of_load * tiles * static_cast<double>(words * layout.in_word);
+      footprint.instructions += per_load * tiles * static_cast<double>(words * layout.in_word);
     return footprint;
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const FlatLayout& layout = flat_layout_of(candidate);
     return fmt::format(
-        "All dimensions that follow each other in the destination count as one, all others as another: "
-        "threads "
-        "load {} rows side by side in the source, and store {} elements of each side by side.",
+        "All dimensions that are contiguous in the destination count as one, all others as another: threads "
+        "load {} rows that are neighbours in the source, and store {} elements of each.",
         layout.y, layout.x);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {

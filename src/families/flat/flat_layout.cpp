@@ -11,16 +11,17 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint64_t most_counted = (1ULL << 31) - 1;  // dividends of params::Divider
-/// Bytes of a row that is contiguous in all tensors and shorter than others.
+/// Rows with fewer bytes than this are short.
 constexpr std::uint32_t short_row = 4 * sector_bytes;
 constexpr std::uint32_t most_side = 1024;  // elements of a tile along x or y
-/// Elements that a thread loads for an image; half as many of 8 bytes.
+/// Elements that a thread loads for an image at once; half as many if they have 8 bytes.
 constexpr std::uint32_t loaded_at_once = 32;
 constexpr std::uint32_t longest_joined = 512;  // bytes of x
 constexpr std::uint32_t converted_bytes = 16;  // of one operand's word in kernels that compute
 
 /// Cuts an extent into equal parts of about `wanted` elements, a multiple of `unit`; returns the elements of
-/// one. If there are many parts, a last one that is not full costs little, and parts have `wanted`.
+/// a part. If there are many parts, a last part that is not full costs little, and parts have `wanted`
+/// elements.
 std::uint32_t part_of(std::uint64_t extent, std::uint64_t wanted, std::uint64_t unit) {
   wanted = round_up(wanted, unit);
   if (extent >= 12 * wanted) return sat_cast<std::uint32_t>(wanted);
@@ -38,7 +39,7 @@ std::uint64_t reach_of(const CanonicalNest& nest, std::uint32_t operand) {
   return reach;
 }
 
-/// The elements along y that follow each other in the memory of a source.
+/// The number of elements along y that are contiguous in a source.
 std::uint64_t run_of_y(const CanonicalNest& nest, const FlatLayout& layout, std::uint32_t source) {
   std::uint64_t run = 1;
   std::int64_t expected = std::abs(nest.operand[source + 1].strides[layout.dimension[layout.x_dimensions]]);
@@ -95,8 +96,9 @@ FlatPlanner::FlatPlanner(const Problem& problem) : problem_(problem), nest_(prob
     base_.wide_offsets = base_.wide_offsets || reach_of(nest_, i) > most_counted;
 }
 
-/// The dimension with the source's smallest stride, if it is not the destination's last. If the last
-/// dimension is short, the one with the next smallest stride, if it is not the last but one.
+/// The dimension in which a source lies across the destination: that of its smallest stride, unless this is
+/// the last one. If the last one is short, that of its second smallest stride, unless this is the last but
+/// one. Otherwise `none`.
 std::uint32_t FlatPlanner::across_of(const PerDimension& order, std::uint32_t element_bytes) const {
   const std::uint32_t last = nest_.rank - 1;
   if (order[last] != last) return order[last];
@@ -120,7 +122,7 @@ std::optional<FlatLayout> FlatPlanner::layout(const FlatTuning& tuning) const {
   return layout;
 }
 
-/// Chooses the dimensions of x and y. Returns false if the way does not suit the problem.
+/// Chooses the dimensions of x and y. Returns false if the tuning's way does not suit the problem.
 bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
   const auto& strides = nest_.operand[0].strides;
   const auto extent_from = [&](std::uint32_t d) {
@@ -161,7 +163,7 @@ bool FlatPlanner::choose_dimensions(FlatLayout& layout, FlatWay way) const {
   return layout.x_extent <= most_counted && layout.y_extent <= most_counted;
 }
 
-/// Whether each row of the destination consists of whole, aligned words of so many bytes.
+/// Whether each row of the destination consists of whole, aligned words of `bytes`.
 bool FlatPlanner::fills_rows(const FlatLayout& layout, std::uint32_t bytes) const {
   std::uint64_t bits = problem_.address[0] | layout.x_extent * layout.element_bytes;
   for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
@@ -189,7 +191,7 @@ bool FlatPlanner::choose_word(FlatLayout& layout, const FlatTuning& tuning) cons
 }
 
 /// Elements of one load of a source along y: those of a word of 4 bytes, if all loads are aligned.
-std::uint32_t FlatPlanner::along_y(const FlatLayout& layout, std::uint32_t s) const {
+std::uint32_t FlatPlanner::elements_per_load(const FlatLayout& layout, std::uint32_t s) const {
   const std::uint32_t bytes = layout.source[s].element_bytes;
   const std::uint32_t fastest = layout.dimension[layout.x_dimensions];
   if (nest_.windowed || nest_.operand[s + 1].strides[fastest] != 1) return 1;
@@ -211,7 +213,7 @@ void FlatPlanner::choose_images(FlatLayout& layout) const {
     const double lines = lines_met(problem_, s + 1, y, 1, layout.y_extent);
     if (s != lead_ && lines + 1 >= source.lines) continue;
     source.lines = lines;
-    source.along = along_y(layout, s);
+    source.along = elements_per_load(layout, s);
     layout.group = std::max(layout.group, 4 / source.element_bytes);
   }
 }
@@ -225,16 +227,16 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
     wanted_x *= std::max<std::uint64_t>(wanted_y / run, 1);
     wanted_y = std::min(wanted_y, run);
   }
-  // A side that is short leaves room for the other.
+  // If one side of the tile is short, the other may be longer.
   if (layout.x_extent < wanted_x) wanted_y *= wanted_x / layout.x_extent;
   if (layout.y_extent < wanted_y) wanted_x *= wanted_y / layout.y_extent;
-  std::uint32_t most_along = 1;
-  std::uint32_t least_along = 4;
+  std::uint32_t most_loaded = 1;
+  std::uint32_t least_loaded = 4;
   for (const FlatSource& source : layout.all_sources()) {
-    most_along = std::max(most_along, source.along);
-    if (source.along > 0) least_along = std::min(least_along, source.along);
+    most_loaded = std::max(most_loaded, source.along);
+    if (source.along > 0) least_loaded = std::min(least_loaded, source.along);
   }
-  const std::uint64_t most_y = std::min(layout.threads * least_along, most_side);
+  const std::uint64_t most_y = std::min(layout.threads * least_loaded, most_side);
   if (layout.joined) {
     layout.x = static_cast<std::uint32_t>(round_up(layout.x_extent, layout.group));
     const std::uint64_t elements =
@@ -247,16 +249,16 @@ void FlatPlanner::choose_tile(FlatLayout& layout, const FlatTuning& tuning) cons
   wanted_y = std::min(wanted_y, most_y);
   const bool whole_sectors =
       tuning.way != FlatWay::one_run && wanted_y * lead_bytes >= std::uint64_t{2} * sector_bytes;
-  const std::uint64_t y_unit = std::max(whole_sectors ? sector_bytes / lead_bytes : 1, most_along);
+  const std::uint64_t y_unit = std::max(whole_sectors ? sector_bytes / lead_bytes : 1, most_loaded);
   layout.y = part_of(layout.y_extent, wanted_y, y_unit);
   layout.y = static_cast<std::uint32_t>(std::min<std::uint64_t>({layout.y, layout.y_extent, most_y}));
-  layout.y = layout.y / most_along * most_along;
+  layout.y = layout.y / most_loaded * most_loaded;
   // A thread that computes writes the expression once for each element of its words.
   const std::uint32_t stored = problem_.expression().empty() ? 16 : 8;
   layout.stores = std::clamp(stored / layout.in_word, 2U, 4U);
   for (std::uint32_t s = 0; s < layout.sources; ++s) choose_lanes(layout, s);
-  // A thread has all groups of loads of its part of a tile in flight, up to a limit.
-  const std::uint32_t side_by_side = layout.threads / std::max(layout.y / least_along, 1U);
+  // A thread has all loads of its part of a tile in flight, up to a limit.
+  const std::uint32_t side_by_side = layout.threads / std::max(layout.y / least_loaded, 1U);
   const std::uint64_t needed = ceil_div(layout.columns(), std::uint64_t{layout.group} * side_by_side);
   const std::uint32_t most =
       std::max((lead_bytes < 8 ? loaded_at_once : loaded_at_once / 2) / layout.group, 1U);
@@ -286,17 +288,17 @@ double FlatPlanner::lines_of_load(const FlatLayout& layout, std::uint32_t s) con
     }
     return bytes;
   };
-  std::array<std::int64_t, warp_lanes> met{};
+  std::array<std::int64_t, warp_lanes> lines{};
   std::uint32_t found = 0;
-  const std::uint32_t along_y = source.along > 0 ? layout.y / source.along : layout.word_lanes();
+  const std::uint32_t fast_lanes = source.along > 0 ? layout.y / source.along : layout.word_lanes();
   for (std::uint32_t lane = 0; lane < warp_lanes; ++lane) {
-    const std::uint64_t fast = lane / source.x_lanes % along_y;
-    const std::uint64_t slow = lane / source.x_lanes / along_y * source.x_lanes + lane % source.x_lanes;
+    const std::uint64_t fast = lane / source.x_lanes % fast_lanes;
+    const std::uint64_t slow = lane / source.x_lanes / fast_lanes * source.x_lanes + lane % source.x_lanes;
     const std::uint64_t x = source.along > 0 ? slow * layout.group : fast * layout.in_word;
     const std::uint64_t y = source.along > 0 ? fast * source.along : slow;
     const std::int64_t at = offset(0, layout.x_dimensions, x) + offset(layout.x_dimensions, layout.rank, y);
     const std::int64_t line = at >= 0 ? at / memory_line_bytes : (at + 1) / memory_line_bytes - 1;
-    if (std::find(met.begin(), met.begin() + found, line) == met.begin() + found) met[found++] = line;
+    if (std::find(lines.begin(), lines.begin() + found, line) == lines.begin() + found) lines[found++] = line;
   }
   return found;
 }
@@ -306,8 +308,8 @@ void FlatPlanner::place_images(FlatLayout& layout) const {
   for (FlatSource& source : std::span(layout.source).first(layout.sources)) {
     if (source.along == 0) continue;
     source.image = sat_cast<std::uint32_t>(bytes);
-    // An odd number of words, so that adjacent rows lie in different banks. A staggered word may read one
-    // more.
+    // An odd number of words, so that adjacent rows are in different banks. A store of a staggered word may
+    // read one word more.
     source.pitch = (layout.columns() * source.element_bytes / source.word_bytes() + 1) | 1U;
     const std::uint64_t joined = (layout.y * layout.x_extent + 2 * layout.in_word) * source.element_bytes;
     bytes += layout.joined ? joined : std::uint64_t{layout.y} * source.pitch * source.word_bytes();
@@ -332,7 +334,7 @@ std::uint32_t FlatLayout::word_lanes() const noexcept {
   return best;
 }
 
-std::uint64_t FlatLayout::y_first() const noexcept {
+std::uint64_t FlatLayout::y_group() const noexcept {
   return order == TileOrder::source ? y_tiles() : 1;
 }
 

@@ -11,9 +11,10 @@
 
 TMAJIT_BEGIN
 
-/// A flat kernel moves tiles of two flat index spaces. x counts elements along the destination's rows, y
-/// along the memory of the leading source: one that lies across the destination. Its contiguous dimension is
-/// not the destination's, or is that one but short. An image is the copy of a source's tile in shared memory.
+/// A flat kernel moves tiles of two flat index spaces: x counts elements along the destination's rows, y
+/// along the memory of the leading source. The leading source lies across the destination: it is contiguous
+/// in another dimension, or in the same one if that is short. An image is the copy of a source's tile in
+/// shared memory.
 
 /// Which dimensions make up x, and how a tile is stored.
 enum class FlatWay : std::uint32_t {
@@ -43,7 +44,7 @@ struct FlatSource {
   std::uint32_t element_bytes = 1;
   /// Elements of one load along y. 0: the source has no image, and the threads that store load along x.
   std::uint32_t along = 0;
-  /// Neighbouring threads load so many groups along x, then the same number at the next place along y.
+  /// Neighbouring threads load this many groups along x before they move to the next y.
   std::uint32_t x_lanes = 1;
   double lines = 1;         ///< lines of 128 bytes that a load of a warp touches
   std::uint32_t image = 0;  ///< byte offset of its image in shared memory
@@ -62,15 +63,15 @@ struct FlatLayout {
   std::uint32_t x_dimensions = 1;
   std::uint64_t x_extent = 1;
   std::uint64_t y_extent = 1;
-  std::uint32_t x = 1;  ///< elements of a tile
+  std::uint32_t x = 1;  ///< elements of a tile along x; `y`: along y
   std::uint32_t y = 1;
   std::uint32_t in_word = 1;  ///< elements of a word, which one store writes
-  std::uint32_t group = 1;    ///< neighbours along x that a thread loads into an image together
+  std::uint32_t group = 1;    ///< neighbours along x that a thread loads into an image together, one by one
   std::uint32_t loads = 1;    ///< groups that a thread has in flight
   std::uint32_t stores = 1;   ///< words that a thread has in flight
   std::uint32_t threads = 256;
   bool joined = false;        ///< words may have elements of two rows
-  bool staggered = false;     ///< rows of the destination begin anywhere in a word
+  bool staggered = false;     ///< the destination's rows are not aligned to words
   bool wide_offsets = false;  ///< offsets take more than 32 bits
   TileOrder order = TileOrder::destination;
   std::uint32_t sources = 1;
@@ -88,8 +89,8 @@ struct FlatLayout {
     return ceil_div(x_extent + (staggered && !joined ? in_word - 1 : 0), std::uint64_t{x});
   }
   [[nodiscard]] std::uint64_t y_tiles() const noexcept { return ceil_div(y_extent, std::uint64_t{y}); }
-  /// Successive CTAs take so many tiles along y before they move on to the next tile along x.
-  [[nodiscard]] std::uint64_t y_first() const noexcept;
+  /// The number of tiles along y that successive CTAs take before the next tile along x.
+  [[nodiscard]] std::uint64_t y_group() const noexcept;
   [[nodiscard]] std::uint64_t ctas() const noexcept { return x_tiles() * y_tiles(); }
   [[nodiscard]] bool has_image() const noexcept;
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
@@ -105,11 +106,11 @@ struct FlatLayout {
 /// The layout of a candidate of the family.
 [[nodiscard]] const FlatLayout& flat_layout_of(const Candidate& candidate);
 
-/// Makes layouts of a problem.
+/// Plans the layouts of a problem.
 class FlatPlanner {
  public:
   explicit FlatPlanner(const Problem& problem);
-  /// Whether the family can move the problem: whether some source lies across the destination.
+  /// Whether the family supports the problem: whether a source lies across the destination.
   [[nodiscard]] bool takes() const noexcept { return across_ != none; }
   /// The layout of a tuning; nullopt if its way does not suit the problem, or an index or the shared memory
   /// would exceed its limit.
@@ -122,7 +123,7 @@ class FlatPlanner {
   [[nodiscard]] bool choose_dimensions(FlatLayout& layout, FlatWay way) const;
   [[nodiscard]] bool fills_rows(const FlatLayout& layout, std::uint32_t bytes) const;
   [[nodiscard]] bool choose_word(FlatLayout& layout, const FlatTuning& tuning) const;
-  [[nodiscard]] std::uint32_t along_y(const FlatLayout& layout, std::uint32_t s) const;
+  [[nodiscard]] std::uint32_t elements_per_load(const FlatLayout& layout, std::uint32_t s) const;
   void choose_images(FlatLayout& layout) const;
   void choose_lanes(FlatLayout& layout, std::uint32_t s) const;
   void choose_tile(FlatLayout& layout, const FlatTuning& tuning) const;
@@ -132,8 +133,8 @@ class FlatPlanner {
   const Problem& problem_;
   const CanonicalNest& nest_;
   FlatLayout base_;  ///< the part that does not depend on a tuning
-  /// The leading source: of the sources that lie across, the one of which a warp that loads along x touches
-  /// the most lines.
+  /// The leading source: among the sources that lie across, the one of which a warp that loads along x
+  /// touches the most memory lines.
   std::uint32_t lead_ = 0;
   /// The dimension in which the leading source has its smallest stride, or the second smallest
   /// (FlatPlanner::across_of()); none: no source lies across.

@@ -13,26 +13,29 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double image_unit_bytes = 16;  // that threads copy to an image at a time
+// An image is the copy of a source's part of a tile in shared memory.
+constexpr double image_unit_bytes = 16;  // bytes that a thread copies to an image at a time
 
 // Instructions of a thread, fitted to measurements (docs/model.md).
-constexpr double of_image_unit = 146;    // of a line of an image, or of a unit of it
-constexpr double of_image_chunk = 41.3;  // of a chunk with a source in an image
-constexpr double of_end = 15.5;          // of an element at a row's end, for which its warp waits
+constexpr double per_image_unit = 146;    // line of an image, and each of its units
+constexpr double per_image_chunk = 41.3;  // chunk with a source in an image
+constexpr double per_end = 15.5;          // element at a row's end, which is stored while its warp waits
 
-/// Threads, and chunks of each, where no source has an image; else the tile has the sides that transposes
-/// have. The first two are as fast as any for nearly everything; the others are there to be measured.
+/// Threads, and chunks that each has in flight, if no source has an image; else tiles are those of
+/// wide_tunings. The first two are as fast as any for nearly all problems; the others are candidates for
+/// measurements.
 constexpr GeneralTuning row_tunings[] = {
     {.threads = 256, .turns = 1}, {.threads = 128, .turns = 1}, {.threads = 64, .turns = 1},
     {.threads = 128, .turns = 2}, {.threads = 256, .turns = 2}, {.threads = 512, .turns = 1},
     {.threads = 256, .turns = 4}, {.threads = 128, .turns = 4}, {.threads = 32, .turns = 1},
 };
 constexpr std::uint32_t least_common_side = 128;  // bytes
-constexpr std::size_t common_tunings = 2;         // the first of them ...
-constexpr std::size_t few_tunings = 3;            // ... and where tiles are few
+constexpr std::size_t common_tunings = 2;         // of row_tunings, whose kernels are common
+constexpr std::size_t few_tunings = 3;            // the same, if there are few tiles
 constexpr GeneralTuning tiny_tuning{.threads = 64, .turns = 1, .images = false};
 
-/// A warp that reads an image does 8 chunks of 4 rows rather than 32 of one: together they meet every bank.
+/// The order of a tile's chunks. A warp that reads an image takes 8 chunks of 4 rows each rather than 32 of
+/// one row, so that its lanes use all banks.
 std::vector<Digit> digits_of_chunks(const GeneralFacts& facts) {
   std::vector<Digit> digits = chunk_digits(facts);
   const std::uint32_t row = facts.row();
@@ -47,7 +50,7 @@ std::vector<Digit> digits_of_chunks(const GeneralFacts& facts) {
   return digits;
 }
 
-/// The struct by which threads load a source (templates/kernels/chunk_sources.cuh).
+/// The policy struct by which threads load a source (templates/kernels/chunk_sources.cuh).
 std::string_view policy_of(const GeneralFacts& facts, const SourceFacts& source) {
   switch (source.access) {
     case Access::repeat: return "Repeated";
@@ -89,8 +92,8 @@ std::string source_facts(const GeneralFacts& facts, std::uint32_t i) {
   return out + "};\n";
 }
 
-/// Whether a chunk has fewer bytes than that of a copy, as where bytes become f32: 16 of the widest operand,
-/// and of all others together fewer.
+/// Whether a thread moves fewer bytes a chunk than in a copy: 16 bytes of the operand with the widest
+/// elements, but fewer of all others together, as if u8 is converted to f32.
 bool moves_few_bytes(const Problem& problem) {
   std::uint32_t bytes = 0;
   std::uint32_t widest = 1;
@@ -114,7 +117,7 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
     const Layout layout = layout_of(problem);
-    const bool tiny = goes_by_elements(problem);
+    const bool tiny = is_tiny_strided_copy(problem);
     if (problem.sources() == 0 || (layout != Layout::any && !tiny)) return;
     const std::size_t first = candidates.size();
     const auto add = [&](const GeneralTuning& tuning, bool common) {
@@ -129,18 +132,18 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     if (tiny) {
       const bool best = !has_whole_blocks(problem);
       add(tiny_tuning, best);
-      if (best) candidates[first].usual = Usual::yes;
+      if (best) candidates[first].default_choice = DefaultChoice::yes;
       if (layout != Layout::any) return;
     }
-    // With more than two dimensions, finding a chunk's place takes long. With chunks of few bytes it takes
-    // long for the bytes moved. Two chunks share it, where there is work for all threads.
+    // Computing a chunk's indices is expensive with more than two dimensions, and relative to chunks of few
+    // bytes. Two chunks of a thread share that cost, if there is enough work for all threads.
     const bool shares = problem.nest.rank > 2 || moves_few_bytes(problem);
     const std::uint32_t turns = shares && !is_small(problem) ? 2 : 1;
-    const std::size_t other = candidates.size();
+    const std::size_t fallback = candidates.size();
     const bool has_image = add({.turns = turns}, !tiny);
-    if (other < candidates.size() && !tiny) candidates[other].usual = Usual::otherwise;
+    if (fallback < candidates.size() && !tiny) candidates[fallback].default_choice = DefaultChoice::fallback;
     if (has_image) {
-      // The model's constants were not fitted to images: it may not take the smallest tiles by itself.
+      // The cost model was not fitted to images: the smallest tiles are no common kernels.
       for (const BlockTuning& sides : wide_tunings) {
         add({sides.destination_run, sides.source_run},
             !tiny && std::min(sides.destination_run, sides.source_run) >= least_common_side);
@@ -168,12 +171,12 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
           (source.access == Access::image ? elements : at_once) * size_of(source.element_type());
     }
     if (nest.rank == 0) return footprint;
-    footprint.before = facts.staggered != 0 ? facts.chunk - 1 : 0;
+    footprint.stagger = facts.staggered != 0 ? facts.chunk - 1 : 0;
     footprint.store_bytes = facts.staggered != 0 ? facts.alignment : 0;
     const std::uint64_t row = nest.shape[nest.rank - 1];
     const double rows = static_cast<double>(nest.elements()) / static_cast<double>(row);
     const double chunks =
-        rows * parts_of_extent(row + footprint.before, facts.box[nest.rank - 1], facts.chunk);
+        rows * parts_of_extent(row + footprint.stagger, facts.box[nest.rank - 1], facts.chunk);
     const auto tiles = static_cast<double>(tiles_of(footprint, nest));
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       const SourceFacts& source = facts.source[i];
@@ -192,12 +195,12 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
       if (source.access != Access::image) continue;
       const auto lines = static_cast<double>(elements_of(source.lines, facts.rank));
       const double units = static_cast<double>(elements * size_of(source.element_type())) / image_unit_bytes;
-      footprint.instructions += of_image_unit * tiles * (lines + units);
+      footprint.instructions += per_image_unit * tiles * (lines + units);
     }
-    footprint.instructions += (facts.has_image() ? of_image_chunk : instructions_of_chunk) * chunks;
-    // Elements of a chunk that a row's end cuts go one by one, while the warp's other lanes wait.
-    const double ends = 2.0 * warp_lanes * rows / chunks;  // that a warp meets
-    if (facts.whole == 0) footprint.instructions += of_end * std::min(ends, 1.0) * chunks * facts.chunk;
+    footprint.instructions += (facts.has_image() ? per_image_chunk : instructions_of_chunk) * chunks;
+    // A chunk that a row's end cuts is stored element by element, while the warp's other lanes wait.
+    const double ends = 2.0 * warp_lanes * rows / chunks;  // row ends in the chunks of a warp
+    if (facts.whole == 0) footprint.instructions += per_end * std::min(ends, 1.0) * chunks * facts.chunk;
     return footprint;
   }
 
@@ -205,12 +208,13 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     const auto facts = with_tile<GeneralFacts>(candidate);
     if (facts.padded != 0) return "A part of the destination is filled, the rest comes from the source.";
     if (facts.computes != 0) {
-      return facts.has_image()
-                 ? "An expression is computed on the way; a source that runs along another dimension goes "
-                   "through an image in shared memory."
-                 : "An expression is computed on the way, on vectors of every source.";
+      return facts.has_image() ? "An expression is computed on the way; a source that is contiguous in "
+                                 "another dimension goes "
+                                 "through an image in shared memory."
+                               : "An expression is computed on the way, on vectors of every source.";
     }
-    if (facts.has_image()) return "The source runs along another dimension, in lines too short for blocks.";
+    if (facts.has_image())
+      return "The source is contiguous in another dimension, with lines too short for blocks.";
     return "Strides or alignment keep vectors from being stored as they are loaded.";
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
@@ -249,9 +253,9 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
     out += "template <u32 i>\nstruct Source;\n";
     for (std::uint32_t i = 0; i < facts.sources; ++i) {
       out += source_facts(facts, i);
-      const ElementType of_source = facts.source[i].element_type();
-      parts.elements.push_back(of_source);
-      parts.inputs.push_back(of_source);
+      const ElementType type = facts.source[i].element_type();
+      parts.elements.push_back(type);
+      parts.inputs.push_back(type);
     }
     out += all_sources_fact(facts.sources);
     return parts;

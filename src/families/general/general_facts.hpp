@@ -8,12 +8,12 @@
 
 TMAJIT_BEGIN
 
-/// How the threads of a `general` kernel come by the elements of a source (templates/kernels/general.cu).
+/// How a thread of a `general` kernel loads a chunk of a source (templates/kernels/general.cu).
 enum class Access : std::uint32_t {
-  run,       ///< they are next to each other, or a small step apart: whole words, from which they are picked
-  repeat,    ///< they are all the same one
-  elements,  ///< each by itself
-  image,     ///< other threads bring them: whole lines of the source's memory go to shared memory first
+  run,       ///< elements are contiguous or have a small stride: loads whole words, and extracts the elements
+  repeat,    ///< all elements are the same one
+  elements,  ///< loads each element separately
+  image,     ///< reads shared memory, to which the CTA's threads first copy whole lines of the source
 };
 [[nodiscard]] std::string_view name(Access) noexcept;
 
@@ -21,25 +21,25 @@ enum class Access : std::uint32_t {
 struct SourceFacts {
   std::uint32_t type = 0;  ///< an ElementType
   Access access = Access::elements;
-  std::int32_t stride = 0;      ///< run: elements from one to the next along the row
-  std::uint32_t alignment = 1;  ///< bytes; run: of every load but those along the row: 1, 4, 8 or a chunk
-  Flag interleaved = 0;         ///< run: what lies beside its elements may be the destination's
+  std::int32_t stride = 0;      ///< of a run: elements from one to the next along the row
+  std::uint32_t alignment = 1;  ///< alignment of loads in bytes; of a run's first: 1, 4, 8 or a whole chunk
+  Flag interleaved = 0;         ///< of a run: bytes next to its elements may be the destination's
   // For an image in shared memory:
-  std::uint32_t offset = 0;  ///< bytes
-  std::uint32_t run = 0;     ///< dimensions, from the last of `order`, that a line spans
-  std::uint32_t pitch = 0;   ///< bytes from line to line
-  std::uint32_t skew = 0;    ///< bytes after each chunk's lines along the row
-  Flag row_in_line = 0;
+  std::uint32_t offset = 0;   ///< byte offset of the image
+  std::uint32_t run = 0;      ///< number of dimensions that a line spans, the last ones of `order`
+  std::uint32_t pitch = 0;    ///< bytes from line to line
+  std::uint32_t skew = 0;     ///< bytes of padding after each chunk's lines along the row
+  Flag row_in_line = 0;       ///< a line spans the last dimension
   PerDimension order{};       ///< dimensions by the source's strides, the largest first
   PerDimension lines{};       ///< lines in each dimension; 1 in those that a line spans
-  PerDimension image_step{};  ///< bytes between indices; 0 where repeated
+  PerDimension image_step{};  ///< bytes of the image from one index to the next; 0 if repeated
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
 };
 
 /// The facts that a `general` kernel is specialised for.
 struct GeneralFacts : ChunkFacts {
-  std::uint32_t column = 0;  ///< the dimension in which the first source of an image is contiguous
+  std::uint32_t column = 0;  ///< dimension in which the first source with an image is contiguous
   std::uint32_t sources = 1;
   Flag padded = 0;
   std::array<SourceFacts, max_inputs> source{};
@@ -47,29 +47,30 @@ struct GeneralFacts : ChunkFacts {
   [[nodiscard]] bool has_image() const noexcept;
   /// Whether any source is read element by element.
   [[nodiscard]] bool reads_elements() const noexcept;
-  /// Whether any run is.
+  /// Whether any source is an interleaved run.
   [[nodiscard]] bool is_interleaved() const noexcept;
   /// Dynamic shared memory.
   [[nodiscard]] std::uint32_t shared_bytes() const noexcept;
 };
 
-/// Facts, and the nest as the kernel walks it: some dimensions are turned round.
+/// Facts, and the nest as the kernel walks it: some dimensions are reversed.
 struct GeneralKernel {
   GeneralFacts facts;
   CanonicalNest nest;
 };
 
-/// Tunable parameters: sides of the tile in bytes where there is an image, else threads and turns.
+/// Tunable parameters: sides of the tile in bytes if there is an image, else threads and turns.
 struct GeneralTuning {
   std::uint32_t destination_run = 256;
   std::uint32_t source_run = 256;
   std::uint32_t threads = 256;
   std::uint32_t turns = 1;
-  /// Where a source's memory runs along another dimension; else it is read by elements, a few a thread.
+  /// Whether sources that are contiguous in another dimension get an image. If not, threads load their
+  /// elements separately, a few each.
   bool images = true;
 };
 
-/// Always possible.
+/// Plans a kernel. Every problem has one with every tuning.
 [[nodiscard]] GeneralKernel plan_general(const Problem& problem, const GeneralTuning& tuning);
 
 TMAJIT_END

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::uint32_t image_vector_bytes = 16;
 constexpr std::uint32_t image_word_bytes = 4;
-constexpr std::uint32_t most_image_bytes = 96 * 1024;  // of images: two CTAs an SM
-constexpr std::uint64_t most_along = 8;                // chunks of a row of elements that are read one by one
-constexpr std::uint32_t most_images = 2;               // each makes the tile longer in its dimension
-constexpr std::int64_t longest_stride = 4;             // of a run whose words are all loaded
+constexpr std::uint32_t most_image_bytes = 96 * 1024;  // of all images: an SM still holds two CTAs
+constexpr std::uint64_t most_row_chunks = 8;           // of a tile whose elements are loaded separately
+constexpr std::uint32_t most_images = 2;               // each makes the tile longer in another dimension
+constexpr std::int64_t longest_stride = 4;             // of a run, in elements: all words of it are loaded
 
 class GeneralPlanner {
  public:
@@ -29,7 +29,7 @@ class GeneralPlanner {
     choose_box();
     std::uint32_t shared = 0;
     for (std::uint32_t i = 0; i < facts_.sources; ++i) {
-      if (facts_.source[i].access == Access::image) shared = lay_image(i, shared);
+      if (facts_.source[i].access == Access::image) shared = place_image(i, shared);
     }
     facts_.wide_offsets = has_wide_offsets(problem_, facts_.box, facts_.chunk) ? 1 : 0;
     if (problem_.reads().g) std::ranges::copy(nest_.backwards, facts_.backwards.begin());
@@ -47,33 +47,33 @@ class GeneralPlanner {
     SourceFacts& plan = facts_.source[i];
     const std::uint32_t operand = i + 1;
     const std::uint32_t bytes = problem_.element_bytes(operand);
-    // A single element is a run like any other.
-    const std::int64_t along = extent(row()) == 1 ? 1 : stride(operand, row());
+    // A row of a single element counts as contiguous.
+    const std::int64_t row_stride = extent(row()) == 1 ? 1 : stride(operand, row());
     plan.type = static_cast<std::uint32_t>(type_in_chunks(problem_, operand));
     plan.alignment = problem_.alignment(operand, row());
-    if (facts_.staggered != 0 || along < 0 || along > 1) {
+    if (facts_.staggered != 0 || row_stride < 0 || row_stride > 1) {
       plan.alignment = std::min(plan.alignment, bytes);
     }
     const bool interleaved = problem_.interleaved[operand];
     if (interleaved && follows_destination(operand)) plan.alignment = facts_.alignment;
     const std::uint32_t whole =
         std::min(std::max(facts_.chunk * bytes, image_word_bytes), image_vector_bytes);
-    // Vectors, words or elements: what lies between would make one more kernel, and little faster.
+    // A kernel for each further alignment would hardly be faster.
     plan.alignment = plan.alignment >= whole                      ? whole
                      : plan.alignment >= 8 && !is_small(problem_) ? 8U
                      : plan.alignment >= image_word_bytes         ? image_word_bytes
                      : interleaved                                ? bytes
                                                                   : 1;
     const auto longest = bytes < 4 && !interleaved ? longest_stride : 1;
-    if (along == 0) {
+    if (row_stride == 0) {
       plan.access = Access::repeat;
       plan.alignment = bytes;
-    } else if (std::abs(along) <= longest && facts_.chunk * bytes >= 4) {
+    } else if (std::abs(row_stride) <= longest && facts_.chunk * bytes >= 4) {
       plan.access = Access::run;
-      plan.stride = static_cast<std::int32_t>(along);
+      plan.stride = static_cast<std::int32_t>(row_stride);
       plan.interleaved = interleaved ? 1 : 0;
     } else if (!interleaved && facts_.padded == 0 && tuning_.images && images_ < most_images &&
-               runs_elsewhere(operand)) {
+               choose_image_dimension(operand)) {
       plan.access = Access::image;
       plan.alignment = bytes;
       ++images_;
@@ -83,8 +83,8 @@ class GeneralPlanner {
     }
   }
 
-  /// Whether every chunk begins as far from a multiple of 16 bytes in the source as in the destination, as
-  /// those of a map in place do.
+  /// Whether every chunk has the same address modulo 16 bytes in source and destination, as in a map in
+  /// place.
   [[nodiscard]] bool follows_destination(std::uint32_t operand) const {
     std::uint64_t differences = problem_.address[operand] - problem_.address[0];
     for (std::uint32_t d = 0; d < nest_.rank; ++d) {
@@ -94,17 +94,18 @@ class GeneralPlanner {
            problem_.element_bytes(operand) == problem_.element_bytes(0);
   }
 
-  /// Whether the source is contiguous in a dimension that is long enough to fetch lines of it.
-  bool runs_elsewhere(std::uint32_t operand) {
+  /// Chooses the dimension in which the source is contiguous for the lines of an image. Returns false if
+  /// there is none.
+  bool choose_image_dimension(std::uint32_t operand) {
     if (extent(row()) < 2) return false;
     for (std::uint32_t d = 0; d < row(); ++d) {
       if (std::abs(stride(operand, d)) == 1 && extent(d) > 1) {
         if (stride(operand, d) < 0) {
-          if (image_along_[d]) continue;  // another's lines would then run backwards
-          turn_round(d);
+          if (has_lines_[d]) continue;  // the lines of another image would then run backwards
+          reverse(d);
         }
-        image_along_[d] = true;
-        line_along_[operand - 1] = d;
+        has_lines_[d] = true;
+        line_dimension_[operand - 1] = d;
         if (images_ == 0) facts_.column = d;
         return true;
       }
@@ -112,9 +113,9 @@ class GeneralPlanner {
     return false;
   }
 
-  /// Walks a dimension from its other end, so that the source's line runs forwards. The destination may run
-  /// backwards in every dimension but the row.
-  void turn_round(std::uint32_t d) {
+  /// Reverses a dimension, so that the source's lines run forwards. The destination may run backwards in
+  /// every dimension but the last.
+  void reverse(std::uint32_t d) {
     for (std::uint32_t i = 0; i < nest_.operands; ++i) {
       auto& operand = nest_.operand[i];
       operand.offset += operand.strides[d] * static_cast<std::int64_t>(nest_.shape[d] - 1);
@@ -128,9 +129,10 @@ class GeneralPlanner {
   void choose_box() {
     if (images_ == 0) {
       facts_.turns = tuning_.turns;
-      // Elements that are read one by one share their sectors with neighbours along another dimension.
+      // If elements are loaded separately, their sectors hold neighbours along another dimension: rows are
+      // kept short, so that the tile extends along that dimension.
       choose_sides(facts_, problem_, std::uint64_t{tuning_.threads} * tuning_.turns,
-                   tuning_.images ? UINT64_MAX : most_along);
+                   tuning_.images ? UINT64_MAX : most_row_chunks);
       facts_.threads = chunk_threads(facts_, tuning_.threads);
       return;
     }
@@ -140,26 +142,25 @@ class GeneralPlanner {
     for (std::uint32_t i = 0; i < facts_.sources; ++i) {
       if (facts_.source[i].access == Access::image) lengthen_source(i);
     }
-    fill_up(wanted * (tuning_.source_run / facts_.element_bytes) / 2);
+    enlarge(wanted * (tuning_.source_run / facts_.element_bytes) / 2);
     facts_.turns = 1;
     facts_.threads = chunk_threads(facts_, tuning_.threads);
   }
 
-  /// Makes the tile larger along the dimensions before the row until it has so many elements or a little
-  /// fewer.
-  void fill_up(std::uint64_t elements) {
+  /// Enlarges the tile along the dimensions before the row until it has more than half of `elements`.
+  void enlarge(std::uint64_t elements) {
     for (std::uint32_t d = row(); d-- > 0 && elements_of(facts_.box, facts_.rank) * 2 <= elements;) {
       const std::uint64_t others = elements_of(facts_.box, facts_.rank) / facts_.box[d];
       facts_.box[d] = clamp_to(extent(d), std::max<std::uint64_t>(elements / others, facts_.box[d]));
     }
   }
 
-  /// Grows the tile along the source's memory, over as many dimensions as follow each other in it, until a
-  /// line has the bytes that the tuning asks for.
+  /// Grows the tile along the source's memory, over all dimensions that are contiguous there, until a line
+  /// has the bytes that the tuning asks for.
   void lengthen_source(std::uint32_t i) {
     SourceFacts& plan = facts_.source[i];
     const std::uint32_t operand = i + 1;
-    plan.order = farthest_first(nest_, operand, facts_.rank, line_along_[i]);
+    plan.order = farthest_first(nest_, operand, facts_.rank, line_dimension_[i]);
     const std::uint64_t wanted = std::max(tuning_.source_run / problem_.element_bytes(operand), 1U);
     std::uint64_t run = 1;
     std::int64_t expected = 1;
@@ -172,20 +173,20 @@ class GeneralPlanner {
                                                                     round_up(take, facts_.chunk)))
                                  : std::max(facts_.box[d], take);
       run *= facts_.box[d];
-      // The row is where tiles may begin before their origin: a line ends with it.
+      // A line ends with the row's dimension, in which staggered tiles begin before their origin.
       if (facts_.box[d] != extent(d) || run >= wanted || d == row()) break;
       expected *= static_cast<std::int64_t>(extent(d));
     }
   }
 
-  /// Where the lines of a source lie in shared memory; the offset of what comes after it.
-  std::uint32_t lay_image(std::uint32_t i, std::uint32_t offset) {
+  /// Places the image of a source at `offset` in shared memory. Returns the offset behind it.
+  std::uint32_t place_image(std::uint32_t i, std::uint32_t offset) {
     SourceFacts& plan = facts_.source[i];
     const std::uint32_t operand = i + 1;
     const std::uint32_t bytes = problem_.element_bytes(operand);
-    const std::uint32_t before = facts_.staggered != 0 ? facts_.chunk : 0;
+    const std::uint32_t stagger = facts_.staggered != 0 ? facts_.chunk : 0;
     for (std::uint32_t d = 0; d < facts_.rank; ++d) {
-      plan.lines[d] = stride(operand, d) == 0 ? 1 : facts_.box[d] + (d == row() ? before : 0);
+      plan.lines[d] = stride(operand, d) == 0 ? 1 : facts_.box[d] + (d == row() ? stagger : 0);
     }
     std::uint32_t line = bytes;
     for (std::uint32_t k = facts_.rank; k-- > facts_.rank - plan.run;) {
@@ -195,13 +196,14 @@ class GeneralPlanner {
       plan.lines[d] = 1;
       if (d == row()) plan.row_in_line = 1;
     }
-    // Lines are fetched by 16 bytes; one that begins within 16 ends within 16 more.
+    // Lines are copied in units of 16 bytes; an unaligned line takes one more.
     plan.pitch = static_cast<std::uint32_t>(round_up(line, image_vector_bytes)) + image_vector_bytes;
 
     plan.offset = offset;
     std::uint32_t step = plan.pitch;
     if (plan.lines[row()] > 1) {
-      // Chunks next to each other in a row are an odd number of 16 bytes apart: eight of them meet all banks.
+      // Neighbouring chunks of a row are an odd multiple of 16 bytes apart, so that eight of them use all
+      // banks.
       plan.skew = facts_.chunk * plan.pitch / image_vector_bytes % 2 == 0 ? image_vector_bytes : 0;
       plan.image_step[row()] = plan.pitch;
       step = plan.lines[row()] / facts_.chunk * (facts_.chunk * plan.pitch + plan.skew);
@@ -219,8 +221,8 @@ class GeneralPlanner {
   CanonicalNest nest_;
   GeneralFacts facts_;
   std::uint32_t images_ = 0;
-  std::array<std::uint32_t, max_operands - 1> line_along_{};  ///< dimension of the lines of each image
-  std::array<bool, max_view_rank> image_along_{};             ///< dimensions that lines of an image run along
+  std::array<std::uint32_t, max_operands - 1> line_dimension_{};  ///< dimension of the lines of each image
+  std::array<bool, max_view_rank> has_lines_{};  ///< dimensions that lines of an image run along
 };
 
 }  // namespace

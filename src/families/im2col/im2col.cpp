@@ -19,12 +19,12 @@ namespace {
 
 constexpr std::uint32_t pixel_box_alignment = 1024;        // of aligned_shared_memory()
 constexpr std::uint32_t most_shared_bytes = 132 * 1024;    // of any launch
-constexpr std::uint64_t most_im2col_numbers = 1ULL << 31;  // of what kernels count in 32 bits
-constexpr std::uint64_t vectors_of_cta = 8192;             // that threads move, about
+constexpr std::uint64_t most_im2col_numbers = 1ULL << 31;  // of all that kernels count in 31 bits
+constexpr std::uint64_t vectors_of_cta = 8192;             // if threads move vectors; approximate
 constexpr std::uint32_t thread_count = 256;
 constexpr std::uint32_t turns_in_flight = 4;  // vectors of a thread in flight
 
-/// The first is as good as any; the others are there to be measured.
+/// The first is as good as any; the others are candidates for measurements.
 constexpr WindowTuning window_tunings[] = {{16384, 4}, {16384, 6}, {32768, 3}, {32768, 4},
                                            {8192, 6},  {8192, 4},  {4096, 8}};
 
@@ -36,9 +36,9 @@ struct Im2colFacts {
 };
 
 struct Im2colChoice {
-  std::uint32_t windows = 0;    ///< windows of a CTA
-  std::uint32_t box_bytes = 0;  ///< wanted, and words of 8 bytes of a box's channels; 0 where threads move
-  std::uint32_t words = 0;
+  std::uint32_t windows = 0;       ///< windows of a CTA
+  std::uint32_t box_bytes = 0;     ///< wanted bytes of a box; 0: threads move
+  std::uint32_t words = 0;         ///< channels of a box, in words of 8 bytes; 0: threads move
   std::uint32_t stages = 0;        ///< boxes in flight; 0: threads move
   std::uint32_t vector_bytes = 0;  ///< bytes that a thread moves at a time
   static constexpr auto members() {
@@ -62,7 +62,7 @@ WindowTile tile_of(const Candidate& candidate, const Problem& problem) {
   return window_tile(problem, {choice.box_bytes, choice.stages});
 }
 
-/// The widest that every vector of channels is aligned to, in both tensors.
+/// Bytes of the widest vector such that all vectors of channels are aligned, in both tensors.
 std::uint32_t store_vector_bytes(const Problem& problem) {
   const WindowProblem& windows = *problem.windows();
   const std::uint32_t size = problem.element_bytes(0);
@@ -76,13 +76,13 @@ std::uint32_t store_vector_bytes(const Problem& problem) {
   return std::max(1U << std::countr_zero(bits), size);
 }
 
-/// Vectors of a window that threads move.
+/// The number of vectors of a window.
 std::uint64_t row_vectors(const Problem& problem, std::uint32_t vector) {
   const WindowProblem& windows = *problem.windows();
   return sat_mul(windows.taps(), windows.channels() * problem.element_bytes(0) / vector);
 }
 
-/// Windows of a CTA of threads.
+/// The number of windows of a CTA whose threads move vectors.
 std::uint64_t windows_of_cta(const Problem& problem, std::uint32_t vector) {
   const std::uint64_t most = std::max<std::uint64_t>(vectors_of_cta / row_vectors(problem, vector), 1);
   return std::min(most, problem.windows()->windows());
@@ -158,7 +158,7 @@ class Im2colFamily final : public Im2colBase {
                         .vector_bytes = vector},
                        problem.nest),
              candidates.size() == first);
-    candidates[first].usual = Usual::yes;
+    candidates[first].default_choice = DefaultChoice::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {

@@ -12,18 +12,18 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t window_word_bytes = 8;  // elements of the maps: the widest that the copy engine knows
-constexpr std::uint64_t window_ctas_per_sm = 4;  // between which the steps of few tiles are shared
+constexpr std::uint32_t window_word_bytes = 8;   // elements of the maps: the widest that exist
+constexpr std::uint64_t window_ctas_per_sm = 4;  // wanted CTAs: if tiles are fewer, CTAs share their steps
 
-/// The words of a pixel's channels, where they lie side by side in whole 16 bytes; else 0.
+/// The words of a pixel's channels, if these are contiguous and a multiple of 16 bytes; else 0.
 std::uint64_t channel_words(const TensorView& view, std::uint32_t element_bytes) {
   const std::uint32_t last = view.rank - 1;
   const std::uint64_t bytes = sat_mul(view.shape[last], element_bytes);
-  const bool side_by_side = view.shape[last] == 1 || view.strides[last] == 1;
-  return side_by_side && bytes % bulk_bytes == 0 ? bytes / window_word_bytes : 0;
+  const bool contiguous = view.shape[last] == 1 || view.strides[last] == 1;
+  return contiguous && bytes % bulk_bytes == 0 ? bytes / window_word_bytes : 0;
 }
 
-/// Returns the channels of the boxes that cut the channels into the fewest equal parts possible.
+/// The words of channels of a box: boxes cut the channels into as few equal parts as possible.
 std::uint64_t box_channels(std::uint64_t words, std::uint32_t box_bytes) {
   const std::uint64_t most = std::min<std::uint64_t>(max_box, box_bytes / window_word_bytes);
   return std::max<std::uint64_t>(round_up(ceil_div(words, ceil_div(words, most)), 2), 2);

@@ -17,26 +17,26 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t linear_threads = 256;
-constexpr std::uint32_t most_loaded = 32;           // elements of a thread at once, of all sources together
-constexpr std::uint32_t most_converted_bytes = 16;  // of one source at once: what a Pack holds
-constexpr double most_lines = 16;                   // of memory that a load of a warp meets
-/// Dividends of a params::Divider are less.
+constexpr std::uint32_t most_loaded = 32;           // elements that a thread loads at once, of all sources
+constexpr std::uint32_t most_converted_bytes = 16;  // of one operand, converted at once: the size of a Pack
+constexpr double most_lines = 16;                   // memory lines that a load of a warp touches
+/// Dividends of a params::Divider must be smaller.
 constexpr std::uint64_t most_elements = std::uint64_t{1} << 31;
 
-/// Tunable parameters: bytes of a word of the destination, and how many a thread takes. The first that
-/// fits is within 0.5 % of the best in the mean; the others are there to be measured.
+/// Tunable parameters: bytes of a word of the destination, and words of a thread. The first tuning that fits
+/// is within 0.5 % of the best on average; the others are candidates for measurements.
 struct LinearTuning {
   std::uint32_t word_bytes;
   std::uint32_t turns;
 };
 constexpr LinearTuning linear_tunings[] = {{16, 2}, {8, 2}, {4, 4}, {16, 1}, {8, 4}, {4, 2}, {8, 1}};
 
-/// Whether the destination's elements follow each other in memory, and those of the sources that belong side
-/// by side there share lines of memory.
-bool takes_lines(const Problem& problem) noexcept {
+/// Whether the destination is contiguous, and a warp that walks along it touches few memory lines of a
+/// source.
+bool is_supported(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || !is_elementwise(problem)) return false;
-  // Vectors of whole rows have kernels of their own.
+  // Rows of whole vectors have families of their own.
   const std::uint64_t row_bytes = nest.shape[nest.rank - 1] * problem.element_bytes(0);
   if (layout_of(problem) == Layout::rows && row_bytes % 16 == 0) return false;
   std::int64_t expected = 1;
@@ -47,12 +47,12 @@ bool takes_lines(const Problem& problem) noexcept {
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     if (lines_along(problem, i, 1) > most_lines) return false;
   }
-  // The last CTA numbers elements beyond the end, too.
+  // The last CTA also computes numbers of elements beyond the end.
   return nest.elements() < most_elements - (std::uint64_t{1} << 20);
 }
 
-/// Whether an element of any source lies further from its first than 32 bits of elements tell.
-bool reaches_far(const CanonicalNest& nest) noexcept {
+/// Whether a source's offsets, in elements, need more than 32 bits.
+bool needs_wide_offsets(const CanonicalNest& nest) noexcept {
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     std::uint64_t reach = 0;
     for (std::uint32_t d = 0; d < nest.rank; ++d)
@@ -68,16 +68,16 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   LinearFacts facts{.type = static_cast<std::uint32_t>(type_in_chunks(problem, 0)),
                     .rank = nest.rank,
                     .turns = tuning.turns,
-                    .wide_offsets = reaches_far(nest) ? 1U : 0U,
+                    .wide_offsets = needs_wide_offsets(nest) ? 1U : 0U,
                     .computes = problem.expression().empty() ? 0U : 1U,
                     .padded = nest.windowed ? 1U : 0U,
                     .sources = problem.sources()};
-  facts.in_word = tuning.word_bytes / facts.element_bytes();
+  facts.word_elements = tuning.word_bytes / facts.element_bytes();
   const std::uint64_t row = nest.shape[nest.rank - 1];
-  const bool begins_with_word = facts.in_word != 0 && problem.address[0] % tuning.word_bytes == 0;
-  facts.short_rows = nest.rank > 1 && row < facts.in_word ? 1 : 0;
-  const bool whole = begins_with_word && row % std::max(facts.in_word, 1U) == 0;
-  facts.wraps = nest.rank > 1 && facts.short_rows == 0 && facts.in_word > 1 && !whole ? 1 : 0;
+  const bool begins_with_word = facts.word_elements != 0 && problem.address[0] % tuning.word_bytes == 0;
+  facts.short_rows = nest.rank > 1 && row < facts.word_elements ? 1 : 0;
+  const bool whole = begins_with_word && row % std::max(facts.word_elements, 1U) == 0;
+  facts.wraps = nest.rank > 1 && facts.short_rows == 0 && facts.word_elements > 1 && !whole ? 1 : 0;
   for (std::uint32_t s = 0; s < facts.sources; ++s) {
     // The padding of a source has the destination's type.
     facts.source[s] =
@@ -86,13 +86,14 @@ LinearFacts facts_of_tuning(const Problem& problem, const LinearTuning& tuning) 
   return facts;
 }
 
-/// Whether there is such a kernel: a word holds an element, and the destination a word; a thread does not
-/// load too much at once, and no more of one source than is converted at once.
+/// Whether such a kernel is possible: a word holds at least one element, the destination at least one word,
+/// and what a thread loads and converts at once is within the limits.
 bool fits(const Problem& problem, const LinearFacts& facts) noexcept {
-  if (facts.in_word == 0 || problem.nest.elements() < facts.in_word) return false;
-  if (facts.in_word * facts.turns * facts.sources > most_loaded) return false;
+  if (facts.word_elements == 0 || problem.nest.elements() < facts.word_elements) return false;
+  if (facts.word_elements * facts.turns * facts.sources > most_loaded) return false;
   for (std::uint32_t i = 0; i < problem.nest.operands; ++i) {
-    if (facts.computes != 0 && facts.in_word * problem.element_bytes(i) > most_converted_bytes) return false;
+    if (facts.computes != 0 && facts.word_elements * problem.element_bytes(i) > most_converted_bytes)
+      return false;
   }
   return true;
 }
@@ -111,7 +112,7 @@ void fill_line(Line& line, const Problem& problem) {
   line.elements = static_cast<std::uint32_t>(nest.elements());
 }
 
-/// Adds the parameter of a launch: a Line, or what begins with one.
+/// Adds the parameter of a launch: a Line, or a struct that begins with one.
 template <std::uint32_t rank, std::uint32_t sources, class Line>
 void add_line(ParameterBlock& parameters, ParameterType type, const Line& line) {
   using Beginning = params::Line<rank, sources>;
@@ -163,16 +164,17 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
                      .most_inputs = max_inputs}) {}
 
   void add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const override {
-    if (!takes_lines(problem)) return;
-    // Along rows without gaps `general` is as fast, and there are few kernels of it.
+    if (!is_supported(problem)) return;
+    // For rows without gaps `general` is as fast, and many problems share its kernels.
     const bool few = !is_small(problem) || (layout_of(problem) == Layout::any && !is_tiny(problem));
     bool common = few && (problem.nest.rank > 1 || repeats_row(problem));
     for (const LinearTuning& tuning : linear_tunings) {
       const LinearFacts facts = facts_of_tuning(problem, tuning);
       if (!fits(problem, facts)) continue;
-      const LinearChoice choice{.word_bytes = facts.in_word * facts.element_bytes(), .words = facts.turns};
+      const LinearChoice choice{.word_bytes = facts.word_elements * facts.element_bytes(),
+                                .words = facts.turns};
       add_once(candidates, candidate(facts, choice, problem.nest), common);
-      // Pads and maps of any extents share few kernels.
+      // For pads and maps only the first tuning that fits is common, so that problems share few kernels.
       if (problem.nest.windowed || facts.computes != 0) common = false;
     }
   }
@@ -180,41 +182,41 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
     const CanonicalNest& nest = candidate.nest;
-    const std::uint32_t of_cta = linear_threads * facts.turns * facts.in_word;
-    Footprint footprint{.threads = linear_threads,
-                        .tiles = ceil_div(nest.elements() + facts.in_word - 1, std::uint64_t{of_cta}),
-                        .registers = 32,
-                        .store_bytes = facts.in_word * facts.element_bytes()};
-    std::uint64_t left = of_cta;
+    const std::uint32_t cta_elements = linear_threads * facts.turns * facts.word_elements;
+    Footprint footprint{
+        .threads = linear_threads,
+        .tiles = ceil_div(nest.elements() + facts.word_elements - 1, std::uint64_t{cta_elements}),
+        .registers = 32,
+        .store_bytes = facts.word_elements * facts.element_bytes()};
+    std::uint64_t remaining = cta_elements;
     for (std::uint32_t d = nest.rank; d-- > 0;) {
-      footprint.box[d] = static_cast<std::uint32_t>(std::min(nest.shape[d], left));
-      left = ceil_div(left, std::max<std::uint64_t>(nest.shape[d], 1));
+      footprint.box[d] = static_cast<std::uint32_t>(std::min(nest.shape[d], remaining));
+      remaining = ceil_div(remaining, std::max<std::uint64_t>(nest.shape[d], 1));
     }
     const auto elements = static_cast<double>(nest.elements());
-    const double words = elements / facts.in_word;
+    const double words = elements / facts.word_elements;
     // Instructions of a thread, fitted to measurements (docs/model.md).
-    constexpr double of_digit = 3.08;  // of a word's number, or of that of one of its elements, by a division
-    constexpr double of_place = 3.7;   // of an element whose word may have elements of two rows
+    constexpr double per_division = 3.08;  // that splits the number of a word or an element into indices
+    constexpr double per_element = 3.7;    // of a word that may have elements of two rows
     const double divided = facts.short_rows != 0 ? elements : facts.wraps != 0 ? 2 * words : words;
     const double computed = facts.computes != 0 || facts.padded != 0 ? elements : 0;
-    footprint.instructions = of_digit * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
+    footprint.instructions = per_division * divided * (facts.rank - 1) * (1 + facts.sources) / 2 +
                              instructions_of_element * (elements * facts.sources + computed);
     if (facts.wraps != 0 || facts.short_rows != 0)
-      footprint.instructions += of_place * elements * facts.sources;
+      footprint.instructions += per_element * elements * facts.sources;
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
-      footprint.lines += elements * lines_along(problem, i, facts.in_word);
+      footprint.lines += elements * lines_along(problem, i, facts.word_elements);
     for (std::uint32_t i = 1; i <= facts.sources; ++i)
-      footprint.bytes_in_flight += std::uint64_t{of_cta} * problem.element_bytes(i);
+      footprint.bytes_in_flight += std::uint64_t{cta_elements} * problem.element_bytes(i);
     return footprint;
   }
 
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const auto facts = facts_of<LinearFacts>(candidate);
     return fmt::format(
-        "The destination's elements follow each other in memory: threads go along it by words of {} bytes, "
-        "and "
-        "load their elements wherever the sources have them.",
-        facts.in_word * facts.element_bytes());
+        "The destination is contiguous: threads store words of {} bytes along its memory, and load the "
+        "elements of a word separately.",
+        facts.word_elements * facts.element_bytes());
   }
 
   void bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
@@ -248,7 +250,7 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
     parts.set("computes", facts.computes != 0);
     parts.set("wraps", facts.wraps != 0);
     parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
-                  number_fact("in_word", facts.in_word, "elements of a word") +
+                  number_fact("in_word", facts.word_elements, "elements of a word") +
                   number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);
     parts.facts += fmt::format("using Plan = {};\n",
                                facts.padded != 0 ? "params::PaddedLine<rank>"

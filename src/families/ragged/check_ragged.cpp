@@ -19,7 +19,7 @@ std::span<const std::uint64_t> extents(const TensorView& view) {
   return std::span(view.shape).first(std::min(view.rank, max_view_rank));
 }
 
-/// Checks the rules of one tensor alone, and of it with the first destination.
+/// Checks one tensor by itself, and against the first destination.
 void check_one(const Tensor& tensor, const Tensor& first, const std::function<std::string()>& name,
                Violations& violations) {
   const std::size_t before = violations.count();

@@ -8,8 +8,8 @@
 
 TMAJIT_BEGIN
 
-/// The rules of a batch of copies, of as many sources as destinations; each violation names which tensor of
-/// the lists it is about.
+/// Checks the rules of a batch of copies, which has a source for each destination. Each violation names its
+/// tensor by its index in the list.
 void check_ragged(std::span<const Tensor> destinations, std::span<const Tensor> sources,
                   Violations& violations);
 

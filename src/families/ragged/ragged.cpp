@@ -21,7 +21,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The tilings that a planner chooses from, the usual one first.
+/// The tilings that a planner chooses from, the default first.
 constexpr RaggedTiling tilings[] = {
     {},
     {.tile_bytes = 4 * 1024, .stages = 4, .ctas_per_sm = 8},
@@ -29,17 +29,17 @@ constexpr RaggedTiling tilings[] = {
     {.tile_bytes = 16 * 1024, .stages = 4, .ctas_per_sm = 3},
     {.tile_bytes = 32 * 1024, .stages = 3, .ctas_per_sm = 2},
 };
-/// Waits for memory that the changes of tensor maps cost an SM for each tensor: 16,384 tensors of two tiles
+/// Waits for memory that modifying the tensor maps costs an SM for each tensor: 16,384 tensors of two tiles
 /// took 398 us on an H200.
-constexpr double waits_of_tensor = 6.7;
-/// Elements that a CTA's threads load at once where they move a tensor.
+constexpr double waits_per_tensor = 6.7;
+/// Elements that a CTA's threads load at once if they move a tensor.
 constexpr double elements_at_once = 32 * 4;
 constexpr auto why_text =
     "All tensors of the batch are moved by one grid: each CTA takes as many tiles, and changes its tensor "
     "maps where it "
     "comes to another tensor.";
 
-/// The facts that a `ragged` kernel is specialised for.
+/// The facts that a `ragged` kernel is specialised for: members of RaggedLayout.
 struct RaggedFacts {
   std::uint32_t rank = 1;
   std::uint32_t element_bytes = 1;
@@ -70,7 +70,7 @@ const RaggedLayout& ragged_layout_of(const Candidate& candidate) {
   return RaggedBase::data(candidate).layout;
 }
 
-/// CTAs of the grid, which stay.
+/// CTAs of the persistent grid.
 std::uint64_t ctas_of(const RaggedLayout& layout, const Problem& problem) {
   return std::clamp<std::uint64_t>(layout.tiles, 1, std::uint64_t{problem.sm_count} * layout.ctas_per_sm);
 }
@@ -102,20 +102,20 @@ class Ragged final : public RaggedBase {
       const RaggedFacts facts = facts_of_layout(layout);
       Candidate added = candidate(facts, choice, nest, std::move(layout));
       // No other tiling is measured yet: tune() finds where one is faster.
-      const bool usual = candidates.empty();
-      if (usual) added.usual = Usual::yes;
-      add_once(candidates, std::move(added), usual);
+      const bool is_default = candidates.empty();
+      if (is_default) added.default_choice = DefaultChoice::yes;
+      add_once(candidates, std::move(added), is_default);
     }
   }
 
-  /// Its problems are batches, of which a planner knows nothing: plan_ragged().
+  /// Adds none: problems of moves are no batches. plan_ragged() calls add() instead.
   void add_candidates(const Problem& /*problem*/, std::vector<Candidate>& /*candidates*/) const override {}
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const RaggedLayout& layout = ragged_layout_of(candidate);
     const std::uint64_t ctas = ctas_of(layout, problem);
-    const double of_sm = static_cast<double>(layout.count) / problem.sm_count;
-    return {.box = {layout.tile[layout.rank - 1]},  // what lies in one piece
+    const double sm_tensors = static_cast<double>(layout.count) / problem.sm_count;
+    return {.box = {layout.tile[layout.rank - 1]},  // contiguous elements
             .threads = 32,
             .tiles = std::max(layout.tiles, 1U),
             .stages = layout.stages,
@@ -123,7 +123,7 @@ class Ragged final : public RaggedBase {
             .dynamic_shared_bytes = layout.shared_bytes(),
             .bytes_in_flight = std::uint64_t{layout.stages} * layout.stage_bytes(),
             .by_engine = true,
-            .waits = waits_of_tensor * of_sm +
+            .waits = waits_per_tensor * sm_tensors +
                      static_cast<double>(layout.by_threads) / (static_cast<double>(ctas) * elements_at_once)};
   }
 
@@ -224,7 +224,7 @@ RaggedBatch ragged_batch(std::span<const Tensor> destinations, std::span<const T
   check_ragged(destinations, sources, violations);
   if (violations.count() > 0) throw SpecError(violations.take());
   const RaggedPairs pairs = ragged_pairs(destinations, sources);
-  // As the rest of the library sees it: so many elements, from the table to the table.
+  // To the rest of the library a batch is a dense copy of all its elements, with the table as both operands.
   RaggedBatch batch{.problem = {.sm_count = chip.sm_count}};
   CanonicalNest& nest = batch.problem.nest;
   nest.rank = 1;

@@ -10,17 +10,17 @@
 
 TMAJIT_BEGIN
 
-/// A batch of copies as a planner sees it: as many elements as all tensors have, and the kernels that could
-/// move them, the usual one first.
+/// A batch of copies as planners see it: a problem with as many elements as all tensors together, and the
+/// candidates for it, the default first.
 struct RaggedBatch {
   Problem problem;
   std::vector<Candidate> candidates = {};
 };
 
-/// Throws what plan_ragged() throws.
+/// Throws the errors of plan_ragged().
 [[nodiscard]] RaggedBatch ragged_batch(std::span<const Tensor> destinations, std::span<const Tensor> sources,
                                        DevicePtr table, const Chip& chip);
-/// The table that the kernel of such a candidate reads (RaggedPlan::table).
+/// The table that a candidate's kernel reads (RaggedPlan::table).
 [[nodiscard]] const std::vector<std::byte>& ragged_table(const Candidate& candidate);
 
 TMAJIT_END

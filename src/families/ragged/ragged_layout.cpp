@@ -16,10 +16,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t shared_unit = 128;  // what boxes and maps in shared memory are aligned to
-constexpr std::uint32_t base_slack = 1024;  // by which a kernel may move up what it has of shared memory
+constexpr std::uint32_t shared_unit = 128;  // alignment of boxes and tensor maps in shared memory
+constexpr std::uint32_t base_slack = 1024;  // for aligning the base of shared memory
 
-/// The longest row, and in each other dimension as many as make a tile.
+/// Chooses a tile of about `tile_bytes`: the longest row, as far as a box holds it, then further dimensions.
 void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs, std::uint64_t tile_bytes) {
   const std::uint32_t inner = layout.rank - 1;
   const std::uint64_t size = layout.element_bytes;
@@ -30,23 +30,23 @@ void choose_tile(RaggedLayout& layout, const RaggedPairs& pairs, std::uint64_t t
   const std::uint64_t chunk = bulk_bytes / size;
   const std::uint64_t row = std::clamp<std::uint64_t>(round_up(longest[inner], chunk), chunk, max_box);
   layout.part_columns = static_cast<std::uint32_t>(row);
-  std::uint64_t more = std::max<std::uint64_t>(tile_bytes / (row * size), 1);
+  std::uint64_t remaining = std::max<std::uint64_t>(tile_bytes / (row * size), 1);
   std::uint64_t parts = 1;
   // With one dimension, a tile is several boxes.
   if (layout.rank == 1 && row == max_box) {
-    parts = std::min(more, ceil_div(longest[0], row));
-    more /= parts;
+    parts = std::min(remaining, ceil_div(longest[0], row));
+    remaining /= parts;
   }
   layout.tile[inner] = static_cast<std::uint32_t>(row * parts);
   for (std::uint32_t d = inner; d-- > 0;) {
     const std::uint64_t side =
-        std::clamp<std::uint64_t>(std::min<std::uint64_t>(longest[d], more), 1, max_box);
+        std::clamp<std::uint64_t>(std::min<std::uint64_t>(longest[d], remaining), 1, max_box);
     layout.tile[d] = static_cast<std::uint32_t>(side);
-    more = std::max<std::uint64_t>(more / side, 1);
+    remaining = std::max<std::uint64_t>(remaining / side, 1);
   }
 }
 
-/// Whether a tensor map describes one side, as its rows of 16 bytes and their distances go.
+/// Whether a tensor map can describe one side, judging by its address, extents and strides.
 bool is_mapped(const RaggedPair& pair, const RaggedPair::Side& side, std::uint32_t rank, std::uint64_t size) {
   if (side.address % bulk_bytes != 0) return false;
   for (std::uint32_t d = 0; d < rank; ++d) {
@@ -61,7 +61,7 @@ bool is_mapped(const RaggedPair& pair, const RaggedPair::Side& side, std::uint32
   return true;
 }
 
-/// Bytes from one index to the next; of one that is never walked what a map may have.
+/// Bytes from one index to the next; for an extent of 1, any legal stride of a tensor map.
 std::uint64_t step_of(const RaggedPair& pair, const RaggedPair::Side& side, std::uint32_t d,
                       std::uint64_t size) {
   return pair.extent[d] == 1 ? bulk_bytes : static_cast<std::uint64_t>(side.stride[d]) * size;
@@ -75,7 +75,7 @@ void write_table(RaggedLayout& layout, const RaggedPairs& pairs) {
   layout.first_offset = pairs.pairs.size() * sizeof(Entry);
   layout.table.resize(layout.first_offset + (pairs.pairs.size() + 1) * sizeof(std::uint32_t));
   std::uint64_t tiles = 0;
-  const auto put_first = [&](std::size_t number) {
+  const auto write_first = [&](std::size_t number) {
     if (tiles > std::numeric_limits<std::int32_t>::max()) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("{} tiles or more in one batch; at most 2^31 - 1 are possible. "
@@ -90,14 +90,14 @@ void write_table(RaggedLayout& layout, const RaggedPairs& pairs) {
     Entry entry{};
     entry.destination = pair.destination.address;
     entry.source = pair.source.address;
-    std::uint64_t own = 1;
+    std::uint64_t tensor_tiles = 1;
     std::uint64_t elements = 1;
     for (std::uint32_t d = 0; d < rank; ++d) {
       entry.destination_step[d] = step_of(pair, pair.destination, d, size);
       entry.source_step[d] = step_of(pair, pair.source, d, size);
       entry.extent[d] = static_cast<std::uint32_t>(pair.extent[d]);
       entry.tiles[d] = static_cast<std::uint32_t>(ceil_div(pair.extent[d], layout.tile[d]));
-      own = sat_mul(own, entry.tiles[d]);
+      tensor_tiles = sat_mul(tensor_tiles, entry.tiles[d]);
       elements = sat_mul(elements, pair.extent[d]);
     }
     const bool mapped =
@@ -105,13 +105,13 @@ void write_table(RaggedLayout& layout, const RaggedPairs& pairs) {
     entry.by_engine = mapped ? 1 : 0;
     layout.elements = layout.elements || !mapped;
     layout.row_tails = layout.row_tails || (mapped && pair.extent[rank - 1] % chunk != 0);
-    put_first(n);
+    write_first(n);
     std::memcpy(layout.table.data() + n * sizeof entry, &entry, sizeof entry);
-    tiles = sat_add(tiles, own);
+    tiles = sat_add(tiles, tensor_tiles);
     layout.moved = sat_add(layout.moved, elements);
     if (!mapped) layout.by_threads = sat_add(layout.by_threads, elements);
   }
-  put_first(pairs.pairs.size());
+  write_first(pairs.pairs.size());
   layout.tiles = static_cast<std::uint32_t>(tiles);
   layout.count = static_cast<std::uint32_t>(pairs.pairs.size());
 }

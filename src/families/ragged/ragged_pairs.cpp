@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t widest_element = 8;
 
-/// Calls f(side) for both sides of each pair; whether it is true of all.
+/// Whether f(pair, side) is true for both sides of each pair.
 template <class F>
 bool all_sides(const RaggedPairs& batch, F&& f) {
   return std::ranges::all_of(
@@ -44,7 +44,8 @@ void drop_single_dimensions(RaggedPairs& batch) {
   }
 }
 
-/// The dimension in which most tensors are contiguous goes last; of several the last.
+/// Moves the dimension in which most tensors are contiguous to the end; if there are several, the last of
+/// them.
 void put_contiguous_last(RaggedPairs& batch) {
   std::ptrdiff_t most = -1;
   std::uint32_t chosen = 0;
@@ -59,15 +60,15 @@ void put_contiguous_last(RaggedPairs& batch) {
   if (batch.rank > 0) move_dimension(batch, chosen, batch.rank - 1);
 }
 
-/// Makes dimensions d and d + 1 one wherever all tensors walk them as one.
+/// Merges neighbouring dimensions that all tensors walk like one.
 void merge_dimensions(RaggedPairs& batch) {
   for (std::uint32_t d = batch.rank; d-- > 1;) {
     const std::uint32_t outer = d - 1;
-    const bool one = all_sides(batch, [&](const RaggedPair& pair, const RaggedPair::Side& side) {
+    const bool merges = all_sides(batch, [&](const RaggedPair& pair, const RaggedPair::Side& side) {
       return pair.extent[outer] == 1 || pair.extent[d] == 1 ||
              side.stride[outer] == side.stride[d] * static_cast<std::int64_t>(pair.extent[d]);
     });
-    if (!one) continue;
+    if (!merges) continue;
     for (RaggedPair& pair : batch.pairs) {
       for (RaggedPair::Side* side : {&pair.destination, &pair.source}) {
         if (pair.extent[d] == 1) side->stride[d] = side->stride[outer];
@@ -81,7 +82,7 @@ void merge_dimensions(RaggedPairs& batch) {
   }
 }
 
-/// Elements twice as large, as long as all rows of all tensors are whole ones.
+/// Doubles the element size while all rows of all tensors consist of whole elements.
 void widen(RaggedPairs& batch) {
   if (batch.rank == 0 || batch.pairs.empty()) return;
   const std::uint32_t last = batch.rank - 1;
@@ -134,8 +135,8 @@ RaggedPairs ragged_pairs(std::span<const Tensor> destinations, std::span<const T
   if (batch.rank > max_map_rank) {
     throw Error(
         ErrorCode::unsupported,
-        fmt::format("a batch of {} dimensions, after all that lie one behind the other in every tensor have "
-                    "become one; at most {} are possible. Copy the tensors one by one.",
+        fmt::format("a batch of {} dimensions, after merging those that every tensor walks like one; at most "
+                    "{} are possible. Copy the tensors one by one.",
                     batch.rank, max_map_rank));
   }
   for (const RaggedPair& pair : batch.pairs) {

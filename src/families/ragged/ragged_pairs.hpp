@@ -10,28 +10,28 @@
 
 TMAJIT_BEGIN
 
-/// A destination and its source, as a kernel walks them.
+/// A destination and its source, with the extents that they share.
 struct RaggedPair {
   struct Side {
     DevicePtr address = 0;                             ///< address of the element with all indices 0
-    std::array<std::int64_t, max_view_rank> stride{};  ///< elements
+    std::array<std::int64_t, max_view_rank> stride{};  ///< in elements
   };
   Side destination;
   Side source;
   std::array<std::uint64_t, max_view_rank> extent{};
 };
 
-/// Those of a batch that are not empty, all with the same dimensions.
+/// The pairs of a batch that are not empty. All have the same rank.
 struct RaggedPairs {
   std::uint32_t rank = 1;  ///< 1 to 5
   std::uint32_t element_bytes = 1;
   std::vector<RaggedPair> pairs = {};
 };
 
-/// A batch in as few dimensions and as wide elements as all of it allows: dimensions of one index go, that
-/// which is contiguous in most tensors comes last, neighbours that lie one behind the other in every tensor
-/// become one, and elements that always travel together become one of up to 8 bytes. Throws
-/// Error{unsupported} for more than five dimensions then, or for 2^32 elements along one.
+/// A batch in as few dimensions and as wide elements as all its tensors allow. Dimensions of extent 1 are
+/// dropped, and the dimension that is contiguous in most tensors comes last. Neighbouring dimensions that
+/// every tensor walks like one are merged. Elements are widened to up to 8 bytes. Throws Error{unsupported}
+/// if more than five dimensions remain, or if one has 2^32 elements or more.
 [[nodiscard]] RaggedPairs ragged_pairs(std::span<const Tensor> destinations, std::span<const Tensor> sources);
 
 TMAJIT_END

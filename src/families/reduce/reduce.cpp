@@ -16,22 +16,22 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Dimensions of what is reduced whose indices a kernel works out without a loop.
+/// Up to this many reduced dimensions, a kernel computes their indices without a loop.
 constexpr std::size_t most_unrolled = 3;
 
 // Fitted to 930 candidates of 21 random sums of f32 (seed 20261231) on one H100.
-constexpr double instructions_of_item = 25.3;
-constexpr double instructions_of_digit = 11.6;  // to find an item's place in each dimension but the first
-constexpr double loads_of_wait = 1.78;          // that a wait for parts takes as long as: a fence is one, too
+constexpr double instructions_per_item = 25.3;
+constexpr double instructions_per_digit = 11.6;  // for the index of an item in each dimension but the first
+constexpr double loads_per_wait = 1.78;          // one of waits_of_parts() takes as long as this many loads
 
-/// Facts that a `reduce` kernel is specialised for.
+/// The facts that a `reduce` kernel is specialised for. ReductionWalk describes most of them.
 struct ReduceFacts {
   std::uint32_t op = 0;    ///< a ReductionOp
   std::uint32_t type = 0;  ///< type of the destination, an ElementType
   std::uint32_t vector = 1;
   std::uint32_t turns = 1;
   Flag columns = 0;
-  std::uint32_t reduced_digits = 0;  ///< 0: more than `most_unrolled`, which the launch counts
+  std::uint32_t reduced_digits = 0;  ///< reduced dimensions; 0: more than `most_unrolled`, in a parameter
   Flag wide = 0;
   Flag staggered = 0;
   Flag cut = 0;
@@ -66,9 +66,9 @@ ReduceFacts facts_of_layout(const ReductionLayout& layout, const Problem& proble
 }
 
 struct ReduceChoice {
-  std::uint32_t owners = 1;  ///< items that a tile keeps
-  std::uint32_t phases = 1;  ///< threads that share an item
-  std::uint32_t parts = 1;   ///< CTAs that share an item
+  std::uint32_t owners = 1;  ///< kept items of a tile
+  std::uint32_t phases = 1;  ///< threads that share a kept item
+  std::uint32_t parts = 1;   ///< CTAs that share a kept item
   std::uint32_t threads = 0;
   std::uint32_t loads = 1;  ///< loads of a thread in flight
   static constexpr auto members() {
@@ -105,10 +105,10 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
   const ReductionWalk& walk = *layout.walk;
   params::ReductionPlan<sources> plan{};
   set_address(plan.destination, problem.address[0]);
-  const bool has_along = walk.along < problem.nest.rank;
+  const bool has_vectors = walk.vector_dimension < problem.nest.rank;
   for (std::uint32_t s = 0; s < sources; ++s) {
     set_address(plan.source[s].first, problem.address[s + 1]);
-    plan.source[s].step = has_along ? problem.step(s + 1, walk.along) : 0;
+    plan.source[s].step = has_vectors ? problem.step(s + 1, walk.vector_dimension) : 0;
   }
   std::uint32_t k = 0;
   const auto add = [&](const std::vector<ReductionStep>& steps) {
@@ -127,9 +127,9 @@ params::ReductionPlan<sources> plan_of(const ReductionLayout& layout, const Prob
   add(walk.kept_steps);
   plan.digits = k;
   plan.first_place = problem.nest.first_place;
-  plan.place_step = has_along ? problem.nest.place[walk.along] : 0;
-  plan.destination_step = has_along ? problem.step(0, walk.along) : 0;
-  plan.along = has_along ? problem.nest.shape[walk.along] : 1;
+  plan.place_step = has_vectors ? problem.nest.place[walk.vector_dimension] : 0;
+  plan.destination_step = has_vectors ? problem.step(0, walk.vector_dimension) : 0;
+  plan.along = has_vectors ? problem.nest.shape[walk.vector_dimension] : 1;
   plan.kept = walk.kept;
   plan.reduced = walk.reduced;
   plan.count = walk.count;
@@ -161,7 +161,8 @@ class Reduce final : public ReduceBase {
                                 .loads = share.turns};
       candidates.push_back(candidate(facts_of_layout(layout, problem), choice, problem.nest, layout));
     }
-    candidates[first + usual_sharing(*walk, sharings, problem.sm_count)].usual = Usual::yes;
+    candidates[first + default_sharing(*walk, sharings, problem.sm_count)].default_choice =
+        DefaultChoice::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
@@ -187,22 +188,23 @@ class Reduce final : public ReduceBase {
       }
     };
     // The box holds the elements that a CTA's threads load by one instruction, and the rest of their sectors.
-    const std::uint64_t of_sector = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
-    take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, of_sector)));
+    const std::uint64_t sector_items = std::max<std::uint64_t>(sector_bytes / walk.item_bytes, 1);
+    take(walk.reduced_steps, std::max<std::uint64_t>(share.phases, std::min(share.part, sector_items)));
     take(walk.kept_steps, share.owners);
     if (walk.columns) {
-      // CTAs walk down their columns each at its own pace: half of the sectors between two are read twice.
+      // CTAs advance along their columns at different speeds: half of the sectors that two of them share are
+      // read twice.
       const std::uint64_t line = std::uint64_t{share.owners} * walk.item_bytes;
       const std::uint64_t alignment = std::uint64_t{1} << std::countr_zero(line | sector_bytes);
-      footprint.again = static_cast<double>(problem.bytes_read()) / static_cast<double>(line) *
-                        static_cast<double>(sector_bytes - alignment) / 2;
+      footprint.reread_bytes = static_cast<double>(problem.bytes_read()) / static_cast<double>(line) *
+                               static_cast<double>(sector_bytes - alignment) / 2;
     }
     footprint.rounds = 0;
     footprint.waits = static_cast<double>(ceil_div(share.part, share.phases * share.turns));
-    footprint.last_waits = loads_of_wait * waits_of_parts(team);
+    footprint.last_waits = loads_per_wait * waits_of_parts(team);
     const double items = static_cast<double>(walk.kept) * static_cast<double>(walk.reduced);
     const double digits = static_cast<double>(std::max<std::size_t>(walk.reduced_steps.size(), 1));
-    footprint.instructions = items * (instructions_of_item + instructions_of_digit * (digits - 1));
+    footprint.instructions = items * (instructions_per_item + instructions_per_digit * (digits - 1));
     return footprint;
   }
 
@@ -213,10 +215,10 @@ class Reduce final : public ReduceBase {
         walk.vector > 1 ? fmt::format("vectors of {} elements", walk.vector) : "elements";
     return walk.columns
                ? fmt::format(
-                     "What is kept lies side by side: threads side by side take {} of {} of it, and {} "
-                     "behind each other share what is reduced.",
+                     "A kept dimension is contiguous: neighbouring threads take {}, {} of them a CTA, and {} "
+                     "threads share the reduction of each.",
                      what, layout.share.owners, layout.share.phases)
-               : fmt::format("What is reduced lies side by side: {} threads share the {} of a result.",
+               : fmt::format("A reduced dimension is contiguous: {} threads share the {} of a result.",
                              layout.share.phases, what);
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
@@ -224,12 +226,13 @@ class Reduce final : public ReduceBase {
     std::vector<std::string> out;
     if (layout.share.parts > 1) {
       out.push_back(
-          fmt::format("{} CTAs share what comes together; the last puts their parts together in order.",
+          fmt::format("{} CTAs share each reduction; the last one combines their parts in a fixed order.",
                       layout.share.parts));
     }
     if (!layout.walk->staggered) return out;
     out.emplace_back(
-        "Rows are cut at multiples of 16 bytes of the source's memory, which each row begins elsewhere.");
+        "Rows are not aligned to 16 bytes: threads cut them at multiples of 16 bytes in the source's "
+        "memory.");
     return out;
   }
 

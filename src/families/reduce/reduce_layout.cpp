@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::uint32_t reduce_vector_bytes = 16;
 constexpr std::uint32_t reduce_warp = 32;
-constexpr std::uint32_t least_side_by_side = 4;   // threads along a row: they load whole sectors
-constexpr std::uint64_t row_of_thread = 64;       // bytes: a thread takes shorter rows alone
-constexpr std::uint64_t line_of_columns = 128;    // bytes that a CTA takes of a longer row, at least
-constexpr std::uint32_t bytes_of_thread = 128;    // that a thread has under way, at most
-constexpr std::uint32_t bytes_of_staggered = 32;  // of these, where vectors are cut one by one
-constexpr std::uint32_t loads_of_columns = 8;     // that a thread has under way, at most
-constexpr std::uint64_t most_narrow_items = std::uint64_t{1} << 30;  // items that 32 bits and Divider count
+constexpr std::uint32_t least_row_threads = 4;      // threads along a row, so that they load whole sectors
+constexpr std::uint64_t thread_row_bytes = 64;      // one thread reduces rows of at most this many bytes
+constexpr std::uint64_t least_column_bytes = 128;   // kept bytes that a CTA takes of contiguous columns
+constexpr std::uint32_t most_thread_bytes = 128;    // that a thread has in flight
+constexpr std::uint32_t most_staggered_bytes = 32;  // the same, if each of several rows cuts its vectors
+constexpr std::uint32_t most_column_loads = 8;      // that a thread of columns has in flight
+constexpr std::uint64_t most_narrow_items = std::uint64_t{1} << 30;  // counted in 32 bits and by Divider
 
 bool is_reduced(const Problem& problem, std::uint32_t d) {
   return problem.nest.operand[0].strides[d] == 0;
 }
 
-/// The dimension along which most bytes of an index lie side by side; where none do, the one along which the
-/// first source's lie nearest.
-std::uint32_t choose_along(const Problem& problem) {
+/// The dimension along which vectors are loaded: in which sources with the most bytes an element together are
+/// contiguous; if none is in any, the dimension of the first source's smallest stride.
+std::uint32_t choose_vector_dimension(const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   std::uint32_t best = nest.rank;
   std::uint64_t most = 0;
@@ -50,35 +50,35 @@ std::uint32_t choose_along(const Problem& problem) {
 
 void choose_vector(ReductionWalk& walk, const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
-  if (walk.along == nest.rank) return;
-  const std::uint64_t extent = nest.shape[walk.along];
+  if (walk.vector_dimension == nest.rank) return;
+  const std::uint64_t extent = nest.shape[walk.vector_dimension];
   std::uint32_t widest = 1;
   std::uint32_t aligned = reduce_vector_bytes;
   bool has_run = false;
   for (std::uint32_t i = 1; i < nest.operands; ++i) {
     widest = std::max(widest, problem.element_bytes(i));
-    if (nest.operand[i].strides[walk.along] == 1) has_run = true;
+    if (nest.operand[i].strides[walk.vector_dimension] == 1) has_run = true;
   }
   if (!has_run) return;
   std::uint32_t vector = reduce_vector_bytes / widest;
   while (vector > extent) vector /= 2;
   const auto fits = [&](std::uint32_t elements) {
     for (std::uint32_t i = 1; i < nest.operands; ++i) {
-      if (nest.operand[i].strides[walk.along] != 1) continue;
-      aligned = problem.alignment(i, walk.along);
+      if (nest.operand[i].strides[walk.vector_dimension] != 1) continue;
+      aligned = problem.alignment(i, walk.vector_dimension);
       if (aligned < std::min(elements * problem.element_bytes(i), reduce_vector_bytes)) return false;
     }
     return true;
   };
   if (!walk.columns && !fits(vector) && problem.sources() == 1 &&
-      extent * problem.element_bytes(1) >= bytes_of_staggered_row) {
+      extent * problem.element_bytes(1) >= least_staggered_row_bytes) {
     walk.staggered = true;
   }
   while (!walk.staggered && !fits(vector)) vector /= 2;
   walk.vector = vector;
   walk.cut = vector > 1 && (walk.staggered || extent % vector != 0);
   for (std::uint32_t s = 0; s < problem.sources(); ++s) {
-    walk.is_run[s] = vector > 1 && nest.operand[s + 1].strides[walk.along] == 1;
+    walk.is_run[s] = vector > 1 && nest.operand[s + 1].strides[walk.vector_dimension] == 1;
   }
 }
 
@@ -86,7 +86,7 @@ void add_steps(ReductionWalk& walk, const Problem& problem) {
   const CanonicalNest& nest = problem.nest;
   const auto add = [&](std::uint32_t d) {
     ReductionStep step{.d = d, .extent = nest.shape[d]};
-    if (d == walk.along) {
+    if (d == walk.vector_dimension) {
       step.elements = walk.vector;
       // A row that begins within a vector touches one vector more.
       step.extent = ceil_div(step.extent + (walk.staggered ? walk.vector - 1 : 0), walk.vector);
@@ -97,44 +97,44 @@ void add_steps(ReductionWalk& walk, const Problem& problem) {
     items = sat_mul(items, step.extent);
     if (reduced) walk.count = sat_mul(walk.count, nest.shape[d]);
   };
-  if (walk.along < nest.rank) add(walk.along);
+  if (walk.vector_dimension < nest.rank) add(walk.vector_dimension);
   for (std::uint32_t d = nest.rank; d-- > 0;) {
-    if (d != walk.along) add(d);
+    if (d != walk.vector_dimension) add(d);
   }
 }
 
-/// Items of a thread under way at once that kernels are made for.
+/// The numbers of items in flight a thread for which there are kernels.
 constexpr std::uint32_t all_turns[] = {1, 2, 4, 8, 16};
-/// CTAs that share rows or columns are so many quarters of those that run at once.
-constexpr std::uint64_t quarters_of_wave[] = {1, 4};
+/// If CTAs share rows or columns, all CTAs together fill this many quarters of a wave.
+constexpr std::uint64_t wave_quarters[] = {1, 4};
 
-constexpr std::uint64_t reduce_ctas_per_sm = 4;  // of all threads, that run at once
-constexpr std::uint64_t usual_line = 4096;       // bytes of columns that a CTA takes side by side, as a rule
-constexpr std::uint64_t usual_parts =
-    8;  // CTAs that share columns: where they would be more, lines are shorter
+constexpr std::uint64_t reduce_ctas_per_sm = 4;     // resident CTAs of reduction_threads threads
+constexpr std::uint64_t default_line_bytes = 4096;  // contiguous bytes of columns of a CTA, by default
+constexpr std::uint64_t most_default_parts = 8;     // if more CTAs would share columns, lines are shorter
 
 /// Lists how threads may share the items of a walk.
 class Sharings {
  public:
   Sharings(const ReductionWalk& walk, std::uint64_t sms) : walk_(walk), sms_(sms) {
-    std::uint32_t most = bytes_of_thread;
-    if (walk.staggered && !walk.is_flat()) most = bytes_of_staggered;
-    if (walk.columns) most = std::min(most, loads_of_columns * walk.item_bytes);
+    std::uint32_t most = most_thread_bytes;
+    if (walk.staggered && !walk.is_flat()) most = most_staggered_bytes;
+    if (walk.columns) most = std::min(most, most_column_loads * walk.item_bytes);
     most_bytes_ = std::max(most, walk.item_bytes);
   }
 
   std::vector<ReductionSharing> rows() && {
     const std::uint64_t least =
-        walk_.reduced * walk_.item_bytes <= row_of_thread
+        walk_.reduced * walk_.item_bytes <= thread_row_bytes
             ? 1
-            : std::min<std::uint64_t>(std::bit_ceil(walk_.reduced), least_side_by_side);
+            : std::min<std::uint64_t>(std::bit_ceil(walk_.reduced), least_row_threads);
     const std::uint64_t side = walk_.reduced_steps.empty() ? 1 : walk_.reduced_steps.front().extent;
     for (std::uint64_t phases = least; phases <= reduction_threads; phases *= 2) {
       if (phases > least && phases / 2 >= walk_.reduced) break;
       const std::uint64_t owners = std::min(reduction_threads / phases, walk_.kept);
       const bool can_share_more = phases < walk_.reduced && phases < reduction_threads;
       if (can_share_more && owners * phases < reduction_threads) continue;
-      // Threads that go on in another row load from several places at a time: only where rows are few.
+      // If there are more threads than a row has items, they load from several rows at a time: this pays only
+      // if rows are few.
       if (phases / 2 >= side && walk_.kept >= sms_ * reduction_threads / (phases / 2)) break;
       add_turns(owners, phases);
     }
@@ -143,16 +143,16 @@ class Sharings {
 
   std::vector<ReductionSharing> columns() && {
     const std::uint64_t line =
-        std::max<std::uint64_t>(line_of_columns / walk_.item_bytes, least_side_by_side);
+        std::max<std::uint64_t>(least_column_bytes / walk_.item_bytes, least_row_threads);
     for (std::uint64_t side = line; side <= reduction_threads; side *= 2) {
-      // As many a tile as leave none with few.
+      // Tiles of about equal size, so that no tile has few columns.
       std::uint64_t tiles = std::max<std::uint64_t>(walk_.kept / side, 1);
       if (ceil_div(walk_.kept, tiles) > reduction_threads) ++tiles;
       const std::uint64_t owners = std::min<std::uint64_t>(ceil_div(walk_.kept, tiles), reduction_threads);
       const std::uint64_t phases = std::min(reduction_threads / owners, walk_.reduced);
       if (side == line) {
         add_turns(owners, phases);
-      } else {  // Shorter lines need fewer parts: a last CTA reads those of longer ones at once.
+      } else {  // Longer lines have at most as many parts as the last CTA reads at once.
         add_turns(owners, phases, std::uint64_t{parts_at_once} * phases);
       }
       if (tiles == 1) break;
@@ -163,19 +163,21 @@ class Sharings {
  private:
   void add_turns(std::uint64_t owners, std::uint64_t phases,
                  std::uint64_t most_parts = std::numeric_limits<std::uint64_t>::max()) {
-    std::uint64_t enough = 0;  // turns that the ones before had
+    std::uint64_t previous_turns = 0;
     for (const std::uint32_t turns : all_turns) {
-      if (turns > 1 && (turns * walk_.item_bytes > most_bytes_ || enough * phases >= walk_.reduced)) break;
-      enough = turns;
+      if (turns > 1 && (turns * walk_.item_bytes > most_bytes_ || previous_turns * phases >= walk_.reduced))
+        break;
+      previous_turns = turns;
       add_parts(owners, phases, turns, 1);
       const std::uint64_t round = phases * turns;
       const std::uint64_t tiles = ceil_div(walk_.kept, owners);
       const std::uint64_t ctas = at_once(owners * phases);
-      // A part of columns writes and reads a result of each: worth several rounds of all threads.
+      // A part of columns writes a partial result for each column, which is read again. It pays only if the
+      // part has several rounds of loads.
       const std::uint64_t most = std::min(walk_.reduced / (round * (walk_.columns ? 4 : 1)), most_parts);
-      // One load a thread shares rows only where two do not fit: a kernel less, and fewer parts.
+      // With one load a thread, CTAs share items only if two loads do not fit: that saves kernels and parts.
       if (turns == 1 && 2 * walk_.item_bytes <= most_bytes_ && phases < walk_.reduced) continue;
-      for (const std::uint64_t quarters : quarters_of_wave)
+      for (const std::uint64_t quarters : wave_quarters)
         add_parts(owners, phases, turns, std::min(quarters * ctas / 4 / tiles, most));
     }
   }
@@ -216,8 +218,8 @@ std::uint64_t ReductionLayout::tiles() const noexcept {
 
 ReductionWalk reduction_walk(const Problem& problem) {
   ReductionWalk walk;
-  walk.along = choose_along(problem);
-  walk.columns = walk.along < problem.nest.rank && !is_reduced(problem, walk.along);
+  walk.vector_dimension = choose_vector_dimension(problem);
+  walk.columns = walk.vector_dimension < problem.nest.rank && !is_reduced(problem, walk.vector_dimension);
   choose_vector(walk, problem);
   add_steps(walk, problem);
   for (std::uint32_t i = 1; i < problem.nest.operands; ++i)
@@ -230,14 +232,14 @@ std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk, std:
   return walk.columns ? std::move(sharings).columns() : std::move(sharings).rows();
 }
 
-std::size_t usual_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
-                          std::uint32_t sm_count) {
+std::size_t default_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
+                            std::uint32_t sm_count) {
   const std::uint64_t full = sm_count * reduce_ctas_per_sm;
-  std::uint64_t line = std::clamp<std::uint64_t>(usual_line / walk.item_bytes, 1, reduction_threads);
-  while (line * walk.item_bytes > line_of_columns && full / ceil_div(walk.kept, line) > usual_parts)
+  std::uint64_t line = std::clamp<std::uint64_t>(default_line_bytes / walk.item_bytes, 1, reduction_threads);
+  while (line * walk.item_bytes > least_column_bytes && full / ceil_div(walk.kept, line) > most_default_parts)
     line /= 2;
-  // The usual one of columns has that line; all keep some two fifths of the chip busy, then have most loads
-  // under way, then most threads that share an item.
+  // The default for columns is nearest to that line. Then the order of importance is: threads, up to two
+  // fifths of what the chip holds; loads in flight; threads that share an item.
   using Key = std::array<std::uint64_t, 4>;
   const auto key = [&](const ReductionSharing& share) {
     const std::uint64_t owners = share.owners;

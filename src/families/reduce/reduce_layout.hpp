@@ -11,22 +11,24 @@
 
 TMAJIT_BEGIN
 
-/// A dimension of the nest as a kernel of reductions counts it: along vectors, its indices count vectors.
+// A `reduce` kernel processes items: vectors of elements along one dimension, or single elements. Reduced
+// dimensions are those that the destination lacks; its own dimensions are kept.
+
+/// A dimension of the nest, counted in items.
 struct ReductionStep {
-  std::uint32_t d = 0;
-  std::uint64_t extent = 1;
-  std::uint32_t elements = 1;  ///< elements of an index
+  std::uint32_t d = 0;         ///< dimension of the nest
+  std::uint64_t extent = 1;    ///< items
+  std::uint32_t elements = 1;  ///< elements of an item along the dimension
 };
 
-/// How a `reduce` kernel walks a problem (templates/kernels/reduce.cu): all that does not depend on how its
-/// threads share the items.
+/// How a `reduce` kernel walks a problem (templates/kernels/reduce.cu), whatever threads share the items.
 struct ReductionWalk {
-  bool columns = false;     ///< adjacent threads take kept items, not reduced ones
-  std::uint32_t along = 0;  ///< the dimension of vectors; the nest's rank if there is none
-  std::uint32_t vector = 1;
-  bool staggered = false;  ///< rows begin between boundaries of vectors
-  bool cut = false;        ///< a row may have part of a vector
-  std::array<bool, max_inputs> is_run{};
+  bool columns = false;                      ///< neighbouring threads take kept items, not reduced ones
+  std::uint32_t vector_dimension = 0;        ///< the dimension of vectors; the nest's rank if there is none
+  std::uint32_t vector = 1;                  ///< elements of a vector
+  bool staggered = false;                    ///< rows are not aligned to vectors
+  bool cut = false;                          ///< a row may have part of a vector
+  std::array<bool, max_inputs> is_run{};     ///< whether a source's vectors are contiguous
   std::vector<ReductionStep> kept_steps;     ///< the fastest first
   std::vector<ReductionStep> reduced_steps;  ///< the fastest first
   std::uint64_t kept = 1;                    ///< items of the kept dimensions
@@ -34,10 +36,11 @@ struct ReductionWalk {
   std::uint64_t count = 1;                   ///< elements reduced to one result
   std::uint32_t item_bytes = 0;              ///< bytes of an item in all sources
 
-  [[nodiscard]] std::uint32_t results() const noexcept {
-    return columns ? vector : 1;
-  }  ///< results of an item
+  /// The number of results that an item contributes to.
+  [[nodiscard]] std::uint32_t results() const noexcept { return columns ? vector : 1; }
+  /// Whether there is one reduced dimension.
   [[nodiscard]] bool is_flat() const noexcept { return reduced_steps.size() == 1; }
+  /// Whether items must be counted in 64 bits.
   [[nodiscard]] bool is_wide() const noexcept;
 };
 
@@ -52,7 +55,7 @@ struct ReductionSharing {
 };
 
 struct ReductionLayout {
-  std::shared_ptr<const ReductionWalk> walk;  ///< all layouts of a problem have the same
+  std::shared_ptr<const ReductionWalk> walk;  ///< shared by all layouts of a problem
   ReductionSharing share;
 
   [[nodiscard]] std::uint32_t threads() const noexcept;
@@ -63,12 +66,12 @@ struct ReductionLayout {
 inline constexpr std::uint32_t reduction_threads = 256;  ///< threads of a CTA, at most
 
 [[nodiscard]] ReductionWalk reduction_walk(const Problem& problem);
-/// The sharings that planners choose among on a chip of so many SMs. Never empty.
+/// The sharings from which a planner chooses on a chip of `sm_count` SMs. Never empty.
 [[nodiscard]] std::vector<ReductionSharing> reduction_sharings(const ReductionWalk& walk,
                                                                std::uint32_t sm_count);
 
-/// The one of them that suits most walks.
-[[nodiscard]] std::size_t usual_sharing(const ReductionWalk& walk, std::span<const ReductionSharing> sharings,
-                                        std::uint32_t sm_count);
+/// The index of the default sharing in the list that reduction_sharings() returns.
+[[nodiscard]] std::size_t default_sharing(const ReductionWalk& walk,
+                                          std::span<const ReductionSharing> sharings, std::uint32_t sm_count);
 
 TMAJIT_END

@@ -44,7 +44,7 @@ std::uint32_t most_state_bytes(ReductionOp op) noexcept {
 }
 
 std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept {
-  // A second meeting costs a fence and an atomic, which is as long as some readings.
+  // Combining groups costs another fence and an atomic, as long as some reads.
   if (shape.parts <= 4 * parts_at_once * shape.phases) return shape.parts;
   const auto root = static_cast<std::uint32_t>(std::ceil(std::sqrt(static_cast<double>(shape.parts))));
   const std::uint32_t group = static_cast<std::uint32_t>(round_up(root, std::min(shape.phases, root)));

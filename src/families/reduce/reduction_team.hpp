@@ -9,34 +9,34 @@
 
 TMAJIT_BEGIN
 
-/// Rows that begin anywhere `reduce` cuts at multiples of 16 bytes if they are so long; shorter ones it loads
+/// Unaligned rows of at least this many bytes are cut at multiples of 16 bytes. Shorter ones are loaded
 /// element by element.
-inline constexpr std::uint64_t bytes_of_staggered_row = 256;
-inline constexpr std::uint32_t parts_at_once = 8;  ///< parts that a thread reads without waiting
+inline constexpr std::uint64_t least_staggered_row_bytes = 256;
+inline constexpr std::uint32_t parts_at_once = 8;  ///< partial results that a thread reads in one wait
 
-/// The fact Reducer of a kernel of reductions: the struct of templates/kernels/reducers.cuh that does it.
+/// The fact Reducer: the struct of templates/kernels/reducers.cuh that reduces by `op`.
 [[nodiscard]] std::string reducer_fact(ReductionOp op);
-/// Bytes that a thread keeps of what comes together, at most.
+/// The most bytes of an accumulator.
 [[nodiscard]] std::uint32_t most_state_bytes(ReductionOp op) noexcept;
 
 /// How threads and CTAs share a reduction (templates/kernels/meeting.cuh).
 struct ReductionTeamShape {
-  bool columns = false;       ///< threads side by side have items of what is kept, not phases
-  std::uint32_t owners = 1;   ///< items of what is kept that a CTA does at a time
-  std::uint32_t phases = 1;   ///< threads that share one
-  std::uint32_t parts = 1;    ///< CTAs that share them
-  std::uint64_t tiles = 1;    ///< tiles that have parts
-  std::uint32_t results = 1;  ///< results that a thread keeps
+  bool columns = false;       ///< neighbouring threads take kept items, not phases of one
+  std::uint32_t owners = 1;   ///< kept items of a CTA
+  std::uint32_t phases = 1;   ///< threads that share a kept item
+  std::uint32_t parts = 1;    ///< CTAs that share a kept item
+  std::uint64_t tiles = 1;    ///< tiles of kept items
+  std::uint32_t results = 1;  ///< results that a thread accumulates
 };
-/// Parts that meet in a group before groups do: all, unless there are so many that they would wait for each
-/// other.
+/// The number of parts in a group. The last CTA of a group combines its parts, and the last group's CTA
+/// combines the groups. All parts are one group, unless they are too many to be read at once.
 [[nodiscard]] std::uint32_t parts_of_group(const ReductionTeamShape& shape) noexcept;
-/// How often the last CTA of all waits for memory: one reading after the other of what parts left.
+/// How often the last CTA waits for memory, one wait after the other, until it has combined all parts.
 [[nodiscard]] std::uint32_t waits_of_parts(const ReductionTeamShape& shape) noexcept;
 [[nodiscard]] params::ReductionTeam reduction_team(const ReductionTeamShape& shape);
-/// Bytes of scratch memory where CTAs share what comes together.
+/// Bytes of scratch memory for the partial results of all parts.
 [[nodiscard]] std::uint32_t scratch_bytes(const ReductionTeamShape& shape, ReductionOp op);
-/// Bytes of shared memory in which threads meet.
+/// Bytes of shared memory in which a CTA's threads combine their accumulators.
 [[nodiscard]] std::uint32_t meeting_bytes(const ReductionTeamShape& shape, ReductionOp op) noexcept;
 
 TMAJIT_END

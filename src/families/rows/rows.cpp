@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t row_vector_bytes = 16;
 
 struct RowsFacts {
-  std::uint32_t element_bytes = 1;  ///< 16 where no vector is cut by an edge: elements are vectors then
+  std::uint32_t element_bytes = 1;  ///< 16 if rows are whole vectors, which are the kernel's elements then
   std::uint32_t rank = 1;
   std::uint32_t turns = 1;  ///< vectors that a thread has in flight: 1 or `most_turns`
   Flag wide_offsets = 0;
@@ -31,32 +31,34 @@ struct RowsChoice {
   [[nodiscard]] std::string text() const { return fmt::format("{}, {} threads", box_text(tile), threads); }
 };
 constexpr std::uint32_t most_turns = 4;
-constexpr std::uint32_t most_of_small = 128;    // threads of a small problem's tile
-constexpr std::uint32_t least_row_vectors = 8;  // vectors of a row that a tile takes, if it has them
+constexpr std::uint32_t most_small_threads = 128;  // of a small problem's CTA, for a common kernel
+constexpr std::uint32_t least_row_vectors = 8;     // of a tile along a row, if the row has this many
 
 struct RowsTuning {
   std::uint32_t threads;
   std::uint32_t turns;
-  std::uint32_t source_run;  ///< bytes that a tile takes where short rows follow each other in the source
+  std::uint32_t
+      source_run;  ///< contiguous bytes of a tile in the source, if short rows follow each other there
 };
 constexpr RowsTuning rows_tunings[] = {
     {128, 2, 0}, {128, 1, 0}, {256, 1, 0}, {256, 2, 0},   {512, 1, 0},    {256, 4, 0},
     {128, 4, 0}, {64, 1, 0},  {32, 1, 0},  {256, 1, 512}, {256, 1, 1024}, {256, 1, 2048},
 };
-// Threads of any launch: with four vectors in flight each needs more registers.
+// The most threads of any launch: with four vectors in flight a thread needs more registers.
 constexpr std::uint32_t most_row_threads(std::uint32_t turns) {
   return turns == 1 ? 512 : 256;
 }
 
-/// The dimension that goes on where the source's rows end; the last if there is none.
-std::uint32_t after_row(const CanonicalNest& nest) {
+/// The dimension along which the source's rows follow each other without a gap; the last dimension if none
+/// is.
+std::uint32_t dense_dimension(const CanonicalNest& nest) {
   const auto& strides = nest.operand[1].strides;
   const auto end = strides.begin() + nest.rank - 1;
   const auto row = static_cast<std::int64_t>(nest.shape[nest.rank - 1]);
   return static_cast<std::uint32_t>(std::find(strides.begin(), end, row) - strides.begin());
 }
 
-/// A tile for so many threads and turns.
+/// A tile for the tuning's threads and turns.
 PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   const CanonicalNest& nest = problem.nest;
   const std::uint32_t element_bytes = problem.element_bytes(0);
@@ -64,17 +66,17 @@ PerDimension rows_box(const Problem& problem, const RowsTuning& tuning) {
   PerDimension box{};
   const std::uint32_t unit = row_vector_bytes / element_bytes;
   const std::uint32_t row = nest.rank - 1;
-  std::uint64_t left = std::uint64_t{tuning.threads} * tuning.turns;
-  box[row] = side_of(ceil_div(nest.shape[row], unit), left, least_row_vectors, few) * unit;
-  left /= box[row] / unit;
+  std::uint64_t remaining = std::uint64_t{tuning.threads} * tuning.turns;
+  box[row] = side_of(ceil_div(nest.shape[row], unit), remaining, least_row_vectors, few) * unit;
+  remaining /= box[row] / unit;
   const auto take = [&](std::uint32_t d, std::uint64_t wanted) {
-    box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(left, wanted), 1), 1, few);
-    left /= box[d];
+    box[d] = side_of(nest.shape[d], std::max<std::uint64_t>(std::min(remaining, wanted), 1), 1, few);
+    remaining /= box[d];
   };
-  const std::uint32_t beside = after_row(nest);
-  if (beside < row) take(beside, tuning.source_run / (box[row] * element_bytes));
+  const std::uint32_t dense = dense_dimension(nest);
+  if (dense < row) take(dense, tuning.source_run / (box[row] * element_bytes));
   for (std::uint32_t d = row; d-- > 0;) {
-    if (d != beside) take(d, left);
+    if (d != dense) take(d, remaining);
   }
   return box;
 }
@@ -98,18 +100,18 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     for (const RowsTuning& tuning : rows_tunings) {
       RowsChoice choice{.tile = rows_box(problem, tuning)};
       const std::uint64_t vectors = elements_of(choice.tile, nest.rank) / unit;
-      // Two vectors a thread are one of twice as many threads: kernels differ in this alone.
+      // Kernels have one turn or four. Two vectors a thread become one vector for twice as many threads.
       const bool one_turn = vectors <= most_row_threads(1) && vectors <= 2 * std::uint64_t{tuning.threads};
       facts.turns = one_turn ? 1 : most_turns;
       choice.threads = static_cast<std::uint32_t>(
           std::max<std::uint64_t>(round_up(ceil_div(vectors, facts.turns), warp_lanes), warp_lanes));
       facts.wide_offsets = has_wide_offsets(problem, choice.tile, 0) ? 1 : 0;
       add_once(candidates, candidate(facts, choice, nest),
-               !is_small(problem) || (one_turn && choice.threads <= most_of_small));
+               !is_small(problem) || (one_turn && choice.threads <= most_small_threads));
     }
     std::find_if(candidates.begin() + static_cast<std::ptrdiff_t>(first), candidates.end(),
                  [](const Candidate& one) { return one.common; })
-        ->usual = Usual::yes;
+        ->default_choice = DefaultChoice::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
@@ -135,8 +137,8 @@ class Rows final : public TypedFamily<RowsFacts, RowsChoice> {
     const auto facts = facts_of<RowsFacts>(candidate);
     const Problem units = facts.whole() ? in_units(problem, row_vector_bytes) : problem;
     PerDimension box = data(candidate).choice.tile;
-    std::uint32_t& along = box[facts.rank - 1];
-    along = along * problem.element_bytes(0) / facts.element_bytes;
+    std::uint32_t& row_elements = box[facts.rank - 1];
+    row_elements = row_elements * problem.element_bytes(0) / facts.element_bytes;
     const TileCounts counts = tile_counts(units.nest, box, facts.rank);
     add_view_pair(parameters, units, facts.rank, counts);
     add_sides(parameters, facts.rank, box, row_vector_bytes / facts.element_bytes);

@@ -16,9 +16,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double waits_of_look_back = 8;
+constexpr double waits_of_look_back = 8;  // waits for memory until a row's last tile knows its prefix
 
-/// The facts that a `scan` kernel is specialised for.
+/// The facts that a `scan` kernel is specialised for. ScanLayout describes most of them.
 struct ScanFacts {
   std::uint32_t op = 0;    ///< a ScanOp
   std::uint32_t type = 0;  ///< type of the destination, an ElementType
@@ -39,7 +39,7 @@ struct ScanFacts {
   Flag cut = 0;
   Flag wide = 0;
   std::uint32_t sources = 1;
-  std::array<std::uint32_t, max_inputs> source{};  ///< their types
+  std::array<std::uint32_t, max_inputs> source{};  ///< type of each source, an ElementType
   std::array<std::int32_t, max_operands> run{};
 
   [[nodiscard]] ElementType element_type() const noexcept { return static_cast<ElementType>(type); }
@@ -171,7 +171,7 @@ class ScanFamily final : public ScanBase {
                candidates.size() == first);
     };
     add({});
-    candidates[first].usual = Usual::yes;
+    candidates[first].default_choice = DefaultChoice::yes;
     const std::uint32_t turns = scan_layout_of(candidates[first]).turns;
     if (turns > 1) add({.turns = turns / 2});
     for (const std::uint32_t threads : {256U, most_scan_threads}) add({.turns = turns, .threads = threads});
@@ -203,7 +203,8 @@ class ScanFamily final : public ScanBase {
       item += problem.element_bytes(i) * layout.vector;
     footprint.bytes_in_flight = std::uint64_t{layout.threads} * layout.turns * item;
     footprint.passes = layout.turns;
-    // Tiles of a row that one CTA does follow each other. Those of several look back at one another.
+    // If one CTA processes all tiles of a row, it waits for each. Tiles of several CTAs look back at each
+    // other.
     if (layout.split) {
       footprint.last_waits = waits_of_look_back;
     } else {
@@ -217,9 +218,9 @@ class ScanFamily final : public ScanBase {
   [[nodiscard]] std::string why(const Candidate& candidate, const Problem& /*problem*/) const override {
     const ScanLayout& layout = scan_layout_of(candidate);
     if (layout.alone)
-      return "Columns are neighbours in memory, and many or short: a thread walks some by itself.";
-    if (layout.columns) return "Columns are neighbours in memory: threads side by side own vectors of them.";
-    return layout.packed ? "Rows are short: a CTA takes whole rows, one behind the other."
+      return "Columns are adjacent in memory, and many or short: each thread walks some of them alone.";
+    if (layout.columns) return "Columns are adjacent in memory: neighbouring threads own vectors of them.";
+    return layout.packed ? "Rows are short: a CTA takes several whole rows."
                          : "Rows are long: a CTA takes a tile of one row at a time.";
   }
   [[nodiscard]] std::vector<std::string> rewrites(const Candidate& candidate) const override {
@@ -229,7 +230,8 @@ class ScanFamily final : public ScanBase {
       out.push_back(
           fmt::format("{} tiles of a row run at once; each looks back at those before it.", layout.parts));
     if (layout.staggered)
-      out.emplace_back("Rows are cut at boundaries of vectors, which each row begins elsewhere.");
+      out.emplace_back(
+          "Rows are not aligned to vectors: threads cut them at boundaries of vectors in memory.");
     return out;
   }
 

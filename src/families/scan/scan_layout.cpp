@@ -14,30 +14,35 @@ namespace {
 
 constexpr std::uint32_t scan_vector_bytes = 16;
 constexpr std::uint32_t scan_warp = 32;
-constexpr std::uint32_t usual_threads = 256;
-constexpr std::uint32_t input_registers = 32;  // of a thread that owns columns: its vectors
-constexpr std::uint32_t most_at_once = 32;     // rows that a thread that walks columns alone loads at once
-constexpr std::uint64_t alone_per_sm = 512;    // threads that walk columns alone: fewer take narrower vectors
-constexpr std::uint64_t least_alone_per_sm = 256;  // long columns: where they are fewer, threads share each
-constexpr std::uint64_t many_alone_per_sm = 1024;  // from which on each of these threads needs few loads
+constexpr std::uint32_t default_threads = 256;
+// Columns. A thread walks columns alone, or several threads (phases) share each.
+constexpr std::uint32_t input_registers = 32;      // of a thread's vectors
+constexpr std::uint32_t most_at_once = 32;         // rows that a thread that walks alone loads at once
+constexpr std::uint64_t alone_per_sm = 512;        // threads that walk alone; with fewer, vectors shrink
+constexpr std::uint64_t many_alone_per_sm = 1024;  // so many threads need few loads each
 constexpr std::uint32_t least_at_once = 4;         // rows that each of these loads at once
-constexpr std::uint32_t shared_turns = 8;          // rows of a thread of short shared columns, at most
-constexpr std::uint64_t shared_phases = 16;        // threads that share such a column, at most
-constexpr std::uint32_t packed_turns = 4;          // vectors of a thread of short rows, at most
-constexpr std::uint32_t few_turns = 2;             // the same where tiles still hold several rows
-constexpr std::uint64_t many_rows = 8;        // from which on tiles of long rows are as wide as a CTA allows
-constexpr std::uint64_t least_rows = 4;       // of a tile of several: fewer leave much of it empty
-constexpr std::uint32_t row_registers = 56;   // of a thread: its vectors of a row, and what is before each
-constexpr std::uint32_t place_registers = 3;  // of each of these vectors, where rows begin between vectors
-constexpr std::uint32_t row_state = 64;       // bytes of the states of a vector of a row, at most
-constexpr std::uint32_t column_state = 32;    // bytes of a thread's states of columns, at most
-constexpr std::uint32_t least_line = 128;     // bytes side by side that threads of one phase take
-constexpr std::uint64_t threads_per_sm = 1024;    // that own columns: a problem of fewer has several a column
-constexpr std::uint32_t most_log2_unit = 5;       // a lane looks back at one tile of a unit
-constexpr std::uint64_t ahead_per_sm = 32 << 10;  // bytes that the L2 cache holds for tiles to come
-constexpr std::uint64_t most_ahead = 16 << 20;    // bytes of a tile of each row, which it holds at once
-constexpr std::uint64_t least_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the L2 cache
-constexpr std::uint64_t split_ctas_per_sm = 8;  // columns that make more tiles side by side are not split
+constexpr std::uint64_t least_alone_per_sm = 256;  // long columns; with fewer, several threads share each
+constexpr std::uint32_t shared_turns = 8;          // most rows of a thread of short shared columns
+constexpr std::uint64_t shared_phases = 16;        // most threads that share a short column
+constexpr std::uint32_t column_state = 32;         // most bytes of a thread's states
+constexpr std::uint32_t least_line = 128;          // contiguous bytes that the threads of one phase take
+constexpr std::uint64_t threads_per_sm = 1024;     // wanted: if columns are fewer, several threads share each
+constexpr std::uint64_t split_ctas_per_sm = 8;     // columns are not split if they make this many tiles
+
+// Rows.
+constexpr std::uint32_t packed_turns = 4;     // most vectors of a thread, if rows are short
+constexpr std::uint32_t few_turns = 2;        // the same, if tiles then still hold several rows
+constexpr std::uint64_t many_rows = 8;        // tiles of so many long rows are as wide as a CTA allows
+constexpr std::uint64_t least_rows = 4;       // of a packed tile: fewer leave much of it empty
+constexpr std::uint32_t row_registers = 56;   // of a thread's vectors, and of the state before each
+constexpr std::uint32_t place_registers = 3;  // of the position of a vector, if rows are not aligned
+constexpr std::uint32_t row_state = 64;       // most bytes of the states of a vector
+
+// Looking back, and prefetching into the L2 cache meanwhile.
+constexpr std::uint32_t most_log2_unit = 5;          // each lane of a warp looks at one tile of a unit
+constexpr std::uint64_t ahead_per_sm = 32 << 10;     // bytes to prefetch
+constexpr std::uint64_t most_ahead = 16 << 20;       // bytes of one tile of each row; of more, no prefetch
+constexpr std::uint64_t least_for_ahead = 32 << 20;  // bytes of the sources: fewer stay in the cache anyway
 
 class Planner {
  public:
@@ -46,7 +51,7 @@ class Planner {
         nest_(problem.nest),
         axis_(nest_.rank - 1),
         tuning_(tuning),
-        threads_(tuning.threads == 0 ? usual_threads : tuning.threads) {
+        threads_(tuning.threads == 0 ? default_threads : tuning.threads) {
     layout_.length = nest_.shape[axis_];
   }
 
@@ -66,7 +71,7 @@ class Planner {
     return nest_.operand[operand].strides[d];
   }
 
-  /// The dimension along which most bytes of an index are neighbours in memory.
+  /// The dimension in which operands with the most bytes an element together are contiguous.
   [[nodiscard]] std::uint32_t choose_column() const {
     const auto bytes = [&](std::uint32_t d) {
       std::uint32_t sum = 0;
@@ -82,8 +87,8 @@ class Planner {
     return best;
   }
 
-  /// Elements of a vector: 16 bytes of the widest source, at most 16 bytes of the destination, or 32 of
-  /// words.
+  /// The most elements of a vector: 16 bytes of the widest source; 16 bytes of the destination, or 32 if its
+  /// elements have 4 bytes or more; `state` bytes of states.
   [[nodiscard]] std::uint32_t most_vector(std::uint32_t state) const {
     std::uint32_t widest = 1;
     for (std::uint32_t i = 1; i < nest_.operands; ++i) widest = std::max(widest, problem_.element_bytes(i));
@@ -112,7 +117,8 @@ class Planner {
 
   // ---- rows ----
 
-  /// Whether all operands have their rows one behind the other, each walked in one direction.
+  /// Whether the rows of all operands follow each other in memory without gaps, in the direction of the scan
+  /// or all against it.
   bool find_dense() {
     if (nest_.rank != 2) return false;
     const auto length = static_cast<std::int64_t>(layout_.length);
@@ -201,8 +207,7 @@ class Planner {
     while (turns > 1 && vectors < ctas * threads_ * turns) turns /= 2;
     if (tuning_.turns > 0) return tuning_.turns;
     if (!is_short) return turns;
-    // A thread of short rows keeps the position of each of its vectors: with more of them it would spill
-    // registers.
+    // A thread of short rows keeps the position of each vector: with more vectors it would spill registers.
     const bool takes_few = layout_.length * least_rows <= std::uint64_t{threads_} * few_turns * vector;
     return std::min(turns, takes_few ? few_turns : packed_turns);
   }
@@ -213,8 +218,8 @@ class Planner {
     add_steps(axis_);
     const std::uint32_t vector = layout_.vector;
     const std::uint32_t turns = layout_.turns;
-    const std::uint32_t before = layout_.staggered ? vector - 1 : 0;
-    layout_.row_vectors = ceil_div(layout_.length + before, vector);
+    const std::uint32_t stagger = layout_.staggered ? vector - 1 : 0;
+    layout_.row_vectors = ceil_div(layout_.length + stagger, vector);
     const std::uint64_t tile = std::uint64_t{threads_} * turns;
     const auto threads_for = [&](std::uint64_t vectors) {
       return static_cast<std::uint32_t>(round_up(ceil_div(vectors, turns), scan_warp));
@@ -222,18 +227,18 @@ class Planner {
     if (layout_.dense || layout_.row_vectors * least_rows <= tile) {
       layout_.packed = true;
       std::uint64_t rows =
-          layout_.dense ? (tile * vector - before) / layout_.length : tile / layout_.row_vectors;
+          layout_.dense ? (tile * vector - stagger) / layout_.length : tile / layout_.row_vectors;
       rows = std::clamp<std::uint64_t>(rows, 1, layout_.kept);
       layout_.rows = static_cast<std::uint32_t>(rows);
       layout_.groups = ceil_div(layout_.kept, rows);
-      layout_.threads = threads_for(layout_.dense ? ceil_div(rows * layout_.length + before, vector)
+      layout_.threads = threads_for(layout_.dense ? ceil_div(rows * layout_.length + stagger, vector)
                                                   : rows * layout_.row_vectors);
       return;
     }
     layout_.groups = layout_.kept;
     const bool is_one = layout_.row_vectors <= std::uint64_t{most_scan_threads} * turns;
-    // Looking back takes a tile a fixed time: tiles of many rows are as long as a CTA allows, unless their
-    // loads are short. Tiles of few rows are shorter: more CTAs run at once.
+    // Looking back costs a tile a fixed time. So tiles of many rows are as long as a CTA allows, unless loads
+    // are narrow. Tiles of few rows are shorter, so that more CTAs run at once.
     const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 && layout_.kept >= many_rows;
     layout_.parts =
         is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{most_scan_threads} * turns : tile);
@@ -258,8 +263,8 @@ class Planner {
     };
     while (vector > 1 && !fits()) vector /= 2;
     layout_.vector = vector;
-    // A thread that holds all of a short column waits for its loads once; and many threads keep the memory
-    // busy.
+    // Threads walk columns alone if they can load a short column at once, and so wait only once; or if
+    // columns are so many that their threads keep the memory busy.
     const std::uint64_t columns = nest_.elements() / layout_.length;
     layout_.alone =
         !tuning_.shared && (layout_.length <= most_at_once || columns >= problem_.sm_count * least_alone());
@@ -293,8 +298,8 @@ class Planner {
                     find_ring(layout_.owners * vector);
   }
 
-  /// Columns an SM from which on threads walk long ones alone. States of 64-bit integers take threads that
-  /// share a column longer than those of floating point.
+  /// The least number of columns an SM with which threads walk long columns alone. Sharing a column costs
+  /// more with states of 64-bit integers than with floating-point states.
   [[nodiscard]] std::uint64_t least_alone() const {
     return is_float(problem_.type[1]) ? least_alone_per_sm : least_alone_per_sm / 4;
   }
@@ -311,10 +316,10 @@ class Planner {
     return false;
   }
 
-  /// A thread walks its columns by itself, some rows at a time.
+  /// Plans threads that walk columns alone, some rows at a time.
   void plan_alone(std::uint32_t column) {
     std::uint32_t most = std::clamp(input_registers / registers_of_vector(), 1U, most_at_once);
-    // Many threads have enough loads in flight with fewer each.
+    // If threads are many, enough loads are in flight with fewer rows each.
     if (layout_.kept >= problem_.sm_count * many_alone_per_sm) {
       most = std::min(most, std::max(most / 4, least_at_once));
     } else if (most < layout_.length && layout_.kept >= problem_.sm_count * alone_per_sm) {
@@ -331,9 +336,9 @@ class Planner {
 
   // ---- looking back ----
 
-  /// How far ahead a tile prefetches: the memory then works while tiles wait for those before them.
+  /// Chooses how far ahead tiles prefetch, so that the memory is busy while tiles wait for earlier ones.
   void choose_ahead() {
-    std::uint64_t bytes = 0;  // of a tile of each row
+    std::uint64_t bytes = 0;  // of one tile of each row
     for (std::uint32_t i = 1; i < nest_.operands; ++i) bytes += problem_.element_bytes(i);
     bytes = sat_mul(bytes * layout_.threads * layout_.turns * layout_.vector, layout_.groups);
     if (bytes > most_ahead || bytes * layout_.parts < least_for_ahead) return;
@@ -347,8 +352,8 @@ class Planner {
     return plain && is_float(type) && size_of(type) < most_scan_state ? 4 : most_scan_state;
   }
 
-  /// The rings of slots that scratch memory holds, of the longest units that leave tiles free to run ahead.
-  /// Whether the tiles of all groups have room in them.
+  /// Plans the rings of slots in scratch memory, with the longest units that leave enough slots for tiles to
+  /// run ahead. Returns false if the tiles of all groups have no room.
   bool find_ring(std::uint64_t width) {
     ScanRingLayout& ring = layout_.ring;
     if (sat_mul(layout_.groups, layout_.parts) >= std::uint64_t{1} << 31) return false;
@@ -363,7 +368,7 @@ class Planner {
       std::uint32_t log2_tiles = 2 * log2_unit + 5;
       if (!fits(log2_tiles)) continue;
       while (log2_tiles < 20 && fits(log2_tiles + 1)) ++log2_tiles;
-      // Tiles after the one that wrote a slot, and may still read it.
+      // The number of tiles after a slot's own that may still read it.
       const std::uint64_t reach = (log2_unit == 0 ? 1 : 2) * (layout_.groups << 2 * log2_unit);
       const std::uint64_t tiles = std::uint64_t{1} << log2_tiles;
       if (reach > tiles / 2) continue;

@@ -16,24 +16,27 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t word_bytes = 4;
-constexpr double shown_bytes = 64e6;    // of both sides, up to which an SM's few warps take all their time
-constexpr double hidden_bytes = 128e6;  // from which on none of it shows
+// Blocks of 16 × 16 bytes that are loaded in pieces cost additional instructions. Moves of at most 64 MB
+// (both sides) show the whole cost, moves of 128 MB or more none of it. The reason is unknown
+// (docs/model.md).
+constexpr double full_cost_bytes = 64e6;
+constexpr double no_cost_bytes = 128e6;
 
-/// Returns a tile's share of an extent: `most` (a multiple of `unit`), or three quarters or half of it where
-/// much of the last tile would be empty. A shorter extent is taken whole. With so few choices most extents
-/// share their kernels. Small problems have even fewer choices: their lengths change from call to call.
-std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t unit, const Problem& problem,
-                       bool small) {
+/// Returns a tile's side along an extent: `most` (a multiple of `unit`), or 3/4 or 1/2 of it if much of the
+/// last tile would be empty. A shorter extent is covered whole. With so few choices most extents share
+/// kernels. Small problems have even fewer choices, because their extents change from call to call.
+std::uint32_t tile_side(std::uint64_t extent, std::uint64_t most, std::uint64_t unit, const Problem& problem,
+                        bool small) {
   const std::uint64_t units = ceil_div(std::min(extent, most), unit);
   if (small) {
-    // A tile that is half empty costs a small problem next to nothing.
+    // For small problems, a half-empty tile costs almost nothing.
     const bool enough = is_tiny(problem) || units * 2 * unit > most;
     return static_cast<std::uint32_t>(enough ? most : std::bit_ceil(units) * unit);
   }
   if (extent <= most) return static_cast<std::uint32_t>(units * unit);
-  // In eighths of the extent.
+  // The extent that tiles cover, in eighths of the given extent.
   const auto waste = [&](std::uint64_t side) { return round_up(extent, side) * 8 / extent; };
-  if (extent >= 8 * most) return static_cast<std::uint32_t>(most);  // which wastes none, divided or not
+  if (extent >= 8 * most) return static_cast<std::uint32_t>(most);  // wastes less than an eighth
   std::uint64_t best = most;
   std::uint64_t least = waste(most);
   for (const std::uint64_t side : {most / 4 * 3 / unit * unit, most / 2 / unit * unit}) {
@@ -46,9 +49,9 @@ std::uint32_t share_of(std::uint64_t extent, std::uint64_t most, std::uint64_t u
   return static_cast<std::uint32_t>(best);
 }
 
-/// Grows the tile along an operand's memory until a run of it has `wanted` elements: its contiguous dimension
-/// first, then, where the tile takes all of that, the dimension that goes on where it ends. Whole blocks of
-/// the two dimensions that have them, whichever operand's memory it is.
+/// Grows the tile along an operand's memory until its contiguous runs have `wanted` elements: first along the
+/// contiguous dimension, then, if the tile covers all of that, along the dimension that continues it in
+/// memory. Along the two dimensions of blocks the tile grows by whole blocks.
 void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, const PerDimension& order,
               std::uint64_t wanted, bool small) {
   const CanonicalNest& nest = problem.nest;
@@ -61,7 +64,7 @@ void lengthen(BlockFacts& facts, const Problem& problem, std::uint32_t operand, 
     const bool has_blocks = d + 1 == facts.rank || d == facts.column;
     const std::uint64_t unit = has_blocks ? facts.vector : 1;
     const std::uint64_t room = round_up(std::max<std::uint64_t>(wanted / run, 1), unit);
-    facts.box[d] = std::max(facts.box[d], share_of(nest.shape[d], room, unit, problem, small));
+    facts.box[d] = std::max(facts.box[d], tile_side(nest.shape[d], room, unit, problem, small));
     run *= facts.box[d];
     if (facts.box[d] < nest.shape[d] || run >= wanted) return;
     expected *= static_cast<std::int64_t>(nest.shape[d]);
@@ -99,14 +102,14 @@ BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
   facts.staggered = row_alignment_ < tuning.vector_bytes ? 1 : 0;
   facts.whole = is_whole(tuning) ? 1 : 0;
   facts.interleaved = facts.whole == 0 && problem_.interleaved[1] ? 1 : 0;
-  // Vectors, words or elements: what lies between would make one more kernel, and little faster.
+  // A kernel for each further alignment would hardly be faster.
   facts.alignment = line_alignment_ >= tuning.vector_bytes ? tuning.vector_bytes
                     : line_alignment_ >= 8 && !small_      ? 8U
                     : line_alignment_ >= word_bytes        ? word_bytes
                     : facts.interleaved != 0               ? facts.element_bytes
                                                            : 1;
 
-  // A block a thread, also where a staggered row adds some.
+  // One block a thread, also if staggered rows add some.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
   for (std::uint32_t d = 0; d < row; ++d) {
     blocks *= d == facts.column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
@@ -162,13 +165,13 @@ std::string block_fact_text(const BlockFacts& facts) {
   return out + number_fact("column", facts.column, "contiguous in the source");
 }
 
-std::string block_function(const BlockFacts& facts, std::uint32_t together) {
+std::string block_function(const BlockFacts& facts, std::uint32_t line_blocks) {
   const std::uint32_t row = facts.rank - 1;
   const std::uint32_t chunks = facts.box[facts.column] / facts.vector;
-  while (chunks % together != 0) together /= 2;
-  std::vector<Digit> digits{{facts.column, together, facts.vector},
+  while (chunks % line_blocks != 0) line_blocks /= 2;
+  std::vector<Digit> digits{{facts.column, line_blocks, facts.vector},
                             {row, facts.box[row] / facts.vector, facts.vector},
-                            {facts.column, chunks / together, facts.vector * together}};
+                            {facts.column, chunks / line_blocks, facts.vector * line_blocks}};
   for (std::uint32_t d = row; d-- > 0;) {
     if (d != facts.column) digits.push_back({d, facts.box[d], 1});
   }
@@ -197,54 +200,54 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
                       .registers = block_registers(facts),
                       .bytes_in_flight = block_tile_bytes(facts),
                       .by_engine = by_engine,
-                      .before = staggered ? facts.vector - 1 : 0,
+                      .stagger = staggered ? facts.vector - 1 : 0,
                       .store_bytes = staggered ? facts.vector_bytes() : 0,
                       .order = tile_dimensions(facts)};
-  const std::uint64_t along = ceil_div(facts.box[row], facts.vector);
-  const std::uint64_t down = ceil_div(facts.box[facts.column], facts.vector);
-  const std::uint64_t others = elements_of(facts.box, facts.rank) / facts.box[row] / facts.box[facts.column];
+  const std::uint64_t row_blocks = ceil_div(facts.box[row], facts.vector);
+  const std::uint64_t column_blocks = ceil_div(facts.box[facts.column], facts.vector);
+  const std::uint64_t planes = elements_of(facts.box, facts.rank) / facts.box[row] / facts.box[facts.column];
   const auto turns = [&](std::uint64_t n) { return static_cast<std::uint32_t>(ceil_div(n, facts.threads)); };
-  footprint.rounds = by_engine ? 1 : turns((along + facts.staggered) * down * others);
-  footprint.passes = turns(along * facts.box[facts.column] * others);
+  footprint.rounds = by_engine ? 1 : turns((row_blocks + facts.staggered) * column_blocks * planes);
+  footprint.passes = turns(row_blocks * facts.box[facts.column] * planes);
 
-  const std::uint64_t extent = problem.nest.shape[row] + footprint.before;
+  const std::uint64_t extent = problem.nest.shape[row] + footprint.stagger;
   const auto tiles = static_cast<double>(ceil_div(extent, facts.box[row]));
   const double columns = static_cast<double>(problem.nest.shape[facts.column]);
   const double rows =
       static_cast<double>(problem.nest.elements()) / static_cast<double>(problem.nest.shape[row]) / columns;
-  const double of_row = parts_of_extent(extent, facts.box[row], facts.vector);
-  const double vectors = of_row * columns * rows;
+  const double row_vectors = parts_of_extent(extent, facts.box[row], facts.vector);
+  const double vectors = row_vectors * columns * rows;
   const double blocks =
-      (of_row + facts.staggered * tiles) *
+      (row_vectors + facts.staggered * tiles) *
       parts_of_extent(problem.nest.shape[facts.column], facts.box[facts.column], facts.vector) * rows;
   const double lines = blocks * facts.vector;
   const double words = facts.vector_bytes() / 4.0;
   const bool unaligned = !by_engine && facts.alignment < word_bytes;
   // Instructions of a thread, fitted to measurements (docs/model.md).
-  constexpr double of_load = 18.2;     // of a load of a line of a block, with finding its place
-  constexpr double of_permute = 9.08;  // of 4 bytes whose elements change places in registers
-  constexpr double of_shift = 19.2;    // of 4 bytes of a vector that are shifted before they are stored
-  constexpr double of_wide = 30.9;     // of 4 bytes of a line of 16 bytes that is loaded in pieces (below)
-  constexpr double of_end = 15.1;      // of an element at a row's end, which is stored while its warp waits
+  constexpr double per_load = 18.2;     // load of a line of a block, with its address
+  constexpr double per_permute = 9.08;  // 4 bytes whose elements are permuted in registers
+  constexpr double per_shift = 19.2;    // 4 bytes of a vector that is shifted before its store
+  constexpr double per_piece = 30.9;    // 4 bytes of a line of 16 bytes that is loaded in pieces (below)
+  constexpr double per_end = 15.1;      // element at a row's end, which is stored while its warp waits
   const double loads =
       lines * (by_engine   ? 0.5  // from shared memory
                : unaligned ? words + 1
                            : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
   const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
-  footprint.instructions = of_load * loads + of_permute * permuted;
-  // Such blocks of bytes leave an SM few warps, each with many loads: that takes time as far as it is not the
-  // memory that does.
+  footprint.instructions = per_load * loads + per_permute * permuted;
+  // Blocks of 16 × 16 bytes leave an SM few warps, each with many loads. Their cost shows in full up to
+  // full_cost_bytes, and not at all from no_cost_bytes on.
   if (!by_engine && facts.element_bytes == 1 && facts.vector == 16 && facts.alignment < 16) {
     const auto moved = static_cast<double>(problem.bytes_read() + problem.bytes_written());
-    const double shown = std::clamp((hidden_bytes - moved) / (hidden_bytes - shown_bytes), 0.0, 1.0);
-    footprint.instructions += of_wide * shown * lines * words;
+    const double shown = std::clamp((no_cost_bytes - moved) / (no_cost_bytes - full_cost_bytes), 0.0, 1.0);
+    footprint.instructions += per_piece * shown * lines * words;
   }
-  if (staggered) footprint.instructions += of_shift * vectors * (words + 2);
+  if (staggered) footprint.instructions += per_shift * vectors * (words + 2);
   if (staggered || problem.nest.shape[row] % facts.vector != 0) {
-    // A warp that meets an end waits for it: of long rows few do.
-    const double of_warps = std::min(1.0, static_cast<double>(warp_lanes) / static_cast<double>(along));
+    // A warp that stores the end of a row waits for it. With long rows few warps do.
+    const double warps = std::min(1.0, static_cast<double>(warp_lanes) / static_cast<double>(row_blocks));
     footprint.instructions +=
-        of_end * vectors * facts.vector * of_warps * std::min(1.0, (staggered ? 2 : 1) / tiles);
+        per_end * vectors * facts.vector * warps * std::min(1.0, (staggered ? 2 : 1) / tiles);
   }
   return footprint;
 }
@@ -266,8 +269,8 @@ Candidate BlockFamily::candidate(const BlockFacts& facts, const CanonicalNest& n
 void BlockFamily::bind(const Candidate& candidate, const Problem& problem, ParameterBlock& parameters,
                        LaunchShape& shape) const {
   const auto facts = facts_of<BlockFacts>(candidate);
-  const std::uint32_t before = facts.staggered != 0 ? facts.vector - 1 : 0;
-  const TileCounts counts = tile_counts(problem.nest, facts.box, facts.rank, before);
+  const std::uint32_t stagger = facts.staggered != 0 ? facts.vector - 1 : 0;
+  const TileCounts counts = tile_counts(problem.nest, facts.box, facts.rank, stagger);
   add_view_pair(parameters, problem, facts.rank, counts);
   shape.grid = grid_of(product(counts, facts.rank));
 }

@@ -7,31 +7,31 @@
 
 TMAJIT_BEGIN
 
-// Transposes: tiles over all dimensions, cut into square blocks of the dimensions in which the operands are
-// contiguous.
+// Kernels that transpose. A tile extends over all dimensions. It consists of square blocks, whose sides run
+// along the two dimensions in which source and destination are contiguous: lines of the source, along
+// `column`, and rows of the destination, along the last dimension.
 
-/// The order in which a transpose's CTAs take tiles. Those that run together should touch few places of
-/// memory that are far apart.
+/// The order in which a transpose's CTAs take tiles. CTAs that run at the same time should access few distant
+/// regions of memory.
 enum class TileOrder : std::uint32_t {
   destination,  ///< order of the destination's memory
   source,       ///< order of the source's memory
 };
 inline constexpr auto most_tile_order = static_cast<std::uint32_t>(TileOrder::source);
 
-/// Facts that block-transposing kernels are specialised for.
+/// The facts that these kernels are specialised for.
 struct BlockFacts {
   std::uint32_t element_bytes = 1;
   std::uint32_t rank = 1;
-  std::uint32_t column =
-      0;  ///< the dimension in which the source is contiguous; the destination's is the last
+  std::uint32_t column = 0;  ///< dimension in which the source is contiguous
   std::uint32_t threads = 0;
   std::uint32_t vector = 1;     ///< elements of a block's side
-  std::uint32_t alignment = 1;  ///< bytes, of the source's lines
+  std::uint32_t alignment = 1;  ///< alignment of the source's lines, in bytes
   TileOrder order = TileOrder::destination;
   Flag wide_offsets = 0;  ///< offsets in a tile take more than 32 bits
-  Flag staggered = 0;     ///< the destination's rows begin between multiples of a vector
-  Flag whole = 0;         ///< no block is cut by an edge
-  Flag interleaved = 0;   ///< one is, and what lies behind the edge may be the destination's
+  Flag staggered = 0;     ///< the destination's rows are not aligned to vectors
+  Flag whole = 0;         ///< no block extends beyond an edge of the tensors
+  Flag interleaved = 0;   ///< a block does, and the memory beyond the edge may be the destination's
   PerDimension box{};
   PerDimension source_order{};  ///< dimensions by the source's strides, the largest first
   [[nodiscard]] std::uint32_t vector_bytes() const noexcept { return vector * element_bytes; }
@@ -50,16 +50,16 @@ struct BlockChoice {
   [[nodiscard]] std::string text() const;
 };
 
-/// Sides of a tile, and what else is free to choose.
+/// The free choices of a kernel.
 struct BlockTuning {
-  std::uint32_t destination_run = 256;  ///< bytes of a tile that follow each other in the destination
-  std::uint32_t source_run = 256;       ///< bytes of a tile that are adjacent in the source
-  std::uint32_t vector_bytes = 16;  ///< bytes of a block's side: 16, or 8 or 4 for elements of less than that
+  std::uint32_t destination_run = 256;  ///< bytes of a tile that are contiguous in the destination
+  std::uint32_t source_run = 256;       ///< bytes of a tile that are contiguous in the source
+  std::uint32_t vector_bytes = 16;      ///< bytes of a block's side: 16, 8 or 4, at least an element's
   std::uint32_t threads = 256;
 };
 
-/// Sides of tiles in bytes, the destination's first. 256 is best for what fills the chip many times over;
-/// less for what does not, or where a side meets many rows that are far apart.
+/// Tunings with blocks of 16 bytes a side. Runs of 256 bytes are best for tensors that fill the chip many
+/// times over. Shorter runs are better for smaller tensors, or if a tile then crosses fewer distant rows.
 inline constexpr BlockTuning wide_tunings[] = {
     {.destination_run = 256, .source_run = 256}, {.destination_run = 128, .source_run = 256},
     {.destination_run = 256, .source_run = 128}, {.destination_run = 512, .source_run = 128},
@@ -69,48 +69,49 @@ inline constexpr BlockTuning wide_tunings[] = {
     {.destination_run = 32, .source_run = 64},
 };
 
-/// Plans whole blocks of a problem whose layout is Layout::blocks. Computes once what its tunings share.
+/// Plans kernels for a problem whose layout is Layout::blocks. Computes once what all tunings share.
 class BlockPlanner {
  public:
-  /// The problem must outlive it.
+  /// The problem must outlive the planner.
   explicit BlockPlanner(const Problem& problem);
   [[nodiscard]] BlockFacts facts(const BlockTuning& tuning) const;
-  /// Whether no block of it is cut.
+  /// Whether no block extends beyond an edge, and all are aligned.
   [[nodiscard]] bool is_whole(const BlockTuning& tuning) const noexcept;
 
  private:
   const Problem& problem_;
   bool small_;
-  std::uint32_t row_alignment_;   ///< bytes, of the destination's rows, at most 16
-  std::uint32_t line_alignment_;  ///< bytes, of the source's lines, at most 16
+  std::uint32_t row_alignment_;   ///< alignment of the destination's rows in bytes, at most 16
+  std::uint32_t line_alignment_;  ///< alignment of the source's lines in bytes, at most 16
   BlockFacts common_;
 };
 
-/// The tile that `direct_transpose` moves small problems by, one for all of a type.
+/// The default tuning of `direct_transpose` for small problems, which depends on the element size only.
 [[nodiscard]] BlockTuning direct_tuning(const Problem& problem) noexcept;
-/// Whether no block of it is cut.
+/// Whether BlockPlanner::is_whole() holds for direct_tuning().
 [[nodiscard]] bool has_whole_blocks(const Problem& problem);
 
-/// Dimensions in the order in which CTAs take tiles, the fastest last.
+/// The dimensions in the order in which CTAs take tiles, the fastest last.
 [[nodiscard]] PerDimension tile_dimensions(const BlockFacts& facts) noexcept;
 
-/// The function "tile_index": the tile of a CTA.
+/// The device function tile_index(): the index of a CTA's tile in each dimension.
 [[nodiscard]] std::string tile_index_fact(std::uint32_t rank, const PerDimension& dimensions);
-/// The facts that all of them have: rank, threads, box, Offset, element_bytes, row, column.
+/// The facts that all these kernels have: rank, threads, box, Offset, element_bytes, row, column.
 [[nodiscard]] std::string block_fact_text(const BlockFacts& facts);
-/// `block_index()` of kernels whose threads store what they transposed, and how many `blocks` a tile has.
-/// Threads that follow each other first share out `together` blocks of a line (as many as divide it), then
-/// lie along the row, where their stores join.
-[[nodiscard]] std::string block_function(const BlockFacts& facts, std::uint32_t together);
+/// The device function block_index() of kernels whose threads store their own blocks, and the constant
+/// `blocks`, the number of blocks in a tile. Consecutive threads take `line_blocks` blocks along a line of
+/// the source (fewer, if that does not divide the line), then blocks along a row of the destination, where
+/// their stores coalesce.
+[[nodiscard]] std::string block_function(const BlockFacts& facts, std::uint32_t line_blocks);
 
-/// Elements of the tile, in bytes.
-[[nodiscard]] std::uint64_t tile_bytes(const BlockFacts& facts) noexcept;
-/// Registers of a thread, as such kernels were compiled.
+/// Bytes of a tile's elements.
+[[nodiscard]] std::uint64_t block_tile_bytes(const BlockFacts& facts) noexcept;
+/// Registers of a thread in compiled kernels of this kind.
 [[nodiscard]] std::uint32_t block_registers(const BlockFacts& facts) noexcept;
-/// The footprint of blocks: tiles, rounds, passes and work. `by_engine`: the copy engine loads them.
+/// The footprint of blocks: tiles, rounds, passes and instructions. `by_engine`: the copy engine loads them.
 [[nodiscard]] Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool by_engine);
 
-/// Base of families whose kernels take a ViewPair and whose facts begin with BlockFacts.
+/// Base of families whose kernels take a ViewPair and whose facts are BlockFacts.
 class BlockFamily : public TypedFamily<BlockFacts, BlockChoice> {
  public:
   using TypedFamily::TypedFamily;
@@ -123,7 +124,7 @@ class BlockFamily : public TypedFamily<BlockFacts, BlockChoice> {
  protected:
   ~BlockFamily() = default;
   [[nodiscard]] Candidate candidate(const BlockFacts& facts, const CanonicalNest& nest) const;
-  /// Flags and facts of a kernel that takes tiles in `tile_order`.
+  /// The part of a kernel's source that all these families share.
   [[nodiscard]] static SourceParts parts_of(const BlockFacts& facts);
 };
 

@@ -14,13 +14,13 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t chunk_vector_bytes = 16;
-constexpr std::uint64_t least_chunks_along = 8;  // chunks of a row that a tile takes, if it has them
+constexpr std::uint64_t least_row_chunks = 8;  // chunks of a tile along a row, if the row has this many
 
 }  // namespace
 
 ElementType type_in_chunks(const Problem& problem, std::uint32_t operand) noexcept {
   if (problem.reads_bits()) return unsigned_of(problem.element_bytes(operand));
-  // Forms that only a tensor map tells from the plain type.
+  // These types differ from the plain type only in a tensor map.
   switch (problem.type[operand]) {
     case ElementType::f32_ftz: return ElementType::f32;
     case ElementType::tf32_ftz: return ElementType::tf32;
@@ -48,7 +48,7 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   std::uint32_t widest = 1;
   for (std::uint32_t i = 0; i < nest.operands; ++i) widest = std::max(widest, problem.element_bytes(i));
   facts.chunk = std::min(chunk_vector_bytes / widest, most_elements);
-  // A nest of one row that is so short is all there is: not worth a kernel of its own.
+  // If a nest has only one row, and that is short, the problem is too small for a kernel with smaller chunks.
   const bool shrinks = nest.rank > 1 && most_elements > few_elements;
   while (shrinks && facts.chunk > 2 && extent <= facts.chunk / 2) facts.chunk /= 2;
   const std::int64_t stride = row < nest.rank ? nest.operand[0].strides[row] : 0;
@@ -62,12 +62,12 @@ ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements) {
   return facts;
 }
 
-void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t along) {
+void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t row_chunks) {
   const CanonicalNest& nest = problem.nest;
   const bool few = has_few_tiles(problem);
   const std::uint32_t row = facts.row();
-  facts.box[row] =
-      side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, along), least_chunks_along, few);
+  facts.box[row] = side_of(ceil_div(extent_of(nest, row), facts.chunk), std::min(chunks, row_chunks),
+                           least_row_chunks, few);
   chunks /= facts.box[row];
   facts.box[row] *= facts.chunk;
   for (std::uint32_t d = row; d-- > 0; chunks /= facts.box[d]) {

@@ -18,26 +18,27 @@ namespace {
 /// One dimension of an operand's tensor map.
 struct MapDimension {
   std::uint64_t extent = 1;  ///< elements of the map
-  std::int64_t step = 0;     ///< bytes from one to the next
+  std::int64_t step = 0;     ///< bytes from one index to the next
   std::uint32_t box = 1;     ///< elements that a copy moves
 };
 
-constexpr std::uint32_t chunk_bytes = 16;        // what strides and rows are multiples of
+constexpr std::uint32_t chunk_bytes = 16;        // strides and rows are multiples of this
 constexpr std::uint32_t box_alignment = 128;     // of a box in shared memory
-constexpr std::uint32_t first_alignment = 1024;  // and of the first one
+constexpr std::uint32_t first_alignment = 1024;  // of the first box in shared memory
 
-/// Bytes that a part has of a line.
+/// Bytes of a tile's line in each part. A line that is longer than a box can be is cut into equal parts.
 std::uint32_t engine_line_bytes(const EngineTile& tile) {
   const std::uint32_t whole = tile.box[tile.inner] * tile.element_bytes;
   return whole / static_cast<std::uint32_t>(ceil_div(whole, max_box * tile.map_element_bytes));
 }
 
-/// Lines of a tile: its indices in all dimensions but that along which they run.
+/// The number of lines of a tile. Lines run along dimension `inner`.
 std::uint32_t lines(const EngineTile& tile) {
   return static_cast<std::uint32_t>(elements_of(tile.box, tile.rank) / tile.box[tile.inner]);
 }
 
-/// One dimension for all that are not in `order`; false if it would be longer than coordinates reach.
+/// Makes the one dimension of a map that stands for all dimensions not in `order`. Returns false if its
+/// extent would exceed the range of coordinates.
 bool share_dimension(const MapOrder& order, const Problem& problem, std::uint32_t operand, EngineMap& map,
                      MapDimension& shared) {
   std::uint64_t stride = 0;
@@ -61,8 +62,8 @@ bool is_map_step(std::int64_t step) noexcept {
   return step > 0 && step % chunk_bytes == 0 && static_cast<std::uint64_t>(step) < max_stride_bytes;
 }
 
-/// The map of dimensions, outermost first, of which the last is contiguous, in elements of so many bytes;
-/// nullopt if no tensor map can describe them.
+/// The tensor map of `dimensions`, outermost first, of which the last is contiguous. Nothing if no tensor map
+/// can describe them.
 std::optional<TensorMapSpec> plain_map(std::span<const MapDimension> dimensions, std::uint32_t element_bytes,
                                        DevicePtr address) {
   if (dimensions.size() > max_map_rank || address % chunk_bytes != 0) return std::nullopt;

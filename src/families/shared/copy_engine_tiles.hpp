@@ -14,9 +14,10 @@ TMAJIT_BEGIN
 
 // Kernels through the copy engine: how the tiles of a nest become boxes of tensor maps.
 //
-// A nest has up to eight dimensions, a tensor map five. Where it has more, those in which a tile has a single
-// index share the map's outermost dimension: its stride is the greatest common divisor of theirs, and an
-// index counts for as many of it as its own stride has.
+// A nest has up to eight dimensions, a tensor map five. If the nest has more than five, the dimensions in
+// which a tile has a single index share the map's outermost dimension. Its stride is the greatest common
+// divisor of theirs. One index of such a dimension corresponds to `fold` indices of the shared one: its
+// stride over the divisor.
 
 /// A tile over all dimensions of a nest, as the copy engine loads it.
 struct EngineTile {
@@ -28,30 +29,31 @@ struct EngineTile {
   PerDimension box{};
 };
 
-/// The map of one operand, and how a tile's indices become its coordinates.
+/// The tensor map of one operand, and the factors by which a tile's indices become coordinates of its shared
+/// dimension.
 struct EngineMap {
   TensorMapSpec spec;
   PerDimension fold{};  ///< indices of the map's shared dimension for one index of each dimension
 };
 
-/// The dimensions of the nest in the order of a map's, outermost first; shared ones are not among them.
+/// The nest's dimensions in the order of the map's, outermost first, without those that share one.
 struct MapOrder {
   std::array<std::uint32_t, max_map_rank> dimension{};
   std::uint32_t count = 0;
-  bool shared = false;  ///< one more, outermost, for all others
+  bool shared = false;  ///< the map has one more dimension, the outermost, that all others share
   [[nodiscard]] std::uint32_t rank() const noexcept { return count + (shared ? 1 : 0); }
   [[nodiscard]] bool has(std::uint32_t d) const noexcept;
 };
-/// `inner` is innermost; the nest's last dimension comes before it, if it is another.
+/// The order for a tile's maps: `inner` comes last, and the nest's last dimension, if another, right before
+/// it.
 [[nodiscard]] MapOrder map_order(const EngineTile& tile) noexcept;
 
 /// Shared memory of a CTA's tiles.
 struct EngineLayout {
-  std::uint32_t parts =
-      1;  ///< boxes that a tile is loaded as, one beside the other in its innermost dimension
-  std::uint32_t part_bytes = 0;  ///< from one to the next
-  std::uint32_t load_bytes = 0;  ///< bytes from one box to the next
-  std::uint32_t bytes = 0;       ///< bytes that a tile adds to its mbarrier
+  std::uint32_t parts = 1;       ///< boxes of a tile, which divide its lines into equal parts
+  std::uint32_t part_bytes = 0;  ///< bytes from one box to the next
+  std::uint32_t load_bytes = 0;  ///< bytes that a tile's loads add to its mbarrier
+  std::uint32_t bytes = 0;       ///< bytes of all stages, with slack for aligning the first
 };
 [[nodiscard]] EngineLayout engine_layout(const EngineTile& tile) noexcept;
 
@@ -59,13 +61,13 @@ struct EngineLayout {
 [[nodiscard]] std::optional<EngineMap> engine_map(const EngineTile& tile, const Problem& problem,
                                                   std::uint32_t operand);
 
-/// Adds the parameter params::EngineGrid; of operands without a map the folds are 0. Sets the grid.
+/// Adds the parameter params::EngineGrid and sets the grid. An operand without a map has folds of 0.
 void bind_engine_grid(const EngineTile& tile, const Problem& problem, const std::optional<EngineMap>& source,
                       const std::optional<EngineMap>& destination, ParameterBlock& parameters,
                       LaunchShape& shape);
 
-/// Coordinates of a tile's box in the map of "source" or "destination", innermost dimension first, in
-/// elements of the map: the fact "source_box".
+/// The device function source_box() or destination_box(): the coordinates of a tile's box in the map of that
+/// operand, innermost dimension first, in elements of the map.
 [[nodiscard]] std::string box_function(std::string_view operand, const EngineTile& tile);
 
 TMAJIT_END

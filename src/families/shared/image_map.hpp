@@ -10,22 +10,22 @@
 
 TMAJIT_BEGIN
 
-// Windows of images through the copy engine.
+// Tensor maps with which the copy engine loads windows of images.
 
-/// Box that an im2col load copies: the pixels of `windows` windows.
+/// The box that an im2col load copies: one pixel of each of `windows` windows.
 struct WindowBox {
-  ElementType type = ElementType::u64;  ///< type of the map; as wide as the tensor's or wider
+  ElementType type = ElementType::u64;  ///< element type of the map, at least as wide as the tensor's
   std::uint32_t channels = 0;           ///< in elements of that type
   std::uint32_t windows = 0;
   Swizzle swizzle = Swizzle::none;
 };
 
-/// A map's stride in bytes where a dimension's indices are `step` bytes apart; none where no map can have it.
-/// One that is never walked is any.
+/// The stride of a map's dimension whose indices are `step` bytes apart, in bytes; nothing if no map can have
+/// it. If the dimension is not `walked`, because its extent is 1, any legal stride.
 [[nodiscard]] std::optional<std::uint64_t> map_stride(std::int64_t step, bool walked) noexcept;
 
-/// The tensor map by which windows are gathered in im2col mode, at an address. None where no map describes
-/// the images, or an instruction does not reach a window.
+/// The tensor map of mode im2col for images at `address`. Nothing if no map can describe the images, or if
+/// the offsets of an instruction are too small for the filter.
 [[nodiscard]] std::optional<TensorMapSpec> image_map(const WindowProblem& problem, DevicePtr address,
                                                      const WindowBox& box);
 

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 double lines_met(const Problem& problem, std::uint32_t operand, std::span<const std::uint32_t> dimensions,
                  std::uint32_t step, std::uint64_t count) {
   constexpr std::int64_t line = memory_line_bytes;
-  std::array<std::int64_t, warp_lanes> met{};
+  std::array<std::int64_t, warp_lanes> lines{};
   std::array<std::uint64_t, max_view_rank> index{};
   const auto lanes = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(ceil_div(count, std::uint64_t{step}), 1, warp_lanes));
@@ -20,9 +20,9 @@ double lines_met(const Problem& problem, std::uint32_t operand, std::span<const 
   std::int64_t at = 0;
   for (std::uint32_t n = 0; n < lanes; ++n) {
     const std::int64_t number = at >= 0 ? at / line : (at + 1) / line - 1;
-    const bool again = found > 0 && met[found - 1] == number;
-    if (!again && std::find(met.begin(), met.begin() + found, number) == met.begin() + found)
-      met[found++] = number;
+    const bool repeated = found > 0 && lines[found - 1] == number;
+    if (!repeated && std::find(lines.begin(), lines.begin() + found, number) == lines.begin() + found)
+      lines[found++] = number;
     std::uint64_t carry = step;
     for (std::size_t k = 0; k < dimensions.size() && carry > 0; ++k) {
       const std::uint64_t extent = problem.nest.shape[dimensions[k]];

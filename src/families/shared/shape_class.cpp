@@ -8,10 +8,10 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Bytes of an operand's memory that a tile takes together, where it can. No tuning asks for longer runs.
+/// The longest contiguous run of an operand's memory, in bytes, that any tuning asks a tile to have.
 constexpr std::uint64_t longest_run = 512;
 
-/// The number of an order of dimensions among all of them, in lexicographic order.
+/// The index of an order of dimensions among all permutations, in lexicographic order.
 std::uint16_t number_of(const PerDimension& order, std::uint32_t rank) {
   std::uint32_t number = 0;
   for (std::uint32_t k = 0; k < rank; ++k) {
@@ -22,7 +22,8 @@ std::uint16_t number_of(const PerDimension& order, std::uint32_t rank) {
   return static_cast<std::uint16_t>(number);
 }
 
-/// Adds the extents in which runs of an operand go on. Twice what fills a run is as good as any more.
+/// Adds the extents of the dimensions that a contiguous run of an operand extends over. Extents beyond twice
+/// the longest run are clamped.
 void add_inner(ShapeClass& shape, const CanonicalNest& nest, std::uint32_t operand, const PerDimension& order,
                std::uint64_t bytes) {
   for (std::uint32_t k = nest.rank; k-- > 0 && bytes < longest_run;) {
@@ -37,9 +38,9 @@ void add_inner(ShapeClass& shape, const CanonicalNest& nest, std::uint32_t opera
 
 }  // namespace
 
-ShapeClass shape_class_of(const Problem& problem, const Candidate& usual) {
-  const CanonicalNest& nest = usual.nest;
-  ShapeClass shape{.family = usual.family->name(),
+ShapeClass shape_class_of(const Problem& problem, const Candidate& default_candidate) {
+  const CanonicalNest& nest = default_candidate.nest;
+  ShapeClass shape{.family = default_candidate.family->name(),
                    .element_bytes = static_cast<std::uint8_t>(problem.element_bytes(0)),
                    .rank = static_cast<std::uint8_t>(std::max(nest.rank, 1U))};
   shape.row = log2_of(nest.rank > 0 ? nest.shape[nest.rank - 1] : 1);
@@ -50,7 +51,7 @@ ShapeClass shape_class_of(const Problem& problem, const Candidate& usual) {
     shape.order[s] = number_of(order, nest.rank);
     add_inner(shape, nest, s + 1, order, problem.element_bytes(s + 1));
   }
-  usual.family->classify(usual, problem, shape);
+  default_candidate.family->classify(default_candidate, problem, shape);
   return shape;
 }
 

@@ -4,8 +4,7 @@
 
 TMAJIT_BEGIN
 
-/// The class of a problem, which keys the tuned choices. `usual` is the candidate that suits most problems of
-/// the kind.
-[[nodiscard]] ShapeClass shape_class_of(const Problem& problem, const Candidate& usual);
+/// The class of a problem: the key of tuned choices.
+[[nodiscard]] ShapeClass shape_class_of(const Problem& problem, const Candidate& default_candidate);
 
 TMAJIT_END

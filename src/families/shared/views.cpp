@@ -19,14 +19,14 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double full_enough = 0.85;  // of a dimension's tiles: what is empty costs less than smaller tiles
+constexpr double full_enough = 0.85;  // used part of all tiles of a dimension: smaller tiles would cost more
 
 template <std::uint32_t rank>
 params::View<rank> view_of(const Problem& problem, const CanonicalNest& nest, std::uint32_t operand) {
   const auto size = static_cast<std::int64_t>(problem.element_bytes(operand));
-  const std::int64_t turned = nest.operand[operand].offset - problem.nest.operand[operand].offset;
+  const std::int64_t shift = nest.operand[operand].offset - problem.nest.operand[operand].offset;
   params::View<rank> view{};
-  set_address(view.first, problem.address[operand] + static_cast<DevicePtr>(turned * size));
+  set_address(view.first, problem.address[operand] + static_cast<DevicePtr>(shift * size));
   set_address(view.low, problem.low[operand]);
   set_address(view.high, problem.high[operand]);
   for (std::uint32_t d = 0; d < rank && d < nest.rank; ++d)
@@ -55,10 +55,10 @@ std::uint64_t product(const TileCounts& counts, std::uint32_t rank) noexcept {
 }
 
 TileCounts tile_counts(const CanonicalNest& nest, const PerDimension& box, std::uint32_t rank,
-                       std::uint32_t before) noexcept {
+                       std::uint32_t stagger) noexcept {
   TileCounts counts{};
   for (std::uint32_t d = 0; d < rank; ++d) {
-    counts[d] = ceil_div(extent_of(nest, d) + (d + 1 == rank ? before : 0), box[d]);
+    counts[d] = ceil_div(extent_of(nest, d) + (d + 1 == rank ? stagger : 0), box[d]);
   }
   return counts;
 }
@@ -77,7 +77,7 @@ std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept 
 PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand, std::uint32_t rank,
                             std::uint32_t nearest) {
   PerDimension order = in_order();
-  std::array<std::uint64_t, max_view_rank> distance{};  // of those in the order
+  std::array<std::uint64_t, max_view_rank> distance{};  // of the dimensions in `order`
   // Dimensions are few: inserting one by one costs less than the standard library's sort, which allocates.
   for (std::uint32_t d = 0; d < rank; ++d) {
     const auto stride = static_cast<std::uint64_t>(std::abs(nest.operand[operand].strides[d]));
@@ -118,7 +118,7 @@ void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint
   });
 }
 
-bool goes_by_elements(const Problem& problem) noexcept {
+bool is_tiny_strided_copy(const Problem& problem) noexcept {
   if (!is_tiny(problem) || !problem.reads_bits() || problem.sources() != 1 || problem.joined != 1)
     return false;
   const std::uint32_t rank = problem.nest.rank;
@@ -167,7 +167,7 @@ void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& pr
     }
     views.head.destination = view_of<r>(problem, nest, 0);
     for (std::uint32_t i = 0; i < sources; ++i) views.source[i] = view_of<r>(problem, nest, i + 1);
-    // The sources stand last, and there are only `sources` of them: the kernel's own type has no more.
+    // Sources are the last member. The kernel's own type has only `sources` of them.
     const auto bytes =
         std::as_bytes(std::span(&views, 1)).first(offsetof(Views, source) + sources * sizeof(View));
     const ParameterType type =
@@ -218,11 +218,11 @@ void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint
 }
 
 std::string staggered_rewrite() {
-  return "Rows are cut at multiples of 16 bytes of the destination's memory, which each row begins "
-         "elsewhere.";
+  return "Rows are not aligned to 16 bytes: tiles are cut at multiples of 16 bytes in the destination's "
+         "memory.";
 }
 std::string interleaved_rewrite() {
-  return "Beside the source's elements lie the destination's: no thread loads what is not the source's own.";
+  return "The destination's elements lie between the source's: threads load only the source's own elements.";
 }
 std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank) {
   if (first + 1 >= rank) return {};
@@ -237,10 +237,10 @@ std::string offset_fact(Flag wide_offsets) {
 }
 
 bool is_elementwise(const Problem& problem) noexcept {
-  return !problem.reads().g && goes_element_by_element(problem);
+  return !problem.reads().g && supports_element_loads(problem);
 }
 
-bool goes_element_by_element(const Problem& problem) noexcept {
+bool supports_element_loads(const Problem& problem) noexcept {
   const CanonicalNest& nest = problem.nest;
   if (problem.sources() == 0 || nest.rank == 0 || nest.operand[0].strides[nest.rank - 1] != 1) return false;
   for (std::uint32_t i = 0; i < nest.operands; ++i) {

@@ -10,54 +10,57 @@
 
 TMAJIT_BEGIN
 
-/// A nest of a single element has no dimension, its kernel one.
+/// The extent of a nest's dimension; 1 beyond its rank. A nest of a single element has rank 0, its kernel
+/// rank 1.
 [[nodiscard]] std::uint64_t extent_of(const CanonicalNest& nest, std::uint32_t d) noexcept;
 
-/// Tiles in each dimension of a nest, as CTAs count them.
+/// The number of tiles in each dimension of a nest.
 using TileCounts = std::array<std::uint64_t, max_view_rank>;
 [[nodiscard]] std::uint64_t product(const TileCounts& counts, std::uint32_t rank) noexcept;
-/// Tiles in each dimension. Rows may begin up to `before` elements before their first tile.
+/// The number of tiles in each dimension. A row's first tile may begin up to `stagger` elements before the
+/// row.
 [[nodiscard]] TileCounts tile_counts(const CanonicalNest& nest, const PerDimension& box, std::uint32_t rank,
-                                     std::uint32_t before = 0) noexcept;
-/// An extent, but at most so much, as a side of a tile.
+                                     std::uint32_t stagger = 0) noexcept;
+/// An extent, at most `most`, as a side of a tile.
 [[nodiscard]] inline std::uint32_t clamp_to(std::uint64_t extent, std::uint64_t most) noexcept {
   return static_cast<std::uint32_t>(extent < most ? extent : most);
 }
-/// Parts of `unit` elements that tiles of `side` cut an extent into, the last of a tile whole or not.
+/// The number of parts of `unit` elements into which tiles of `side` cut an extent. A tile's last part may be
+/// shorter.
 [[nodiscard]] double parts_of_extent(std::uint64_t extent, std::uint64_t side, std::uint64_t unit) noexcept;
 /// Elements of a tile.
 [[nodiscard]] std::uint64_t elements_of(const PerDimension& box, std::uint32_t rank) noexcept;
 
-/// The first `rank` dimensions by an operand's strides, the largest first. A broadcast dimension goes on
-/// nowhere: it counts as the farthest. `nearest`, if it is one of them, is the last whatever else lies as
-/// near: elements may lie on each other.
+/// The first `rank` dimensions in the order of an operand's strides, the largest first. Broadcast dimensions,
+/// of stride 0, come before all others. Dimension `nearest` comes last, even if another one has the same
+/// stride, as in a source that overlaps itself.
 [[nodiscard]] PerDimension farthest_first(const CanonicalNest& nest, std::uint32_t operand,
                                           std::uint32_t rank, std::uint32_t nearest = max_view_rank);
 
-/// Adds the parameter params::ViewPair of operands 1 and 0; `counts` are tiles, or groups of them, in each
-/// dimension.
+/// Adds the parameter params::ViewPair of source and destination; `counts` are the numbers of tiles, or of
+/// groups of tiles, in each dimension.
 void add_view_pair(ParameterBlock& parameters, const Problem& problem, std::uint32_t rank,
                    const TileCounts& counts);
-/// Adds the parameter params::Views of a destination and any number of sources (params::ViewsHead where there
-/// is none), as `nest` walks them, and sets the grid; `counts` are tiles in each dimension.
+/// Adds the parameter params::Views of a destination and its sources, as `nest` walks them (params::ViewsHead
+/// if there is no source). Sets the grid; `counts` are the numbers of tiles in each dimension.
 void add_views(ParameterBlock& parameters, LaunchShape& shape, const Problem& problem,
                const CanonicalNest& nest, std::uint32_t rank, const TileCounts& counts);
-/// A side of a tile of any size, in what threads count: a power of two, at most `most` and, unless all of the
-/// extent is less, at least `least`, that leaves little of the last tile empty; of a small problem the
-/// largest.
+/// A side of a tile, in the units that threads process: a power of two that leaves little of the last tile
+/// empty, for a small problem the largest. It is at most `most`, and at least `least` unless the extent is
+/// shorter.
 [[nodiscard]] std::uint32_t side_of(std::uint64_t extent, std::uint64_t most, std::uint64_t least,
                                     bool small) noexcept;
-/// Adds the parameter `sides` of templates/device/tile_sides.cuh; threads count `part` elements along the
-/// last dimension. Sides are powers of two.
+/// Adds the parameter `sides` of templates/device/tile_sides.cuh. Sides must be powers of two; along the last
+/// dimension they are counted in parts of `part` elements.
 void add_sides(ParameterBlock& parameters, std::uint32_t rank, const PerDimension& box, std::uint32_t part);
 /// Adds the parameter params::Window of a padded problem.
 void add_window(ParameterBlock& parameters, const CanonicalNest& nest, std::uint32_t rank, double value);
 
-/// The problem with elements of `unit` bytes, 1 to 16. All rows are whole units, in all operands.
+/// The problem with elements of `unit` bytes, 1 to 16. The rows of all operands must be whole units.
 [[nodiscard]] Problem in_units(const Problem& problem, std::uint32_t unit);
 
-/// Bytes that a problem writes, up to which it counts as small: its time is that of a launch and a few loads,
-/// so that a kernel made for its very shape would gain little.
+/// A problem that writes at most this many bytes is small: its time is that of a launch and a few loads, so
+/// that a kernel specialised for its shape would gain little.
 inline constexpr std::uint64_t most_small_bytes = 2 << 20;
 [[nodiscard]] inline bool is_small(const Problem& problem) noexcept {
   return problem.bytes_written() <= most_small_bytes;
@@ -68,40 +71,40 @@ inline constexpr std::uint64_t most_small_bytes = 2 << 20;
   return problem.bytes_written() <= most_small_bytes / 16;
 }
 
-/// Elements up to which it is so small that threads may as well read them one by one, wherever they lie.
+/// A problem of at most this many elements is tiny: threads may read its elements one by one, whatever the
+/// strides.
 inline constexpr std::uint64_t most_tiny_elements = 64 << 10;
 [[nodiscard]] inline bool is_tiny(const Problem& problem) noexcept {
   return problem.nest.elements() <= most_tiny_elements;
 }
 
-/// Whether threads read the elements of a small problem one by one: the source's lie apart along the
-/// destination's rows.
-[[nodiscard]] bool goes_by_elements(const Problem& problem) noexcept;
+/// Whether a problem is a tiny copy whose source is not contiguous along the destination's rows, so that
+/// threads should read its elements one by one.
+[[nodiscard]] bool is_tiny_strided_copy(const Problem& problem) noexcept;
 
-/// Whether kernels can do it whose threads load elements one by one and store words of the destination: its
-/// last dimension is contiguous, no element has more than 8 bytes, an expression reads nothing but values and
-/// coordinates, and no source reaches into the destination: elements that a thread loads beside those it
-/// needs may be what another one writes.
-[[nodiscard]] bool goes_element_by_element(const Problem& problem) noexcept;
-/// The same where an expression reads no coordinates either.
+/// Whether a problem suits kernels whose threads load elements one by one and store words of the destination.
+/// The destination's last dimension must be contiguous, elements must have at most 8 bytes, and
+/// an expression may only read values and coordinates. No source of an expression may interleave with the
+/// destination: a thread also loads elements next to those it needs, which another thread may be writing.
+[[nodiscard]] bool supports_element_loads(const Problem& problem) noexcept;
+/// Whether supports_element_loads() holds and the expression reads no coordinates.
 [[nodiscard]] bool is_elementwise(const Problem& problem) noexcept;
 
-/// Whether offsets within a tile of `box` (and up to `beyond` elements more) take more than 32 bits in any
-/// operand.
+/// Whether offsets within a tile of `box`, and `beyond` elements beyond it in each dimension, need more than
+/// 32 bits in any operand.
 [[nodiscard]] bool has_wide_offsets(const Problem& problem, std::span<const std::uint32_t> box,
                                     std::uint32_t beyond) noexcept;
-/// "using Offset = i32;": i64 where `wide_offsets` is set.
+/// "using Offset = i32;", or i64 if `wide_offsets` is set.
 [[nodiscard]] std::string offset_fact(Flag wide_offsets);
-/// "using AllSources = Indices<0, 1>;", and what Indices is.
+/// "using AllSources = Indices<0, 1>;", and the template Indices.
 [[nodiscard]] std::string all_sources_fact(std::uint32_t sources);
 /// Adds the types from which words of a destination are assembled (templates/kernels/loaded_word.cuh):
-/// Destination, Source<i> and AllSources. Adds the types that the writer of sources requires, too. `values`:
-/// something is computed from elements, or stands beside them; else they are bits. `more` holds further lines
-/// for each source's struct, `destination_more` for the destination's.
+/// Destination, Source<i> and AllSources. Also sets the types that the source writer requires. With `values`
+/// elements have their own types, for computing; else they are unsigned integers of their size. `more` holds
+/// further lines for each source's struct, `destination_more` for the destination's.
 void add_element_types(SourceParts& parts, ElementType to, std::span<const ElementType> from, bool values,
                        std::span<const std::string> more = {}, std::string_view destination_more = {});
-/// The facts that kernels of views begin with which have their tile in them: rank, threads, box and Offset,
-/// which is i64 where `wide_offsets` is set.
+/// The first facts of kernels that are specialised for their tile: rank, threads, box and Offset.
 [[nodiscard]] std::string view_fact_text(std::uint32_t rank, std::uint32_t threads, const PerDimension& box,
                                          Flag wide_offsets);
 
@@ -111,7 +114,7 @@ void add_element_types(SourceParts& parts, ElementType to, std::span<const Eleme
 [[nodiscard]] std::string staggered_rewrite();
 /// Describes a source with the destination's elements between its own.
 [[nodiscard]] std::string interleaved_rewrite();
-/// Where the dimensions from `first` to the last are one run; nothing if that is one dimension.
+/// Says that dimensions `first` to the last are one contiguous run; nothing if that is one dimension.
 [[nodiscard]] std::vector<std::string> run_rewrite(std::uint32_t first, std::uint32_t rank);
 
 /// Writes a 64-bit address into a field of a parameter struct.
@@ -121,7 +124,7 @@ void set_address(Field& field, DevicePtr address) noexcept {
   std::memcpy(&field, &address, sizeof field);
 }
 
-/// A params::Divider.
+/// A params::Divider by `divisor`.
 template <class Divider>
 [[nodiscard]] Divider make_divider(std::uint64_t divisor) noexcept {
   const auto bits = static_cast<std::uint32_t>(std::bit_width(divisor - 1));

@@ -10,13 +10,13 @@
 
 TMAJIT_BEGIN
 
-/// The one stride of dimensions [first, first + count) of a view, outermost first, that are walked as one;
-/// none where they cannot be.
+/// The stride of the dimension that dimensions [first, first + count) of a view merge into; nothing if they
+/// cannot be walked like one.
 [[nodiscard]] std::optional<std::int64_t> joined_stride(const TensorView& view, std::uint32_t first,
                                                         std::uint32_t count) noexcept;
 
-/// Calls `f` with a std::integral_constant of an image's dimensions, 1 to 3: the structs of
-/// templates/params/windows.cuh have them in their types.
+/// Calls `f` with a std::integral_constant of an image's dimensions, 1 to 3: the template argument of the
+/// structs in templates/params/windows.cuh.
 template <class F>
 decltype(auto) with_image_dimensions(std::uint32_t dimensions, F&& f) {
   switch (dimensions) {

@@ -12,7 +12,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The first two are as good as any for one plane and for several; the rest are there to be measured.
+/// The first is as good as any for windows of one plane, the second for windows of several. The rest are
+/// candidates for measurements.
 constexpr std::array stencil_tunings{
     StencilTuning{1024, 16, 4, 2}, StencilTuning{512, 32, 4, 1}, StencilTuning{1024, 32, 4, 1},
     StencilTuning{512, 32, 8, 2},  StencilTuning{512, 32, 4, 2}, StencilTuning{512, 16, 2, 2},
@@ -21,7 +22,7 @@ constexpr std::array stencil_tunings{
 constexpr std::array<std::string_view, max_inputs> map_names{"map0", "map1", "map2", "map3",
                                                              "map4", "map5", "map6", "map7"};
 
-/// The struct of templates/kernels/stencil.cu that tells what is beyond an edge.
+/// The policy struct of templates/kernels/stencil.cu that supplies elements beyond an edge.
 std::string_view edge_policy(Boundary boundary) {
   switch (boundary) {
     case Boundary::constant: return "Number";
@@ -35,7 +36,7 @@ std::string_view edge_policy(Boundary boundary) {
 struct StencilChoice {
   PerDimension tile{};
   std::uint32_t threads = 0;
-  std::uint32_t strip = 1;   ///< rows that a thread does
+  std::uint32_t strip = 1;   ///< rows that a thread computes
   std::uint32_t stages = 1;  ///< planes in shared memory
   static constexpr auto members() {
     return std::array{
@@ -79,19 +80,19 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
     }
     if (first == candidates.size()) refuse(problem);
     const bool several = facts_of<StencilFacts>(candidates[first]).window_planes() > 1;
-    Candidate& usual = candidates[several && first + 1 < candidates.size() ? first + 1 : first];
-    usual.usual = Usual::yes;
+    Candidate& default_candidate = candidates[several && first + 1 < candidates.size() ? first + 1 : first];
+    default_candidate.default_choice = DefaultChoice::yes;
   }
 
   [[nodiscard]] Footprint footprint(const Candidate& candidate, const Problem& problem) const override {
     const auto facts = facts_of<StencilFacts>(candidate);
     Footprint footprint = stencil_footprint(facts);
     footprint.tiles_per_cta = tiles_of_cta(facts, problem, candidate.nest);
-    // Beside its tiles a CTA loads their halo, and the planes before its first tile and behind its last.
+    // A CTA also loads the halo of its tiles, and planes before its first tile and after its last.
     const double ctas =
         std::ceil(static_cast<double>(tiles_of(footprint, candidate.nest)) / footprint.tiles_per_cta);
     const double loads = footprint.tiles_per_cta + facts.window_planes() - 1;
-    footprint.beside =
+    footprint.halo_bytes =
         std::max(0.0, ctas * loads * stage_of(facts).bytes - static_cast<double>(problem.bytes_read()));
     const auto elements = static_cast<double>(candidate.nest.elements());
     footprint.instructions = instructions_of_chunk * elements / facts.chunk;
@@ -106,8 +107,8 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
                ? fmt::format(
                      "The copy engine loads tiles with their halo{}, threads compute strips of rows "
                      "from registers.{}",
-                     facts.boundary_kind() == Boundary::zero ? " and fills what lies beyond an edge"
-                                                             : "; at an edge threads fix what lies beyond it",
+                     facts.boundary_kind() == Boundary::zero ? " and fills elements beyond an edge"
+                                                             : "; threads fill elements beyond an edge",
                      planes)
                : fmt::format("No tensor map describes the sources: threads load tiles with their halo.{}",
                              planes);

@@ -8,12 +8,12 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t unit_bytes = 16;                // of boxes' rows and coordinates
+constexpr std::uint32_t unit_bytes = 16;                // rows and begins of boxes are multiples of this
 constexpr std::uint32_t image_alignment = 128;          // of boxes in shared memory
 constexpr std::uint32_t stencil_base_alignment = 1024;  // of aligned_shared_memory()
-constexpr std::uint64_t waves = 4;                      // CTAs that come after each other on an SM
-constexpr std::uint64_t most_tiles = 16;   // of a CTA, where planes are not loaded again between them
-constexpr std::uint64_t least_planes = 8;  // of a CTA, for each that it loads beyond its own
+constexpr std::uint64_t waves = 4;                      // of CTAs
+constexpr std::uint64_t most_tiles = 16;                // of a CTA whose window has one plane
+constexpr std::uint64_t least_planes = 8;  // own planes of a CTA for each plane that it loads in addition
 
 StencilImage image_of(const StencilFacts& facts, const StencilSource& source) {
   const std::uint32_t size = size_of(source.element_type());
@@ -77,7 +77,7 @@ std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Proble
   const std::uint32_t unit = facts.source[source].unit;
   if (nest.rank > max_map_rank || problem.address[operand] % unit_bytes != 0) return std::nullopt;
   const StencilImage image = stage_of(facts).image[source];
-  // Parts lie side by side in a single row.
+  // Only an image of a single row can have several parts.
   if (image.parts > 1 && image.bytes != image.pitch) return std::nullopt;
   TensorMapSpec map;
   map.type = unsigned_of(size * unit);
@@ -95,7 +95,7 @@ std::optional<TensorMapSpec> stencil_map(const StencilFacts& facts, const Proble
     map.strides[d] = d == row ? size * unit : walked ? static_cast<std::uint64_t>(step) : unit_bytes;
     map.box[d] = d == row ? image.part_columns / unit : image.box[d];
     map.element_strides[d] = 1;
-    // Coordinates of halos are within 32 bits, too.
+    // Coordinates of halos must fit 32 bits, too.
     if (nest.shape[d] >= max_coordinate_extent - 2 * facts.box[d] - 2 * max_box || map.box[d] > max_box) {
       return std::nullopt;
     }
@@ -109,13 +109,14 @@ TileCounts stencil_tiles(const StencilFacts& facts, const CanonicalNest& nest) {
 
 std::uint32_t tiles_of_cta(const StencilFacts& facts, const Problem& problem, const CanonicalNest& nest) {
   const TileCounts counts = stencil_tiles(facts, nest);
-  const std::uint64_t along = counts[facts.march];
+  const std::uint64_t march_tiles = counts[facts.march];
   const std::uint64_t at_once = std::uint64_t{problem.sm_count} * resident_ctas(stencil_footprint(facts));
-  const std::uint64_t again = facts.window_planes() - 1;
+  const std::uint64_t extra_planes = facts.window_planes() - 1;
   std::uint64_t tiles = ceil_div(product(counts, facts.rank), at_once * waves);
-  tiles = again > 0 ? std::max(tiles, again * least_planes) : std::min(tiles, most_tiles);
-  tiles = std::clamp<std::uint64_t>(tiles, 1, along);
-  return static_cast<std::uint32_t>(ceil_div(along, ceil_div(along, tiles)));  // as many for each
+  tiles = extra_planes > 0 ? std::max(tiles, extra_planes * least_planes) : std::min(tiles, most_tiles);
+  tiles = std::clamp<std::uint64_t>(tiles, 1, march_tiles);
+  // About the same number of tiles for each CTA.
+  return static_cast<std::uint32_t>(ceil_div(march_tiles, ceil_div(march_tiles, tiles)));
 }
 
 Footprint stencil_footprint(const StencilFacts& facts) {

@@ -12,39 +12,38 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t least_rank = 2;
-constexpr std::uint32_t most_engine_sources = 4;  // whose tensor maps have room among the parameters
+constexpr std::uint32_t most_engine_sources = 4;  // more tensor maps do not fit the parameters
 constexpr std::uint32_t widest_map_element = 8;   // bytes
 constexpr std::uint32_t row_bytes_alone = 8192;   // of a tile that is a single row
-constexpr std::uint32_t least_row_bytes = 64;     // when a tile is made smaller for its halo
+constexpr std::uint32_t least_row_bytes = 64;     // of a tile that is shrunk to fit shared memory
 constexpr std::uint32_t wanted_threads = 256;
 constexpr std::uint32_t most_stencil_threads = 512;
-constexpr std::uint32_t most_loaded_strip =
-    2;                                  // rows of a thread that also loads: more warps hide the latency
-constexpr std::uint64_t few_tiles = 4;  // of a dimension: a CTA rather goes along another
+constexpr std::uint32_t most_loaded_strip = 2;  // rows of a thread if threads load, too
+constexpr std::uint64_t few_tiles = 4;          // CTAs do not march along a dimension with fewer tiles
 
-/// The nest's dimension of each of the views', which stencil_nest() has for all of a stencil's.
+/// For each offset of a call: the nest's dimension, and whether the nest walks it backwards.
 struct Dimensions {
   std::array<std::uint32_t, max_stencil_dims> dim{};
-  std::array<std::uint32_t, max_stencil_dims> turned{};
+  std::array<std::uint32_t, max_stencil_dims> reversed{};
 };
 
 Dimensions dimensions_of(const StencilProblem& stencil, const CanonicalNest& nest) {
   Dimensions dimensions;
   for (std::uint32_t k = 0; k < stencil.calls.offsets; ++k) {
     dimensions.dim[k] = nest.dimension_of[stencil.dim[k]];
-    dimensions.turned[k] = nest.backwards[stencil.dim[k]] ? 1 : 0;
+    dimensions.reversed[k] = nest.backwards[stencil.dim[k]] ? 1 : 0;
   }
   return dimensions;
 }
 
-/// One kernel's facts, step by step.
+/// Plans the facts of one kernel.
 class StencilPlanner {
  public:
   StencilPlanner(const Problem& problem, const CanonicalNest& nest) : nest_(nest), walked_(problem) {
     walked_.nest = nest;
     static_cast<ChunkFacts&>(facts_) = chunk_facts(walked_);
     facts_.turns = 1;
-    // Rows that begin between vectors are stored by as much as their alignment allows.
+    // Unaligned rows are stored in pieces as large as their alignment.
     if (facts_.contiguous != 0) {
       facts_.alignment = std::min(problem_alignment(), facts_.chunk * facts_.element_bytes);
     }
@@ -61,14 +60,14 @@ class StencilPlanner {
     facts_.stages = facts_.window_planes() + tuning.ahead;
     facts_.engine = 1;
     while (!fits(max_shared_bytes_per_cta)) {
-      if (!make_smaller()) return std::nullopt;
+      if (!shrink_tile()) return std::nullopt;
     }
-    if (!takes_engine()) {
+    if (!fits_engine()) {
       facts_.engine = 0;
       facts_.stages = facts_.window_planes();
       facts_.strip = std::min(facts_.strip, most_loaded_strip);
     }
-    share_work();
+    spread_work();
     facts_.threads = threads();
     return facts_;
   }
@@ -82,7 +81,7 @@ class StencilPlanner {
     const Dimensions dimensions = dimensions_of(stencil, nest_);
     facts_.offsets = stencil.calls.offsets;
     facts_.dim = dimensions.dim;
-    facts_.turned = dimensions.turned;
+    facts_.reversed = dimensions.reversed;
     for (std::uint32_t i = 0; i < facts_.sources; ++i) {
       StencilSource& source = facts_.source[i];
       source.type = static_cast<std::uint32_t>(type_in_chunks(walked_, i + 1));
@@ -90,7 +89,7 @@ class StencilPlanner {
       while (nest_.shape[row()] % source.unit != 0) source.unit /= 2;
       for (const StencilOffsets& tap : stencil.calls.taps[i]) {
         for (std::uint32_t k = 0; k < facts_.offsets; ++k) {
-          const std::int32_t offset = facts_.turned[k] != 0 ? -tap[k] : tap[k];
+          const std::int32_t offset = facts_.reversed[k] != 0 ? -tap[k] : tap[k];
           std::uint32_t& reach = offset < 0 ? source.before[facts_.dim[k]] : source.after[facts_.dim[k]];
           reach = std::max(reach, static_cast<std::uint32_t>(offset < 0 ? -offset : offset));
         }
@@ -105,8 +104,8 @@ class StencilPlanner {
                        [&](const StencilSource& source) { return source.before[d] + source.after[d] > 0; });
   }
 
-  /// Strips run along the innermost dimension with a halo but the row; planes of the window follow each
-  /// other in the outermost.
+  /// Strips run along the innermost dimension with a halo, except the row's. If another dimension has a halo,
+  /// planes of the window follow each other along the outermost one.
   void choose_dimensions() {
     facts_.column = row() - 1;
     facts_.plane = facts_.rank;
@@ -129,7 +128,7 @@ class StencilPlanner {
     const std::uint64_t columns = (alone ? row_bytes_alone : tuning.row_bytes) / widest;
     std::uint32_t& along = facts_.box[row()];
     set_columns(std::min<std::uint64_t>(columns, nest_.shape[row()]));
-    // Parts of a single row are whole boxes, and no more than that.
+    // A single row consists of whole boxes.
     if (alone && along > max_box) {
       std::uint64_t halo = 0;
       std::uint64_t widest_box = max_box;
@@ -142,7 +141,7 @@ class StencilPlanner {
       const std::uint64_t whole = round_up(along, widest_box);
       if (halo < whole) along = static_cast<std::uint32_t>((whole - halo) / 16 * 16);
     }
-    // A tile of short rows has more rows.
+    // With short rows, a tile has more rows.
     const std::uint64_t rows = std::max<std::uint64_t>(
         tuning.rows, std::uint64_t{tuning.rows} * tuning.row_bytes / widest / along / 2);
     facts_.strip = static_cast<std::uint32_t>(
@@ -151,7 +150,8 @@ class StencilPlanner {
     choose_march();
   }
 
-  /// Tiles begin at multiples of 16 bytes of every source, and of a chunk.
+  /// Sets the columns of the tile, rounded up so that tiles begin at multiples of a chunk, and of 16 bytes in
+  /// every source.
   void set_columns(std::uint64_t columns) {
     std::uint32_t narrowest = size_of(facts_.element_type());
     for (std::uint32_t i = 0; i < facts_.sources; ++i)
@@ -160,7 +160,7 @@ class StencilPlanner {
         round_up(std::max<std::uint64_t>(columns, 1), std::max(facts_.chunk, bulk_bytes / narrowest)));
   }
 
-  /// False if they are as few as they can be.
+  /// Halves the columns of the tile. Returns false if that is impossible.
   bool halve_columns() {
     const std::uint32_t before = facts_.box[row()];
     set_columns(before / 2);
@@ -187,8 +187,8 @@ class StencilPlanner {
     return shared_bytes(facts_) <= bytes && stage_of(facts_).bytes <= max_transaction_bytes;
   }
 
-  /// False if the tile is as small as it can be.
-  bool make_smaller() {
+  /// Removes a stage, or else shrinks the tile. Returns false if that is impossible.
+  bool shrink_tile() {
     std::uint32_t& rows = facts_.box[facts_.column];
     const std::uint32_t along = facts_.box[row()];
     if (facts_.stages > facts_.window_planes()) {
@@ -202,8 +202,8 @@ class StencilPlanner {
     return true;
   }
 
-  /// Whether the copy engine loads all sources: with narrower tiles, if their boxes are too wide.
-  bool takes_engine() {
+  /// Whether the copy engine can load all sources. Shrinks the tile if its boxes are too large.
+  bool fits_engine() {
     if (facts_.sources > most_engine_sources) return false;
     for (;;) {
       const auto has_map = [&](std::uint32_t i) {
@@ -224,8 +224,8 @@ class StencilPlanner {
     }
   }
 
-  /// Smaller tiles where there are fewer than SMs.
-  void share_work() {
+  /// Shrinks tiles while there are fewer of them than SMs.
+  void spread_work() {
     for (;;) {
       std::uint32_t& rows = facts_.box[facts_.column];
       const std::uint64_t tiles = product(stencil_tiles(facts_, nest_), facts_.rank);
@@ -259,9 +259,9 @@ CanonicalNest stencil_nest(const Problem& problem) {
   const StencilProblem& stencil = problem.as<StencilProblem>();
   CanonicalNest nest = problem.nest;
   std::uint32_t added = 0;
-  std::array<std::uint32_t, max_stencil_dims> gone{};
+  std::array<std::uint32_t, max_stencil_dims> dropped{};
   for (std::uint32_t k = 0; k < stencil.calls.offsets; ++k) {
-    if (nest.dimension_of[stencil.dim[k]] == problem.nest.rank) gone[added++] = stencil.dim[k];
+    if (nest.dimension_of[stencil.dim[k]] == problem.nest.rank) dropped[added++] = stencil.dim[k];
   }
   const std::uint32_t units = std::max(added, nest.rank < least_rank ? least_rank - nest.rank : 0);
   const std::uint32_t rank = problem.nest.rank + units;
@@ -275,10 +275,10 @@ CanonicalNest stencil_nest(const Problem& problem) {
                 nest.operand[i].strides.begin() + units);
   }
   for (std::uint32_t d = 0; d < nest.view_rank; ++d) {
-    std::uint32_t& of = nest.dimension_of[d];
-    of = of == problem.nest.rank ? rank : of + units;
+    std::uint32_t& mapped = nest.dimension_of[d];
+    mapped = mapped == problem.nest.rank ? rank : mapped + units;
   }
-  for (std::uint32_t k = 0; k < added; ++k) nest.dimension_of[gone[k]] = k;
+  for (std::uint32_t k = 0; k < added; ++k) nest.dimension_of[dropped[k]] = k;
   return nest;
 }
 

@@ -14,12 +14,12 @@ struct StencilTuning {
   std::uint32_t ahead;      ///< planes that are loaded while a tile is computed
 };
 
-/// The problem's nest as kernels walk it: at least two dimensions, and those of the stencil although their
-/// extent is 1, in front.
+/// The problem's nest as kernels walk it, with at least two dimensions. The stencil's dimensions of extent 1,
+/// which the problem's nest drops, come first.
 [[nodiscard]] CanonicalNest stencil_nest(const Problem& problem);
 
-/// The facts of a kernel: by the copy engine if maps describe all sources. None where even the smallest tile
-/// has no room in shared memory.
+/// The facts of a kernel. The copy engine loads tiles if tensor maps can describe all sources. Nothing if
+/// even the smallest tile exceeds shared memory.
 [[nodiscard]] std::optional<StencilFacts> plan_stencil(const Problem& problem, const CanonicalNest& nest,
                                                        const StencilTuning& tuning);
 

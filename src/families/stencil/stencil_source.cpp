@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The rows that a strip of one source reads: its window.
+/// The window of one source: the rows that a strip reads.
 class WindowText {
  public:
   WindowText(const StencilFacts& facts, const StencilSource& source, const StencilImage& image)
@@ -23,14 +23,14 @@ class WindowText {
     }
     rows_ = facts.strip + source.before[facts.column] + source.after[facts.column];
     margin_ = static_cast<std::uint32_t>(round_up(source.before[facts.row()], facts.chunk));
-    const std::uint64_t behind = round_up(source.after[facts.row()], facts.chunk);
-    chunks_ = static_cast<std::uint32_t>((margin_ + facts.chunk + behind) / facts.chunk);
+    const std::uint64_t after = round_up(source.after[facts.row()], facts.chunk);
+    chunks_ = static_cast<std::uint32_t>((margin_ + facts.chunk + after) / facts.chunk);
     first_.assign(std::size_t{planes_} * layers_ * rows_, 0);
     last_ = first_;
     begins_.assign(first_.size(), false);
   }
 
-  /// Marks what the elements of a strip read at these offsets.
+  /// Marks the chunks that the elements of a strip read at these offsets.
   void read(const StencilOffsets& tap) {
     std::uint32_t line = 0;
     std::uint32_t row = source_.before[facts_.column];
@@ -40,7 +40,7 @@ class WindowText {
       if (is_layer(d)) line = line * layers_ + source_.before[d];
     }
     for (std::uint32_t k = 0; k < facts_.offsets; ++k) {
-      const auto offset = static_cast<std::uint32_t>(facts_.turned[k] != 0 ? -tap[k] : tap[k]);
+      const auto offset = static_cast<std::uint32_t>(facts_.reversed[k] != 0 ? -tap[k] : tap[k]);
       const std::uint32_t d = facts_.dim[k];
       if (d == facts_.row()) column += offset;
       if (d == facts_.column) row += offset;
@@ -76,12 +76,12 @@ class WindowText {
   }
 
  private:
-  /// The rows of the window that are read, line by line; one, of which nothing is read, if there are none.
+  /// The rows of the window that are read, line by line. If none is read, one row without chunks.
   struct Rows {
     std::vector<std::uint32_t> line;
     std::vector<std::uint32_t> row;
-    std::vector<std::uint32_t> first;  ///< chunk
-    std::vector<std::uint32_t> last;
+    std::vector<std::uint32_t> first;  ///< first chunk that is read
+    std::vector<std::uint32_t> last;   ///< end of the chunks that are read
   };
   [[nodiscard]] Rows rows_read() const {
     Rows rows;
@@ -96,8 +96,8 @@ class WindowText {
     return rows;
   }
 
-  /// Which of the rows is that of a strip's first element at an offset. The rows of a strip follow each
-  /// other.
+  /// The expression for the index in `rows` of the row that a strip's first element reads at the offsets a,
+  /// b, … The strip's further rows follow it.
   [[nodiscard]] std::string place(const Rows& rows) const {
     std::string line = has_plane() ? sum(facts_.plane, source_.before[facts_.plane]) : "0";
     if (layers_ > 1) line = fmt::format("({}) * {}", line, layers_);
@@ -107,7 +107,8 @@ class WindowText {
     const std::string at =
         fmt::format("({}) * {} + {}", line, rows_, sum(facts_.column, source_.before[facts_.column]));
     if (rows.line.size() == last_.size()) return at;
-    // Between far offsets lie rows that nothing reads, by the thousands: they have no place.
+    // Between far offsets there may be thousands of rows that no call reads: only rows that are read have an
+    // index.
     std::string chain;
     for (std::uint32_t n = 0; n < rows.line.size(); ++n) {
       const std::uint32_t number = rows.line[n] * rows_ + rows.row[n];
@@ -125,13 +126,13 @@ class WindowText {
   static std::string number(std::string_view name, std::uint64_t value, std::string_view comment = {}) {
     return "  static " + number_fact(name, value, comment);
   }
-  /// "a + 1", of the offset along a dimension.
+  /// "1 + a": the sum of `before` and the call's offset along a dimension, if it has one.
   [[nodiscard]] std::string sum(std::uint32_t d, std::uint32_t before) const {
     for (std::uint32_t k = 0; k < facts_.offsets; ++k) {
       if (facts_.dim[k] != d) continue;
       const char name = static_cast<char>('a' + k);
-      return facts_.turned[k] != 0 ? fmt::format("{} - {}", before, name)
-                                   : fmt::format("{} + {}", before, name);
+      return facts_.reversed[k] != 0 ? fmt::format("{} - {}", before, name)
+                                     : fmt::format("{} + {}", before, name);
     }
     return fmt::format("{}", before);
   }
@@ -151,9 +152,9 @@ class WindowText {
   std::uint32_t rows_ = 1;
   std::uint32_t margin_ = 0;  // elements of the window before an element's own
   std::uint32_t chunks_ = 1;
-  std::vector<std::uint32_t> first_;  // chunk that is read, of each row of each line
-  std::vector<std::uint32_t> last_;
-  std::vector<bool> begins_;  // whether a strip's neighbours begin in a row
+  std::vector<std::uint32_t> first_;  // first chunk that is read, for each row of each line
+  std::vector<std::uint32_t> last_;   // end of these chunks; 0: the row is not read
+  std::vector<bool> begins_;          // whether the neighbours of a strip begin in a row
 };
 
 std::string source_text(const StencilFacts& facts, const StencilCalls& calls, const StencilImage& image,

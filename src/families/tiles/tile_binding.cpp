@@ -15,8 +15,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// CTAs for `work` tiles. A persistent grid has at most as many as the chip holds at once. Any other grid has
-/// one for every `tiles_per_cta` tiles.
+/// The grid for `work` tiles. A persistent grid has at most as many CTAs as the chip holds at once. Any other
+/// grid has a CTA for every `tiles_per_cta` tiles.
 std::array<std::uint32_t, 3> grid_for(const TileSpec& spec, std::uint64_t work, std::uint32_t sm_count) {
   if (spec.tiles_per_cta > 0) return grid_of(std::max<std::uint64_t>(ceil_div(work, spec.tiles_per_cta), 1));
   const std::uint64_t resident = std::max<std::uint64_t>(std::uint64_t{sm_count} * spec.ctas_per_sm, 1);
@@ -30,8 +30,8 @@ std::string_view name_of(const TileSpec& spec, std::uint32_t index) {
   return spec.traits->computes ? "out" : spec.traits->writes_images ? "images" : "destination";
 }
 
-/// Adds the elements that a map of the output leaves to threads: ends of rows after the last whole 16-byte
-/// chunk.
+/// Adds the parameter that describes the elements that threads store: the ends of the output's rows after the
+/// last whole 16-byte chunk.
 void add_row_tail(const TensorMapSpec& whole, DevicePtr address, ParameterBlock& parameters) {
   with_rank(whole.rank, [&](auto rank) {
     using Tail = params::RowTail<rank>;
@@ -40,7 +40,7 @@ void add_row_tail(const TensorMapSpec& whole, DevicePtr address, ParameterBlock&
     tail.address = address;
     for (std::uint32_t d = 0; d < rank; ++d) {
       tail.strides[d] = whole.strides[d];
-      tail.extent[d] = static_cast<std::uint32_t>(whole.shape[d]);  // at most 2^31, which the rules see to
+      tail.extent[d] = static_cast<std::uint32_t>(whole.shape[d]);  // at most 2^31, as the rules check
     }
     tail.begin = static_cast<std::uint32_t>(round_down(whole.shape[rank - 1], chunk));
     parameters.add_address(parameters.add({"params::RowTail", rank}, "tail", tail) + offsetof(Tail, address),
@@ -48,8 +48,8 @@ void add_row_tail(const TensorMapSpec& whole, DevicePtr address, ParameterBlock&
   });
 }
 
-/// The output's map where threads store the ends of rows: it ends at the last whole chunk. A row shorter than
-/// one leaves the map one chunk, which the kernel then never stores.
+/// The output's map without the ends of rows that threads store: its rows end with the last whole chunk. If
+/// rows are shorter than a chunk, the map still has one chunk, which the kernel never stores.
 TensorMapSpec without_tail(TensorMapSpec map) {
   std::uint64_t& columns = map.shape[map.rank - 1U];
   const std::uint64_t chunk = bulk_bytes / size_of(map.type);

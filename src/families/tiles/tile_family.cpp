@@ -13,9 +13,9 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double computed_chunk_bytes = 16;  // that a thread computes at a time
+constexpr double computed_chunk_bytes = 16;  // bytes that a thread computes at a time
 
-/// Whether tensor maps can describe every operand: a quick look before the rules.
+/// Whether tensor maps can describe every operand: a quick check before the rules.
 bool may_fit(const Problem& problem, const TileTraits& traits) {
   const CanonicalNest& nest = problem.nest;
   if (nest.rank == 0 || nest.rank > traits.max_rank || nest.windowed) return false;
@@ -47,7 +47,8 @@ TileFamily::TileFamily(const TileTraits& traits, std::string_view summary, std::
       why_(why),
       call_(call) {}
 
-// Only `reduce_into` has no family beside it whose tiles a planner chooses faster.
+// If the caller chose no tile, only `reduce_into` offers a candidate. For other operations, other families
+// are faster.
 void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& candidates) const {
   const auto* const chosen = std::get_if<TileProblem>(&problem.body);
   if (chosen != nullptr && chosen->tiles.family != name()) return;
@@ -60,9 +61,9 @@ void TileFamily::add_candidates(const Problem& problem, std::vector<Candidate>& 
   check_spec(spec, violations);
   check_views(spec, views, violations);
   if (!violations.take().empty()) return;
-  Candidate one = candidate(spec, problem.nest);
-  if (chosen == nullptr) one.usual = Usual::yes;
-  add_once(candidates, std::move(one));
+  Candidate added = candidate(spec, problem.nest);
+  if (chosen == nullptr) added.default_choice = DefaultChoice::yes;
+  add_once(candidates, std::move(added));
 }
 
 TileSpec TileFamily::spec_of(const Candidate& candidate, std::string_view expression) const {

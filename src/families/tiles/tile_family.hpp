@@ -21,7 +21,8 @@ struct TileChoice {
   [[nodiscard]] std::string text() const;
 };
 
-/// A family of tiles. Each instance supplies its traits, its template's name and the call of its entry.
+/// A family of tiles (tiles/tile_spec.hpp). Its instances differ in traits, texts and the function that the
+/// kernel's entry calls.
 class TileFamily final : public TypedFamily<TileFacts, TileChoice> {
  public:
   TileFamily(const TileTraits& traits, std::string_view summary, std::string_view why, std::string_view call);

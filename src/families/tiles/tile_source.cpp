@@ -29,7 +29,7 @@ std::string placement_of(const TileSpec& spec, const OperandSpec& operand, const
       swizzle_mask);
 }
 
-/// Kernels that move bytes have one ring, and of the type only its size.
+/// Facts of kernels that only move bytes: they have one ring, and need only the size of the type.
 std::string forward_facts(const TileSpec& spec, const SharedLayout& layout) {
   const auto extent = extent_of(spec, spec.input(0));
   std::string out = fmt::format("using Element = {};  // for its size\n", bits_type(spec.output().type));
@@ -38,7 +38,7 @@ std::string forward_facts(const TileSpec& spec, const SharedLayout& layout) {
                            placement_of(spec, spec.input(0), layout.inputs[0]));
 }
 
-/// Suffix of the reductions of the engine and of threads, for a type as its tensor map has it.
+/// The type suffix of reduction instructions, for the element type of a tensor map.
 std::string_view suffix_of(ElementType type) {
   switch (type) {
     case ElementType::i32: return "s32";
@@ -61,7 +61,7 @@ std::string thread_function(CombineOp op, ElementType type) {
   }
 }
 
-/// Functions that reduce a tile into the destination, and an element that is left to threads.
+/// Device functions that reduce a tile, and a single element at a row's end, into the destination.
 std::string combine_facts(const TileSpec& spec) {
   std::string out = fmt::format(
       "__device__ __forceinline__ void combine_box(const TensorMap& destination, const Coordinates<rank>& "

@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t most_warps = 4;  // that are examined; the rest repeat their pattern elsewhere
+constexpr std::uint32_t most_warps = 4;  // warps to examine; further warps repeat their pattern
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TileImage::TileImage(const BlockFacts& facts)
 }
 
 std::uint32_t TileImage::bytes() const noexcept {
-  // As in the template: the image has as many steps of the outermost dimension as the tile has indices of it.
+  // As in the template: one step of the outermost dimension for each of the tile's indices of it.
   const std::uint32_t outermost = row_ == 0 ? blocks_[0] : facts_.box[0];
   return step_[0] * outermost * facts_.vector_bytes();
 }
@@ -92,7 +92,7 @@ std::uint32_t TileImage::best_swizzle() const {
     }
     return sum;
   };
-  // Powers of two first: they cost nothing, others a multiplication.
+  // Powers of two first, because other swizzles cost the kernel a multiplication.
   std::array<std::uint32_t, 16> swizzles{};
   std::iota(swizzles.begin(), swizzles.begin() + banks_ - 1, 1U);
   const auto all = std::span(swizzles).first(banks_ - 1);

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::uint32_t wide_bytes = 16;
 constexpr std::uint32_t narrow_bytes = 8;
-constexpr std::uint64_t least_ordered = 16 << 20;  // bytes: of less, all tiles are under way at once
-constexpr std::size_t ordered_tunings = 2;         // the first of wide_tunings
+constexpr std::uint64_t least_ordered = 16 << 20;  // bytes; tiles of less are all in flight at once
+constexpr std::size_t ordered_tunings = 2;         // wide_tunings to combine with the source's order
 constexpr std::uint32_t least_threads = 448;       // of an SM
 
-constexpr std::uint64_t most_narrow_bytes = 512
-                                            << 10;  // bytes: of less, tiles half as large are more in flight
+// For tensors of up to this many bytes tiles are half as large, so that more of them are in flight.
+constexpr std::uint64_t most_narrow_bytes = 512 << 10;
 
 /// The tile of small problems whose blocks are not whole.
 BlockTuning small_tuning(const Problem& problem) {
@@ -28,8 +28,8 @@ BlockTuning small_tuning(const Problem& problem) {
   return {.destination_run = 64, .source_run = 128};
 }
 
-/// Vectors of 8 bytes make blocks a quarter as large: more of them in flight where a tensor is small, and
-/// kernels that compile sooner. Elements of 8 bytes are blocks by themselves, aligned wherever they begin.
+/// Vectors of 8 bytes make blocks a quarter as large: small tensors have more blocks in flight, and kernels
+/// compile sooner. An element of 8 bytes is a block by itself, and always aligned.
 constexpr BlockTuning narrow_tunings[] = {
     {.destination_run = 128, .source_run = 128, .vector_bytes = 8},
     {.destination_run = 64, .source_run = 128, .vector_bytes = 8},
@@ -56,14 +56,14 @@ class Transpose final : public BlockFamily {
     const BlockPlanner planner(problem);
     const bool small = is_small(problem);
     const auto add = [&](const BlockFacts& facts, bool common) {
-      // Where the run is short, a tile of many columns may take more than there is.
+      // With short runs, a tile of many columns may exceed the shared memory of a CTA.
       if (TileImage(facts).bytes() > max_shared_bytes_per_cta) return;
       add_once(candidates, candidate(facts, problem.nest), common);
     };
     // Small problems have better kernels: direct_transpose where no block is cut, general for very few
     // elements.
-    const bool usual = !small || !(goes_by_elements(problem) || has_whole_blocks(problem));
-    if (small) add(planner.facts(small_tuning(problem)), usual);
+    const bool is_default = !small || !(is_tiny_strided_copy(problem) || has_whole_blocks(problem));
+    if (small) add(planner.facts(small_tuning(problem)), is_default);
     const auto add_other = [&](const BlockFacts& facts) { add(facts, !small); };
     if (fills_blocks(problem, contiguous_dimension(problem, 1), wide_bytes)) {
       for (const BlockTuning& tuning : wide_tunings) add_other(planner.facts(tuning));
@@ -74,8 +74,9 @@ class Transpose final : public BlockFamily {
     if (problem.element_bytes(0) <= narrow_bytes) {
       for (const BlockTuning& tuning : narrow_tunings) add_other(planner.facts(tuning));
     }
-    if (first < candidates.size() && usual) {
-      candidates[first].usual = has_short_unaligned_rows(problem) ? Usual::otherwise : Usual::yes;
+    if (first < candidates.size() && is_default) {
+      candidates[first].default_choice =
+          has_short_unaligned_rows(problem) ? DefaultChoice::fallback : DefaultChoice::yes;
     }
   }
 
@@ -114,8 +115,8 @@ class Transpose final : public BlockFamily {
         "Threads load vectors along the source's lines and transpose them in registers. The copy engine is "
         "not "
         "used: it cannot transpose, and here loads of threads reach the memory's speed.";
-    // Threads load by words. Without this bound ptxas would save registers, and start some loads only when
-    // others have come.
+    // Threads load by words. Without this bound ptxas would save registers, and issue some loads only after
+    // others have completed.
     parts.least_ctas = static_cast<std::uint32_t>(ceil_div(least_threads, facts.threads));
     parts.call = "transpose_tile(views)";
     parts.facts +=
@@ -148,12 +149,12 @@ class Transpose final : public BlockFamily {
   }
 
  private:
-  /// The same with its tiles taken in the source's order, where that makes a difference.
+  /// Adds the same kernel with tiles in the source's order, if that differs from the destination's.
   static void add_source_order(const Problem& problem, BlockFacts facts, const auto& add) {
     if (problem.bytes_written() < least_ordered) return;
-    const PerDimension usual = tile_dimensions(facts);
+    const PerDimension order = tile_dimensions(facts);
     facts.order = TileOrder::source;
-    if (!std::equal(usual.begin(), usual.begin() + facts.rank, facts.source_order.begin())) add(facts);
+    if (!std::equal(order.begin(), order.begin() + facts.rank, facts.source_order.begin())) add(facts);
   }
 };
 
