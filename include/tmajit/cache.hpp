@@ -69,14 +69,14 @@ class TMAJIT_API DiskCache {
   /// Removes every entry and returns how many. Throws Error{io} if something could not be removed.
   std::size_t clear() const;
 
-  /// Why the folder is refused, and what to do about it: a clause; empty if it is not.
+  /// Why the folder is refused, and what to do about it: a clause; empty for a folder that is accepted.
   [[nodiscard]] std::string why_refused() const;
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
   void warn(const std::string& message) const;
-  [[nodiscard]] bool is_refused() const;  ///< says so, too
+  [[nodiscard]] bool is_refused() const;  ///< warns if so
 
   std::filesystem::path directory_;
   std::shared_ptr<std::atomic<bool>> warned_;  ///< a full disk is worth one warning, not one a kernel

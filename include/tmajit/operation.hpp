@@ -40,12 +40,12 @@ struct Move {
 /// An operation on tensors, as the moves that do it: a pure value.
 struct Operation {
   std::vector<Move> moves;
-  std::vector<Tensor> destinations;  ///< destinations as given; those of the moves are parts of them
+  std::vector<Tensor> destinations;  ///< the caller's; the moves' destinations are parts of them
   std::vector<Tensor> sources;
-  /// All moves, which are copies, are one launch.
+  /// All moves are copies and share one launch.
   bool one_launch = false;
 
-  /// Moves whose tensors are all given by themselves. All of them may run in any order.
+  /// The operation that consists of `moves`, which may run in any order; its tensors are the moves' tensors.
   [[nodiscard]] TMAJIT_API static Operation of(std::vector<Move> moves);
 };
 

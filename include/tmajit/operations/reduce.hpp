@@ -18,15 +18,15 @@ struct Operation;
 /// How a reduction combines the elements along its axes.
 enum class ReductionOp : std::uint8_t {
   sum,
-  mean,  ///< the sum over the count; of integers as f64
+  mean,  ///< the sum divided by the count; in f64 for integers
   min,   ///< NaN propagates, as in NumPy and PyTorch
   max,   ///< NaN propagates
-  any,   ///< 1 if an element is not 0 (NaN is not), else 0
+  any,   ///< 1 if an element differs from 0, as NaN does; else 0
   all,   ///< 1 if no element is 0, else 0
-  /// The first index of the least element, or of a NaN if there is one; counted in row-major order over the
-  /// reduced axes.
+  /// The first index of the least element, or of a NaN if there is one. The index counts the elements of the
+  /// reduced axes in row-major order.
   arg_min,
-  arg_max,  ///< the first index of the greatest element, counted as arg_min's
+  arg_max,  ///< the same for the greatest element
 };
 inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp::mean,   ReductionOp::min,
                                               ReductionOp::max,     ReductionOp::any,    ReductionOp::all,

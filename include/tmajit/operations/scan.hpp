@@ -36,9 +36,9 @@ struct Scan {
   static constexpr std::string_view operation = "scan";
   ScanOp op = ScanOp::sum;
   std::int64_t axis = -1;  ///< dimension of the destination; a negative one counts from the end
-  /// Each result is of the elements before its own; the first is the identity: 0 of sums, 1 of products. Of
-  /// `min` it is the greatest value of the expression's type, of `max` the least one: an infinity of
-  /// floating point.
+  /// Each result combines only the elements before its own. The first result is the identity: 0 for `sum`, 1
+  /// for `product`, the greatest value of the expression's type for `min`, the least for `max` (infinities
+  /// for floating-point types).
   bool exclusive = false;
   bool reverse = false;  ///< from the last element of the axis to the first
   /// The expression that is scanned, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.

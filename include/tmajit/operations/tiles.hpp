@@ -13,8 +13,7 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// A kernel of a family and a tile of the caller's choice, on tensors as they are: no dimension is merged or
-/// moved.
+/// A kernel whose family and tile the caller chooses. No dimension of the tensors is merged or moved.
 struct Tiles {
   static constexpr std::string_view operation = "tiles";
   std::string family = "copy";  ///< copy, map, bulk, snapshot or reduce_into

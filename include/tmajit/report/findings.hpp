@@ -23,7 +23,7 @@ struct FindingsReport {
   /// For each finding its places in the source, the innermost function first; or empty.
   std::span<const std::vector<SourcePlace>> places = {};
   std::span<const Finding> notes = {};           ///< instructions that were not understood
-  std::span<const std::string> unfinished = {};  ///< checks that gave up
+  std::span<const std::string> unfinished = {};  ///< checks that stopped at a limit (LintResult::unfinished)
   Severity fails = Severity::advice;             ///< the least severity that is a failed test in JUnit XML
 };
 
