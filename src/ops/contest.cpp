@@ -12,16 +12,16 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr float short_ms = 0.05F;    // what takes less is timed in a graph: launches would hide it
-constexpr std::uint32_t nodes = 50;  // of such a graph
+constexpr float short_ms = 0.05F;    // shorter kernels are timed in a graph, without the launch overhead
+constexpr std::uint32_t nodes = 50;  // launches in the graph
 constexpr unsigned most_threads = 16;
-constexpr std::uint32_t rounds = 3;         // what slows the chip for a while then slows no candidate alone
-constexpr double hopeless = 2;              // times the fastest: one look is enough
-constexpr float look_slack_ms = 0.01F;      // that a launch by itself may take longer than another
-constexpr double near_fastest = 1.03;       // times the fastest: more runs tell such apart
-constexpr std::uint32_t final_rounds = 12;  // of those
+constexpr std::uint32_t rounds = 3;         // several, so that a temporary slowdown affects all candidates
+constexpr double hopeless = 2;              // candidates slower than this times the fastest are timed once
+constexpr float look_slack_ms = 0.01F;      // by how much the times of single launches may differ by chance
+constexpr double near_fastest = 1.03;       // candidates within this times the fastest run more often
+constexpr std::uint32_t final_rounds = 12;  // further rounds of the candidates near the fastest
 
-/// Times of candidates, taken in turn.
+/// Measures the times of candidates, in rounds.
 class Contest {
  public:
   Contest(DeviceTiming& timing, const std::vector<PreparedLaunch>& launches, std::uint32_t repeats)
@@ -32,7 +32,7 @@ class Contest {
     std::vector<float> looks;
     for (const PreparedLaunch& launch : launches_) looks.push_back(run(launch, 3).back());
     const float least = std::ranges::min(looks);
-    // All of them one way: what a launch adds must not come between two that are compared.
+    // All candidates are timed the same way, so that launch overhead is part of all times or of none.
     in_graph_ = least < short_ms;
     for (std::size_t i = 0; i < looks.size(); ++i) {
       if (static_cast<double>(looks[i]) <= hopeless * static_cast<double>(least + look_slack_ms)) {
@@ -43,7 +43,7 @@ class Contest {
     }
   }
 
-  /// Those that are still compared, by their numbers.
+  /// Numbers of the candidates that are still compared.
   [[nodiscard]] const std::vector<std::size_t>& racing() const noexcept { return racing_; }
 
   void time(std::size_t candidate) {
@@ -54,7 +54,7 @@ class Contest {
     times_[candidate].insert(times_[candidate].end(), measured.begin(), measured.end());
   }
 
-  /// Leaves those that are slower by more than measuring errs by.
+  /// Ends the comparison of candidates that are slower than the fastest beyond the measuring error.
   void keep_near() {
     double least = std::numeric_limits<double>::infinity();
     for (const std::size_t one : racing_) least = std::min(least, median_us(one));

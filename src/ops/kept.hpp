@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// State that moves keep beside a runtime.
+/// The state of moves that lives as long as a runtime: tuned choices, trials and cached plans.
 struct MovesKept final : Companion {
   explicit MovesKept(const Runtime& runtime) : tuning(options_of(runtime).cache_directory) {}
   TuningStore tuning;

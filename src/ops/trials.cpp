@@ -5,7 +5,8 @@
 TMAJIT_BEGIN
 
 std::shared_ptr<Trial> Trials::of_class(const std::shared_ptr<Trial>& fresh) {
-  std::shared_ptr<Trial> leaving;  // may end here, which calls the device: without the lock
+  // An evicted trial may be destroyed when this goes out of scope: that calls the device, so after the lock.
+  std::shared_ptr<Trial> leaving;
   const std::lock_guard lock(mutex_);
   Kept& kept = kept_[fresh->shape_class()];
   kept.used = ++turn_;
