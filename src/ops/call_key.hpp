@@ -20,7 +20,7 @@ class CallKey {
   CallKey& operator=(const CallKey&) = delete;
 
   void add(std::uint64_t word) { *room_for(1) = word; }
-  /// Adds bytes, padded with zeros to whole words. What was added before must determine their number.
+  /// Adds bytes, padded with zeros to whole words. Earlier words of the key must determine their number.
   void add(std::span<const std::byte> bytes) {
     if (bytes.empty()) return;
     const std::size_t words = (bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
