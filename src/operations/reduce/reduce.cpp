@@ -20,7 +20,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The first rule of reductions that one breaks, and what would be legal; no rule where it breaks none.
+/// The first rule that a reduction breaks, and what would be legal. `rule` is empty if it breaks none.
 struct ReductionMistake {
   std::string_view rule = {};
   std::string found = {};
@@ -102,7 +102,7 @@ void check_reduce(MoveRules& rules) {
             found.legal);
 }
 
-/// The destination of a reduction in all dimensions of its sources: with stride 0 in those that it lacks.
+/// The destination of a reduction as a view with all dimensions of the sources: reduced ones have stride 0.
 TensorView expanded(const TensorView& destination, const Move& move, ReducedDimensions& reduced) {
   const auto& reduction = std::get<Reduction>(move.body);
   TensorView view = move.sources.front().view;
@@ -111,14 +111,14 @@ TensorView expanded(const TensorView& destination, const Move& move, ReducedDime
     reduced.reduced[static_cast<std::size_t>(axis < 0 ? axis + view.rank : axis)] = true;
   }
   std::uint32_t kept = destination.rank;
-  std::int64_t place = 1;
-  const bool has_places = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
+  std::int64_t index_step = 1;
+  const bool returns_index = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
   for (std::uint32_t d = view.rank; d-- > 0;) {
     if (!reduced.reduced[d] || reduction.keep_dims) --kept;
     view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[kept];
-    if (!reduced.reduced[d] || !has_places) continue;
-    reduced.place[d] = place;
-    place *= static_cast<std::int64_t>(view.shape[d]);
+    if (!reduced.reduced[d] || !returns_index) continue;
+    reduced.place[d] = index_step;
+    index_step *= static_cast<std::int64_t>(view.shape[d]);
   }
   return view;
 }

@@ -18,7 +18,7 @@ bool is_nan(const Scalar& value) {
   return std::visit([](auto v) { return v != v; }, value);
 }
 
-/// Whether `a` is below `b`, which has its type.
+/// Whether a < b; both have the same type.
 bool is_below(const Scalar& a, const Scalar& b) {
   return std::visit([&b](auto v) { return v < std::get<decltype(v)>(b); }, a);
 }
@@ -71,7 +71,7 @@ Computed Reducer::result() const {
   if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max)
     return Scalar(static_cast<std::int64_t>(place_));
   if (op_ == ReductionOp::sum || op_ == ReductionOp::mean) {
-    // A sum of f32 and its mean are f32: what is computed from them sees their rounding.
+    // The sum and mean of f32 values are f32, so the epilogue sees their rounding.
     const double sum = as_double(*kept_);
     const auto count = static_cast<double>(op_ == ReductionOp::sum ? 1 : error_.count());
     const auto with_error = [&](const Scalar& value, double unit) -> Computed {
@@ -82,7 +82,7 @@ Computed Reducer::result() const {
     if (op_ == ReductionOp::mean || std::holds_alternative<double>(*kept_))
       return with_error(sum / count, 0x1p-51);
   }
-  // Integers shorter than 32 bits have become so long.
+  // Integers shorter than 32 bits are reduced as 32-bit integers.
   return std::visit(
       [](auto value) -> Computed {
         if constexpr (std::is_floating_point_v<decltype(value)>) {
@@ -110,7 +110,7 @@ class ReducedDimensions {
   }
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  /// Calls visit(index) for each element of a source that is reduced to the result of that index.
+  /// Calls visit(index) for each element of a source that is reduced to the element `result`.
   template <class Visit>
   void for_each(const Index& result, const Visit& visit) {
     std::size_t dimension = 0;
@@ -176,8 +176,8 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
   });
 }
 
-/// The allowed error of a sum covers the rounding of any expression. The result of another operation is one
-/// of the values, which must be exact.
+/// The allowed error of a sum covers the rounding of any expression. The results of other operations are
+/// single values of the expression, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
   const auto& [op, axes, expression, then, keep_dims] = reduction_of(move);
   const auto parsed = is_identity(then) ? Expression::parse("x") : Expression::parse(then, true);

@@ -9,12 +9,12 @@
 
 namespace reference {
 
-/// Reduces elements that are added one by one, in any order. Sums of floating point are added as
-/// doubles and rounded once; sums of integers wrap at 64 bits.
+/// Reduces elements that are added one by one, in any order. Floating-point sums accumulate as doubles and
+/// are rounded once; sums of integers wrap at 64 bits.
 class Reducer {
  public:
   explicit Reducer(tmajit::ReductionOp op) : op_(op) {}
-  /// `place` is the element's among those that come together.
+  /// `place` is the element's index among those that are reduced to this result.
   void add(const Computed& value, std::uint64_t place);
   /// The result of at least one element.
   [[nodiscard]] Computed result() const;
@@ -24,7 +24,7 @@ class Reducer {
 
   tmajit::ReductionOp op_;
   std::optional<Scalar> kept_;
-  CompensatedSum sum_;  ///< of floating point
+  CompensatedSum sum_;  ///< used for floating point
   std::uint64_t place_ = 0;
   SumError error_;
   bool in_f32_ = false;  ///< elements are added as f32
