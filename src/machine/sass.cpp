@@ -49,11 +49,11 @@ std::string nvdisasm_remedy() {
 std::string disassemble(std::span<const std::byte> cubin) {
   const auto program = find_nvdisasm();
   if (!program) {
-    fail(ErrorCode::unavailable, "nvdisasm, which turns a cubin into SASS, is not here: {}",
+    fail(ErrorCode::unavailable, "nvdisasm, which turns a cubin into SASS, was not found: {}",
          nvdisasm_remedy());
   }
-  // nvdisasm wants a file that it can seek in; one in memory, which the child inherits, leaves nothing
-  // behind.
+  // nvdisasm needs a file in which it can seek. A file in memory, which the child inherits, needs no
+  // clean-up.
   const Descriptor file(::memfd_create("tmajit.cubin", 0));
   if (file.get() < 0) {
     fail(ErrorCode::io, "cannot make a temporary file for nvdisasm: {}",
