@@ -16,7 +16,7 @@ namespace reference {
   return count;
 }
 
-/// The element of a tensor in host memory that lies `offset` elements from its first one.
+/// The element of a tensor in host memory at a distance of `offset` elements from the first one.
 [[nodiscard]] inline std::byte* element_at(const tmajit::Tensor& tensor, std::int64_t offset) {
   const auto bytes = offset * static_cast<std::int64_t>(size_of(tensor.view.type));
   // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
@@ -61,8 +61,8 @@ struct Part {
   return result;
 }
 
-/// A tensor with the rank and shape of `like`. Only the elements of `part` are in memory: dense and row-major
-/// at `elements`.
+/// A tensor with the rank and shape of `like`, of which only the elements of `part` exist: they are at
+/// `elements`, dense and row-major.
 [[nodiscard]] inline tmajit::Tensor only_part(const tmajit::TensorView& like, const Part& part,
                                               tmajit::ElementType type, void* elements) {
   tmajit::Tensor result{like, reinterpret_cast<tmajit::DevicePtr>(elements)};
