@@ -36,7 +36,8 @@ struct Wavefronts {
 /// wavefronts() does.
 [[nodiscard]] TMAJIT_API std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access);
 
-/// How warps go over a tile, one instruction after the other until all of it has been touched once.
+/// The order in which warps access a tile. Instructions follow each other until each element was accessed
+/// once.
 enum class AccessPattern : std::uint8_t {
   row,     ///< lanes side by side along a row, then along the next
   column,  ///< lanes one below the other down a column, then down the next

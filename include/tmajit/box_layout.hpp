@@ -9,7 +9,7 @@
 
 TMAJIT_BEGIN
 
-/// Shared memory answers a warp from 32 banks of 4 bytes; successive words lie in successive banks (CUDA C++
+/// Shared memory answers a warp from 32 banks of 4 bytes; successive words are in successive banks (CUDA C++
 /// Programming Guide, "Shared Memory" of compute capability 5.x and later).
 inline constexpr std::uint32_t shared_banks = 32;
 inline constexpr std::uint32_t bank_bytes = 4;
@@ -68,7 +68,7 @@ class TMAJIT_API BoxLayout {
   /// Required alignment of the tile's address.
   [[nodiscard]] std::uint32_t alignment() const noexcept { return alignment_; }
 
-  /// Bytes from the tile's beginning to an element of it; `element` must lie in the tile.
+  /// Bytes from the tile's beginning to `element`, which must be in the tile.
   [[nodiscard]] std::uint32_t offset_of(BoxElement element) const noexcept {
     return swizzled_offset(element.row * pitch_bytes_ + element.column * element_bytes(), swizzle_);
   }

@@ -18,13 +18,13 @@ using SourceHeaders = std::vector<std::pair<std::string, std::string>>;
 /// CUDA C++ that makes one kernel; see codegen.hpp and own_kernel.hpp.
 struct Source {
   std::string text;
-  /// The kernel's name, unmangled ("tmajit_copy"); or a C++ expression that names the kernel, of names that
-  /// `text` declares ("scale<3, float>"); or empty, if `text` makes a single kernel.
+  /// The kernel's name, unmangled ("tmajit_copy"); or a C++ expression that names the kernel and may use all
+  /// declarations of `text` ("scale<3, float>"); or empty, if `text` makes a single kernel.
   std::string entry;
   std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
   /// Every header that `text` can include, so that compiling reads no file. Null if there are none.
   std::shared_ptr<const SourceHeaders> headers = {};
-  /// A reduction's expression of its result, if `text` holds one under `#line 1 "then"`.
+  /// The user's epilogue of a reduction, if `text` holds one under `#line 1 "then"`.
   std::string then = {};
 };
 

@@ -16,8 +16,9 @@ TMAJIT_BEGIN
 class TMAJIT_API StreamTimer {
  public:
   virtual ~StreamTimer();
-  /// Enqueues a mark on `stream`, which must not be captured. Throws Error{device_failed}.
+  /// Enqueues the first mark on `stream`, which must not be under capture. Throws Error{device_failed}.
   virtual void start(Stream stream) = 0;
+  /// Enqueues the second mark, as start() does.
   virtual void stop(Stream stream) = 0;
   /// The device's time between the marks of start() and stop(); nothing until the device has passed both.
   /// Does not wait, and disturbs no capture of any stream. Throws Error{device_failed}.

@@ -39,7 +39,7 @@ struct AllowedRule {
                                                                       std::string_view name);
 
 struct LintOptions {
-  std::string name = "ptx";  ///< stands before the lines of LintResult::report
+  std::string name = "ptx";  ///< name of the PTX, with which the lines of LintResult::report begin
   std::string entry = {};    ///< symbol of the only kernel to check; empty: all kernels
   std::vector<MapFacts> maps = {};
   std::vector<AllowedRule> allowed = {};

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, err, off };
 
-/// A function that takes a message: one line without its end. Its exceptions are dropped.
+/// A function that receives a message: one line, without a newline. Its exceptions are dropped.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
 /// Passes messages of level `least` and above to `callback`, from any thread and from several at once. A call

@@ -24,8 +24,8 @@
 
 TMAJIT_BEGIN
 
-/// The descriptor of a move's operation. Operations without a descriptor of their own, such as permute and
-/// cast, are made of these.
+/// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
+/// consist of moves with these.
 using MoveBody =
     std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution, Tiles>;
 

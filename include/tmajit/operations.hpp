@@ -24,7 +24,7 @@ struct OperationInfo {
   /// Tensor maps describe its tensors without any rewriting, so row strides must be multiples of 16 bytes.
   bool needs_mapped_rows = false;
   bool is_view = false;   ///< a copy of a view of its source
-  bool is_batch = false;  ///< copies each source to a destination of its own, in one launch
+  bool is_batch = false;  ///< copies each source to its own destination, all in one launch
 
   /// Null if there is no such argument.
   [[nodiscard]] TMAJIT_API const Argument* find_argument(std::string_view name) const noexcept;

@@ -18,7 +18,7 @@ struct KernelConstant {
   std::string name;
   Value value;
 
-  /// Takes a C++ literal, whose spelling gives the type: "true", "4" and "-4" (int), "4u", "4ll", "4ull",
+  /// Parses a C++ literal, whose spelling gives the type: "true", "4" and "-4" (int), "4u", "4ll", "4ull",
   /// "0.5" (double), "0.5f". A number without a suffix that no int holds is a long long. Throws
   /// Error{invalid_argument} for anything else, and for a name that is no identifier.
   [[nodiscard]] TMAJIT_API static KernelConstant parse(std::string_view name, std::string_view literal);
@@ -33,8 +33,8 @@ struct OwnKernel {
   std::string text;
   /// The text's name in errors, profilers and reports of the simulator: "kernels/scale.cu".
   std::string file = "kernel.cu";
-  /// A kernel's name, whether extern "C" or not; a C++ expression that names the kernel, of names that the
-  /// text declares, such as "scale<stages, float>"; or empty, if the text makes a single kernel.
+  /// A kernel's name, whether extern "C" or not; or a C++ expression that names the kernel and may use all
+  /// declarations of the text, such as "scale<stages, float>"; or empty, if the text makes a single kernel.
   std::string entry = {};
   /// Further files, by the name that an #include gives.
   SourceHeaders headers = {};

@@ -22,7 +22,7 @@ namespace {
 
 /// A pending file or a lock of this age belongs to a process that died: a store takes milliseconds, and no
 /// process waits for a lock that long.
-constexpr std::chrono::minutes abandoned{10};
+constexpr std::chrono::minutes abandoned_age{10};
 
 bool is_hex(const std::filesystem::path& path, std::size_t digits) {
   const auto name = path.filename().string();
@@ -65,7 +65,7 @@ bool remove_file(const std::filesystem::path& path) {
 constexpr std::string_view compiler_magic{"\x89tmanvr\n", 8};
 constexpr std::uint64_t max_compiler_bytes = 4096;
 /// Age of a compiler's file up to which its time is not updated.
-constexpr std::chrono::minutes fresh{10};
+constexpr std::chrono::minutes touch_interval{10};
 
 std::string encode(const CompilerIdentity& compiler) {
   ByteWriter writer;
@@ -186,7 +186,7 @@ std::size_t DiskCache::clear() const {
     for_each_file(folder, [](const auto& file) {
       std::error_code gone;
       const auto written = file.last_write_time(gone);
-      if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned)
+      if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned_age)
         remove_file(file.path());
     });
   }
@@ -221,7 +221,7 @@ void DiskCache::remember(const CompilerIdentity& compiler) const try {
   std::error_code error;
   const auto now = std::filesystem::file_time_type::clock::now();
   if (const auto time = std::filesystem::last_write_time(path, error); !error) {
-    if (now - time > fresh) std::filesystem::last_write_time(path, now, error);
+    if (now - time > touch_interval) std::filesystem::last_write_time(path, now, error);
     if (!error) return;
   }
   error = publish_file(pending_folder(directory_), path, bytes);

@@ -86,7 +86,7 @@ bool is_library(const Parts& parts, bool below_root) {
 }
 
 /// An absolute path without "." and "..", and without symbolic links as far as it exists.
-fs::path settled(const fs::path& path) {
+fs::path resolved(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::weakly_canonical(path, error);
   return error ? path.lexically_normal() : real;
@@ -108,7 +108,7 @@ std::optional<fs::path> from_root(std::string_view path, const std::string& root
     return named;
   }
   if (auto found = below(named, root)) return found;
-  return below(settled(named), root);
+  return below(resolved(named), root);
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ OwnFiles::OwnFiles(std::string_view project) {
   if (project.empty()) return;
   std::error_code error;
   const fs::path absolute = fs::absolute(fs::path(project), error);
-  root_ = settled(error ? fs::path(project) : absolute).string();
+  root_ = resolved(error ? fs::path(project) : absolute).string();
   while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The rules that the simulator and lint report: one list, so that both report a mistake alike.
+/// The rules that the simulator and lint report: one list, so that both report a mistake by the same rule.
 #include "check/rule_table.hpp"
 
 TMAJIT_BEGIN

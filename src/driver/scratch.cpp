@@ -62,14 +62,14 @@ DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
   unsigned long long number = 0;  // NOLINT(google-runtime-int): the driver's type
   check(api, api.stream_get_id(stream, &number), "cuStreamGetId");
   const std::lock_guard lock(mutex_);
-  if (of_streams_.size() >= most_streams && !of_streams_.contains(number)) {
+  if (stream_blocks_.size() >= most_streams && !stream_blocks_.contains(number)) {
     // The driver does not report destroyed streams, whose blocks are no longer needed. After this call no
     // stream runs any work, so all blocks can be freed.
     const RelaxedCapture relaxed(api);
     check(api, api.ctx_synchronize(), "cuCtxSynchronize");
-    of_streams_.clear();
+    stream_blocks_.clear();
   }
-  Blocks& blocks = of_streams_[number];
+  Blocks& blocks = stream_blocks_[number];
   if (blocks.empty() || blocks.back()->bytes() < bytes) {
     blocks.push_back(std::make_unique<const ScratchBlock>(context_, rounded(bytes)));
   }
@@ -79,12 +79,12 @@ DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
 std::shared_ptr<const ScratchBlock> Scratch::of_capture(std::uint64_t capture, Stream stream,
                                                         std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const ScratchBlock> block = of_last_capture_.lock();
-  if (block && capture_ == capture && captured_ == stream && block->bytes() >= bytes) return block;
+  std::shared_ptr<const ScratchBlock> block = last_captured_block_.lock();
+  if (block && capture_ == capture && captured_stream_ == stream && block->bytes() >= bytes) return block;
   block = std::make_shared<const ScratchBlock>(context_, rounded(bytes));
   capture_ = capture;
-  captured_ = stream;
-  of_last_capture_ = block;
+  captured_stream_ = stream;
+  last_captured_block_ = block;
   return block;
 }
 

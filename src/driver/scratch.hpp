@@ -62,11 +62,11 @@ class Scratch {
   std::mutex mutex_;
   /// Keyed by the driver's id of a stream, which it never reuses. Blocks that have become too small are kept,
   /// because launches that use them may still run.
-  std::map<std::uint64_t, Blocks> of_streams_;
+  std::map<std::uint64_t, Blocks> stream_blocks_;
   // The capture and stream of the launch that was captured last.
   std::uint64_t capture_ = 0;
-  Stream captured_ = nullptr;
-  std::weak_ptr<const ScratchBlock> of_last_capture_;
+  Stream captured_stream_ = nullptr;
+  std::weak_ptr<const ScratchBlock> last_captured_block_;
 };
 
 }  // namespace driver

@@ -6,7 +6,7 @@
 TMAJIT_BEGIN
 
 /// The rules of one operation's moves and their canonical problem, for the checks and the planner. Each
-/// operation with a descriptor of its own has one, in its folder.
+/// operation that has its own descriptor defines one, in its folder.
 struct OperationRules {
   /// Each element of the sources is read by the thread that writes the destination's element of the same
   /// coordinates, and by no other: a source may be the destination.

@@ -14,7 +14,7 @@
 
 TMAJIT_BEGIN
 
-struct MovesKept;
+struct MoveCaches;
 
 /// One call of an operation. It finds the plan of an earlier equal call of this thread, or makes one, and
 /// launches it on the call's addresses. Equal calls have the same operation, views and arguments.
@@ -49,7 +49,7 @@ class Call {
   }
 
  private:
-  Call(const Runtime& runtime, MovesKept& kept, char operation, std::span<const Tensor> destinations,
+  Call(const Runtime& runtime, MoveCaches& caches, char operation, std::span<const Tensor> destinations,
        std::span<const Tensor> sources);
   void add(std::span<const Tensor> tensors);
   [[nodiscard]] TensorAddresses addresses() const noexcept {

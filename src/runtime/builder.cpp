@@ -61,8 +61,8 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
   kernel.shared_bytes = request.shared_bytes;
   kernel.artifact.made_for = made_for(request);
-  const Source source = written(request, kernel.times);
-  load_or_compile(source, make(source, kernel), kernel);
+  const Source source = generate(request, kernel.times);
+  load_or_compile(source, fetch_or_compile(source, kernel), kernel);
   return kernel;
 }
 
@@ -70,17 +70,17 @@ Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) co
   BuiltKernel kernel;
   kernel.key = key;
   kernel.artifact.made_for = made_for(request);
-  if (!fetch_entry(kernel)) make(written(request, kernel.times), kernel);
+  if (!fetch_entry(kernel)) fetch_or_compile(generate(request, kernel.times), kernel);
   return std::move(kernel.artifact);
 }
 
-Source Builder::written(const KernelRequest& request, StageTimes& times) {
+Source Builder::generate(const KernelRequest& request, StageTimes& times) {
   if (request.custom != nullptr) return *request.custom;
   const Stopwatch watch(times.generate);
   return source(*request.plan);
 }
 
-const CompilerIdentity* Builder::make(const Source& source, BuiltKernel& kernel) const {
+const CompilerIdentity* Builder::fetch_or_compile(const Source& source, BuiltKernel& kernel) const {
   const CompilerIdentity* compiler = nullptr;
   try {
     const Stopwatch watch(kernel.times.key);  // the first time, this loads NVRTC

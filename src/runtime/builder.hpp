@@ -40,10 +40,10 @@ class Builder {
  public:
   /// Time to wait for another process that compiles the kernel. A kernel compiles in well below a second; a
   /// process that takes longer was stopped.
-  static constexpr std::chrono::seconds usual_patience{10};
+  static constexpr std::chrono::seconds default_patience{10};
 
   explicit Builder(RuntimeOptions options, Toolchain toolchain = {},
-                   std::chrono::milliseconds patience = usual_patience);
+                   std::chrono::milliseconds patience = default_patience);
 
   /// Throws CompileError, Error{unavailable}, and what DeviceKernels::load() throws.
   [[nodiscard]] BuiltKernel build(const KernelRequest& request) const;
@@ -55,9 +55,9 @@ class Builder {
   [[nodiscard]] const std::shared_ptr<Device>& device() const noexcept { return options_.device; }
 
  private:
-  [[nodiscard]] static Source written(const KernelRequest& request, StageTimes& times);
+  [[nodiscard]] static Source generate(const KernelRequest& request, StageTimes& times);
   /// Reads the kernel from disk or compiles it. Returns the compiler; null if there is none.
-  const CompilerIdentity* make(const Source& source, BuiltKernel& kernel) const;
+  const CompilerIdentity* fetch_or_compile(const Source& source, BuiltKernel& kernel) const;
   void load_or_compile(const Source& source, const CompilerIdentity* compiler, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch(const Source& source, const CompilerIdentity& compiler, BuiltKernel& kernel) const;
   [[nodiscard]] bool fetch_without_compiler(const Source& source, BuiltKernel& kernel) const;

@@ -35,16 +35,16 @@ class KernelOrigin {
   /// headers and shared memory are.
   friend bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept;
   friend bool operator==(const KernelOrigin& a, const KernelOrigin& b) noexcept {
-    return a.kept_ == b.kept_ || a == b.request();
+    return a.content_ == b.content_ || a == b.request();
   }
 
  private:
-  struct Kept {
+  struct Content {
     std::optional<KernelPlan> plan;
     std::optional<Source> custom;
     std::uint32_t shared_bytes;
   };
-  std::shared_ptr<const Kept> kept_;
+  std::shared_ptr<const Content> content_;
 };
 
 TMAJIT_END

@@ -37,8 +37,8 @@ class SingleFlight {
  public:
   using Result = std::shared_ptr<const Value>;
 
-  explicit SingleFlight(std::size_t most_kept = std::numeric_limits<std::size_t>::max())
-      : most_kept_(most_kept) {}
+  explicit SingleFlight(std::size_t capacity = std::numeric_limits<std::size_t>::max())
+      : capacity_(capacity) {}
 
   /// The value for `key` if the table holds it, else null. Allocates memory only once for each value and
   /// lane, for a Share.
@@ -100,7 +100,7 @@ class SingleFlight {
   /// Values that the table keeps.
   [[nodiscard]] std::size_t kept() {
     const std::lock_guard lock(locks_[0].mutex);
-    return kept_;
+    return size_;
   }
 
  private:
@@ -154,8 +154,8 @@ class SingleFlight {
   }
 
   void publish(std::uint64_t hash, const Key& key, const std::promise<Result>& promise, const Result& value) {
-    // An evicted value is destroyed with `leaving`, after the locks are released, so that no thread waits.
-    typename Slots::node_type leaving;
+    // An evicted value is destroyed with `evicted`, after the locks are released, so that no thread waits.
+    typename Slots::node_type evicted;
     const Changing changing(*this);
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || at->second.maker != &promise) return;
@@ -163,14 +163,14 @@ class SingleFlight {
     at->second.maker = nullptr;
     at->second.pending = {};
     at->second.used.store(++turn_, std::memory_order_relaxed);
-    if (kept_ == most_kept_) {
-      leaving = slots_.extract(longest_unused());
+    if (size_ == capacity_) {
+      evicted = slots_.extract(least_recently_used());
     } else {
-      ++kept_;
+      ++size_;
     }
   }
   /// Searches all values, which takes little time compared with making one.
-  auto longest_unused() {
+  auto least_recently_used() {
     auto oldest = slots_.end();
     for (auto at = slots_.begin(); at != slots_.end(); ++at) {
       const auto used = [](auto slot) { return slot->second.used.load(std::memory_order_relaxed); };
@@ -181,8 +181,8 @@ class SingleFlight {
 
   std::array<Lock, lanes> locks_;
   Slots slots_;
-  std::size_t most_kept_;
-  std::size_t kept_ = 0;
+  std::size_t capacity_;
+  std::size_t size_ = 0;
   std::uint64_t turn_ = 0;  ///< increases when a value is made
 
   void after_fork(ForkSide side) {

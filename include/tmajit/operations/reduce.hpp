@@ -38,9 +38,9 @@ template <>
 [[nodiscard]] TMAJIT_API ReductionOp parse<ReductionOp>(std::string_view name);
 
 /// A reduction of some dimensions of its sources; deterministic. Sums of f64 accumulate in f64, of other
-/// floating-point types in f32, of integers in 64 bits, and wrap; `min` and `max` of integers accumulate in
-/// at least 32 bits; `arg_min` and `arg_max` return 64-bit indices. Without elements `sum` and `any` give 0
-/// and `all` gives 1; other operations need at least one element.
+/// floating-point types in f32, of integers in 64 bits, where they wrap. `min` and `max` of integers
+/// accumulate in at least 32 bits. `arg_min` and `arg_max` return 64-bit indices. Without elements `sum` and
+/// `any` give 0 and `all` gives 1; other operations need at least one element.
 struct Reduction {
   static constexpr std::string_view operation = "reduce";
   ReductionOp op = ReductionOp::sum;

@@ -31,7 +31,7 @@ template <>
 
 /// A cumulative sum, product, minimum or maximum along one axis; deterministic: equal launches leave equal
 /// bits. Sums and products of f64 accumulate in f64, of other floating-point types in f32, of integers in
-/// 64 bits, and wrap. The result is converted to the destination's type.
+/// 64 bits, where they wrap. The result is converted to the destination's type.
 struct Scan {
   static constexpr std::string_view operation = "scan";
   ScanOp op = ScanOp::sum;

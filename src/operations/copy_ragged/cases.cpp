@@ -24,7 +24,7 @@ void random(CaseDraw& draw) {
   const std::uint64_t each = is_skewed ? 64 : std::max<std::uint64_t>(most / count, 1);
   const std::uint64_t huge = is_skewed ? between(draw.vary, 0, count - 1) : count;
   const bool whole_rows = one_in(random, 2);
-  // Views of each tensor are drawn alike whatever the variation.
+  // A new sequence, so that each tensor's view depends on the pattern alone and not on the variation.
   draw.pattern = Random(random());
   for (std::uint64_t i = 0; i < count; ++i) {
     Shape shape(rank);

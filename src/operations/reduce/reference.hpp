@@ -14,18 +14,18 @@ namespace reference {
 class Reducer {
  public:
   explicit Reducer(tmajit::ReductionOp op) : op_(op) {}
-  /// `place` is the element's index among those that are reduced to this result.
-  void add(const Computed& value, std::uint64_t place);
+  /// `position` is the element's index among those that are reduced to this result.
+  void add(const Computed& value, std::uint64_t position);
   /// The result of at least one element.
   [[nodiscard]] Computed result() const;
 
  private:
-  void add_extreme(const Scalar& value, std::uint64_t place, bool least);
+  void add_extreme(const Scalar& value, std::uint64_t position, bool least);
 
   tmajit::ReductionOp op_;
-  std::optional<Scalar> kept_;
+  std::optional<Scalar> state_;
   CompensatedSum sum_;  ///< used for floating point
-  std::uint64_t place_ = 0;
+  std::uint64_t position_ = 0;
   SumError error_;
   bool in_f32_ = false;  ///< elements are added as f32
 };
