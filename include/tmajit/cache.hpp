@@ -53,7 +53,8 @@ class TMAJIT_API DiskCache {
   /// False if the entry could not be written (disk full, read-only); the reason is logged.
   bool store(const CacheKey& key, const Artifact& artifact) const;
 
-  /// NVRTC builds that have stored here, newest first: a process without NVRTC looks up with these.
+  /// NVRTC builds that have stored kernels here, newest first. A process without NVRTC looks up kernels by
+  /// these.
   [[nodiscard]] std::vector<CompilerIdentity> known_compilers() const;
   void remember(const CompilerIdentity& compiler) const;
 
@@ -79,7 +80,8 @@ class TMAJIT_API DiskCache {
   [[nodiscard]] bool is_refused() const;  ///< warns if so
 
   std::filesystem::path directory_;
-  std::shared_ptr<std::atomic<bool>> warned_;  ///< a full disk is worth one warning, not one a kernel
+  std::shared_ptr<std::atomic<bool>>
+      warned_;  ///< only the first failure is a warning, not one for each kernel
 };
 
 TMAJIT_END

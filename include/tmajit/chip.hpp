@@ -8,8 +8,9 @@
 TMAJIT_BEGIN
 
 /// The constants of the cost model for one chip (docs/model.md). tools/bench/movement/fit.py fits them to
-/// measurements. Both sides are the tensors read and written. A tile's pieces are its contiguous runs of
-/// memory; bytes beside them are the unused bytes of the 32-byte sectors in which pieces begin or end.
+/// measurements. "Both sides" means the sources and the destination together. A tile's pieces are its
+/// contiguous runs of memory; bytes beside them are the unused bytes of the 32-byte sectors in which pieces
+/// begin or end.
 struct Costs {
   double launch_us = 0.9;            ///< microseconds that a kernel node of a graph takes beyond its work
   double of_peak = 1.006;            ///< best speed of kernels, as a fraction of the driver's copy's speed

@@ -35,8 +35,8 @@ struct TileRequest {
 /// as plan_tiles() does.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TileRequest& request);
 
-/// Returns the destination that follows from the request's sources: their shape over the element strides
-/// (rounded up), dense, or u8 [tiles, bytes of a tile] for families that write images. Families that compute
+/// The destination that follows from the request's sources: their shape, divided by the element strides and
+/// rounded up, dense; or u8 [tiles, bytes of a tile] for families that write images. Families that compute
 /// use the type of the request's destination; other families use the source's.
 [[nodiscard]] TMAJIT_API TensorView destination_view(const TileRequest& request);
 

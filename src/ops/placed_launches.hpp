@@ -139,7 +139,7 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
 
   const PlacedLaunches* next_ = nullptr;
   std::uint32_t tensor_count_;
-  std::uint32_t destination_count_;  ///< destinations
+  std::uint32_t destination_count_;
   std::uint32_t launch_count_;
   std::vector<std::shared_ptr<const KernelState>> kernels_;
   std::vector<SeparatePair> separate_pairs_;

@@ -69,8 +69,8 @@ class Trial {
   /// Whether the trial has ended.
   [[nodiscard]] bool is_settled() const noexcept { return settled_.load(std::memory_order_acquire); }
   void settle() noexcept { settled_.store(true, std::memory_order_release); }
-  /// Drops a candidate and logs the reason. The trial ends with the default candidate, the basis of
-  /// comparison.
+  /// Drops a candidate and logs the reason. Dropping the default one, the basis of comparison, ends the
+  /// trial.
   void drop(std::size_t candidate, std::string_view why);
 
   /// Adds a shape to the trial and returns its number. Times are compared as fractions of the default

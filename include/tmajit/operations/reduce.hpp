@@ -56,7 +56,7 @@ struct Reduction {
 };
 
 namespace operation {
-/// destination = what(sources…). The sources are broadcast to each other's shapes; the destination has the
+/// The reduction `what` of the sources. These are broadcast to each other's shapes. The destination has the
 /// dimensions that are not reduced, in order, and with `keep_dims` the reduced ones as extents of 1. Throws
 /// Error{invalid_argument} without a source, or for one that cannot be broadcast; plan() throws SpecError for
 /// axes or a destination's shape that do not fit.

@@ -46,8 +46,8 @@ struct Scan {
 };
 
 namespace operation {
-/// destination = what(sources…), for 1 to 8 sources of any element types, which are broadcast to the
-/// destination's shape. A source may be the destination: every element is read before it is overwritten.
+/// The scan `what` of 1 to 8 sources of any element types, which are broadcast to the destination's shape. A
+/// source may be the destination: every element is read before it is overwritten.
 /// Throws Error{invalid_argument} without a source, or for one that cannot be broadcast; plan() throws
 /// SpecError for an axis that the destination does not have.
 [[nodiscard]] TMAJIT_API Operation scan(const Tensor& destination, const Scan& what, List<Tensor> sources);

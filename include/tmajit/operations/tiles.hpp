@@ -23,7 +23,7 @@ struct Tiles {
 };
 
 namespace operation {
-/// The destination has the sources' shape over the element strides, rounded up. Throws
+/// The destination has the sources' shape, divided by the element strides and rounded up. Throws
 /// Error{invalid_argument} for an unknown family; plan() throws SpecError with every rule of the driver, the
 /// PTX ISA or the hardware that the tile breaks.
 [[nodiscard]] TMAJIT_API Operation tiles(const Tensor& destination, const Tiles& tiles, List<Tensor> sources);

@@ -102,7 +102,7 @@ Case drawn(bench::CaseDrawer& draw) {
   c.arguments.set("expression", bench::expression_text(c.expression, computation.from));
   std::vector<std::string> of;
   for (std::size_t i = 0; i < computation.inputs; ++i) {
-    // The first source is never repeated, so that each element of the result needs one to be read.
+    // The first source is never broadcast, so that a case reads at least one source in full.
     of.push_back(
         draw.add_source(c, computation.from, i > 0 && draw.random.one_in(2) ? draw.repeated(to) : to));
   }

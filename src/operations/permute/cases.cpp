@@ -68,7 +68,7 @@ Case& permute(CaseBuilder& list, const char* group, const Permutation& permutati
                   {{"axes", Dims(permutation.axes)}});
 }
 
-/// Adds a copy, a transpose and an exchange of the middle dimensions, each of `bytes` and with them in its
+/// Adds a copy, a transpose and an exchange of the middle dimensions, each of `bytes`, with the size in its
 /// name.
 template <class Finish>
 void series(CaseBuilder& list, const char* group, std::uint64_t bytes, ElementType type,

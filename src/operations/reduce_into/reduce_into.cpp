@@ -31,7 +31,7 @@ void check_reduce_into(MoveRules& rules) {
 }
 
 /// Changes the nest for tensor maps. Its last dimension becomes contiguous, with a single element if need be.
-/// A row longer than a box is cut into rows of a box, where possible: otherwise a tile would be one box.
+/// A row longer than a box is cut into rows of a box, where possible, so that a tile can have many of them.
 void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
   const auto add_dimension = [&](std::uint64_t extent) {
     nest.shape[nest.rank] = extent;

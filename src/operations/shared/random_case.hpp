@@ -115,7 +115,7 @@ class CaseDraw {
   [[nodiscard]] tmajit::TensorView rows(tmajit::ElementType of, const Shape& shape);
   /// Places a view in a new buffer.
   BufferView place(const tmajit::TensorView& view);
-  /// Places a view after the tensors of a buffer, which is new if its number is that of all buffers.
+  /// Places a view after the tensors of a buffer. `buffer` may be one past the last: then it is a new buffer.
   BufferView append(const tmajit::TensorView& view, std::size_t buffer);
 
   // Each places a view in a new buffer, as the case's next destination or source.
