@@ -57,7 +57,8 @@ struct SimOptions {
   /// it cannot, the report stays and says so, unless another report says why the launch has ended.
   std::vector<std::string> allowed{};
   /// Continues after reports where that is possible, up to 10,000 of a launch. An instruction that broke a
-  /// rule then has no effect: a load gives 0, a store, an arrival or a copy does not happen.
+  /// rule then has no effect: a load gives 0, a store, an arrival or a copy does not happen. synchronize()
+  /// still throws.
   bool keep_going = false;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};

@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 /// functions below give other views of the same memory; they move nothing.
 struct Tensor {
   TensorView view;
-  DevicePtr address = 0;  ///< of the element with all indices 0; negative strides reach before it
+  DevicePtr address = 0;  ///< address of the element with all indices 0; negative strides reach before it
 
   constexpr Tensor() noexcept = default;
   constexpr Tensor(const TensorView& as, DevicePtr at = 0) noexcept  // NOLINT: converts implicitly

@@ -21,7 +21,7 @@ namespace operation {
 /// extents…, channels] of pixel times filter, which is [outputs, taps…, channels]; all f32. Products are
 /// accumulated by one fma each: taps in row-major order, and the channels of each tap in order. The zeros of
 /// the padding take part. The destination may merge images and windows into one dimension: [images ·
-/// windows…, outputs]. `windows.filter` may be empty; it is taken from the filter tensor. Throws
+/// windows…, outputs]. `windows.filter` may be empty: it follows from the filter tensor. Throws
 /// Error{invalid_argument} for invalid windows, a filter of another shape, or a destination of another number
 /// of elements.
 [[nodiscard]] TMAJIT_API Operation convolution(const Tensor& destination, const Tensor& images,
