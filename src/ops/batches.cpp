@@ -61,8 +61,8 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
                      bool as_planned, Stream stream) {
   const std::shared_ptr<Device>& device = runtime.device();
   PreparedLaunch prepared = runtime.kernel(plan.kernel).prepare(plan.kernel);
-  if (const DevicePtr kept = copy_for_capture(*device, plan.table, stream); kept != 0) {
-    prepared.rebind({kept, kept});
+  if (const DevicePtr graph_table = copy_for_capture(*device, plan.table, stream); graph_table != 0) {
+    prepared.rebind({graph_table, graph_table});
     return prepared(stream);
   }
   const std::lock_guard lock(mutex_);

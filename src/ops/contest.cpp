@@ -29,16 +29,16 @@ class Contest {
         launches_(launches),
         count_(std::max(repeats / rounds, 1U)),
         times_(launches.size()) {
-    std::vector<float> looks;
-    for (const PreparedLaunch& launch : launches_) looks.push_back(run(launch, 3).back());
-    const float least = std::ranges::min(looks);
+    std::vector<float> first_times;
+    for (const PreparedLaunch& launch : launches_) first_times.push_back(run(launch, 3).back());
+    const float least = std::ranges::min(first_times);
     // All candidates are timed the same way, so that launch overhead is part of all times or of none.
     in_graph_ = least < short_ms;
-    for (std::size_t i = 0; i < looks.size(); ++i) {
-      if (static_cast<double>(looks[i]) <= hopeless * static_cast<double>(least + look_slack_ms)) {
+    for (std::size_t i = 0; i < first_times.size(); ++i) {
+      if (static_cast<double>(first_times[i]) <= hopeless * static_cast<double>(least + look_slack_ms)) {
         racing_.push_back(i);
       } else {
-        times_[i].push_back(looks[i]);
+        times_[i].push_back(first_times[i]);
       }
     }
   }

@@ -90,8 +90,8 @@ bool Trial::has_finalists() {
     parts.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity()
                                            : median_of(i).relative_time);
   }
-  const double most = nearly_fastest * *std::ranges::min_element(parts);
-  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].is_slow = !(parts[i] <= most);
+  const double longest_fast = nearly_fastest * *std::ranges::min_element(parts);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].is_slow = !(parts[i] <= longest_fast);
   return std::ranges::count(candidates_, false, &Candidate::is_slow) > 1;
 }
 

@@ -57,10 +57,10 @@ bool TuningStore::remember(const TunedChoice& choice) {
   try {
     require_trusted(folder);
     const FileLock lock(tuning_lock_path(folder), lock_patience);  // also creates the folder
-    TuningTable kept;
-    kept.load(*file_);
-    kept.add(choice);
-    kept.save(*file_);
+    TuningTable stored;
+    stored.load(*file_);
+    stored.add(choice);
+    stored.save(*file_);
     return true;
   } catch (const Error& error) {
     log(LogLevel::warn, "a tuned choice is not stored: {}", error.what());

@@ -129,14 +129,14 @@ std::uint64_t nan_of(const Conversion& how, const Exact& x) {
   const Layout f = layout_of(how.to);
   const int added = f.mantissa_bits - layout_of(how.from).mantissa_bits;
   const std::uint64_t sign = x.negative ? f.sign() : 0;
-  const std::uint64_t kept = f.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
+  const std::uint64_t payload = f.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
   if (how.to == tf32 && how.rounding == Rounding::away)
-    return (sign | (kept - (how.ends_finite ? 1 : 0))) << f.unused;
+    return (sign | (payload - (how.ends_finite ? 1 : 0))) << f.unused;
   const bool moves =
       (how.to == how.from && (how.to == f32 || how.to == f64)) || (how.to == f32 && how.from == bf16);
-  if (moves && !how.to_integral && !how.flushes) return sign | kept;
+  if (moves && !how.to_integral && !how.flushes) return sign | payload;
   if (how.to == f64 && how.flushes) return f.sign() - (std::uint64_t{1} << added);  // the fixed NaN of f32
-  if (how.to == f64 || how.from == f64) return sign | kept | f.hidden() / 2;
+  if (how.to == f64 || how.from == f64) return sign | payload | f.hidden() / 2;
   return (f.sign() - 1) << f.unused;
 }
 
