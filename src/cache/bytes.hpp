@@ -72,7 +72,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
-/// xxHash64: finds damage, not intent. A user with write access to the cache could redo any checksum.
+/// xxHash64: detects damage, not tampering. A user with write access to the cache could redo any checksum.
 [[nodiscard]] inline std::uint64_t checksum(std::string_view bytes) {
   return llvm::xxHash64(llvm::StringRef(bytes.data(), bytes.size()));
 }

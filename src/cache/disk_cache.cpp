@@ -64,7 +64,7 @@ bool remove_file(const std::filesystem::path& path) {
 /// content. The file's time says when the build was last used.
 constexpr std::string_view compiler_magic{"\x89tmanvr\n", 8};
 constexpr std::uint64_t max_compiler_bytes = 4096;
-/// Age of a compiler's file up to which its time is not updated.
+/// The time of a compiler's file is updated only if it is older than this.
 constexpr std::chrono::minutes touch_interval{10};
 
 std::string encode(const CompilerIdentity& compiler) {

@@ -76,7 +76,7 @@ class Program {
     if (bytes > 0) require(read(program_, reinterpret_cast<char*>(result.data())), call);
     return result;
   }
-  /// NVRTC counts the terminating zero, and joins a log of several parts with zeros in between.
+  /// NVRTC's sizes include the terminating zero, and a log of several parts has zeros between them.
   [[nodiscard]] std::string text(decltype(NvrtcApi::ptx_size) size, decltype(NvrtcApi::ptx) read,
                                  const char* call) const {
     auto result = get<std::string>(size, read, call);

@@ -176,14 +176,14 @@ const Nvrtc& Nvrtc::instance() {
 }
 
 Nvrtc::Nvrtc(std::span<const std::string> places) {
-  std::size_t empty = 0;
-  std::string found;  // files that exist but are unusable, with the reasons
+  std::size_t missing = 0;
+  std::string unusable;  // files that exist but are unusable, with the reasons
   const auto refuse = [&](const std::string& place, std::string_view reason) {
     log(LogLevel::debug, "NVRTC: {}: {}", place, reason);
     if (reason == not_found && places.size() > 1) {
-      ++empty;
+      ++missing;
     } else {
-      found += fmt::format("{}{}: {}", places.size() == 1 ? ": " : "\n  ", place, reason);
+      unusable += fmt::format("{}{}: {}", places.size() == 1 ? ": " : "\n  ", place, reason);
     }
   };
   for (const auto& place : places) {
@@ -216,10 +216,10 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
     ::dlclose(library);
   }
   const std::string searched =
-      empty > 0 ? fmt::format(" ({} places searched: docs/environment.md)", places.size()) : std::string();
+      missing > 0 ? fmt::format(" ({} places searched: docs/environment.md)", places.size()) : std::string();
   throw Error(ErrorCode::unavailable,
               fmt::format("no NVRTC, CUDA's run-time compiler, on this machine{}{}\nTo get it: {}", searched,
-                          found, nvrtc_remedy()));
+                          unusable, nvrtc_remedy()));
 }
 
 const CompilerIdentity& compiler() {

@@ -23,8 +23,8 @@ struct Api {
   GetProcAddress get_proc_address;
   std::string missing;  ///< entry points that the driver lacks, separated by commas
 
-  /// Declares the five enums as the integers that they are in the ABI. A TensorMapSpec with garbage can then
-  /// be passed to the driver, which refuses it, without forming an enumerator that does not exist.
+  /// Declares the enum parameters as integers, as the ABI passes them. A TensorMapSpec with invalid values
+  /// can then be passed to the driver, which refuses it, without forming an enumerator that does not exist.
   using EncodeTiled = CUresult (*)(CUtensorMap*, std::uint32_t type, cuuint32_t rank, void* address,
                                    const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box,
                                    const cuuint32_t* element_strides, std::uint32_t interleave,
@@ -128,7 +128,8 @@ struct Library {
   std::string reason;  ///< a clause without a full stop; empty if there is an api
 };
 
-/// Loads the driver that `soname` names and initialises it. A missing driver is no exception, but a `reason`.
+/// Loads the driver that `soname` names and initialises it. If that fails, nothing is thrown: `reason` says
+/// why.
 [[nodiscard]] Library load_library(const char* soname);
 /// This machine's driver, loaded on first use and kept.
 [[nodiscard]] const Library& library();

@@ -31,8 +31,8 @@ class LoadedCode {
 
   [[nodiscard]] const Context& context() const noexcept { return *context_; }
   [[nodiscard]] CUkernel kernel() const noexcept { return kernel_; }
-  /// Nothing if the driver does not tell. The driver is asked only on the first call, because the query ends
-  /// with a refused index: tools that report refused driver calls would report it for each kernel.
+  /// Nothing if the driver does not tell. The driver is asked only on the first call: the query counts up to
+  /// the first index that the driver refuses, and tools that report refused calls would report each kernel.
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const;
   [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const;
 
@@ -40,8 +40,8 @@ class LoadedCode {
   std::shared_ptr<const Context> context_;
   CUlibrary library_ = nullptr;
   CUkernel kernel_ = nullptr;
-  mutable std::atomic<std::int64_t> parameter_count_{
-      -2};  ///< −1: the driver does not tell; −2: not asked yet
+  /// −1: the driver does not tell; −2: the driver has not been asked.
+  mutable std::atomic<std::int64_t> parameter_count_{-2};
 };
 
 /// A kernel of a GPU.
@@ -70,8 +70,8 @@ class alignas(64) GpuKernel final : public LoadedKernel {
   /// Throws the error of a launch that the driver refused.
   [[noreturn]] void fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const;
 
-  // Every launch reads these members. They share a cache line, so that a launch misses once: the driver's
-  // work evicts it between launches.
+  // Every launch reads these members. The driver's work evicts them from the cache between launches; as they
+  // share a cache line, a launch misses only once.
   /// The driver accepts a context-independent kernel in place of a function of the current context
   /// (cuLaunchKernelEx, "context-less kernel CUkernel").
   CUfunction function_;

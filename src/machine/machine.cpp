@@ -59,7 +59,7 @@ MachineCheck check_nvrtc() {
   return result;
 }
 
-/// Checks whether a kernel can be compiled, beyond the presence of the parts.
+/// Compiles a kernel: an NVRTC that loads may still fail to compile.
 MachineCheck check_trial() {
   constexpr auto remedy = "report this with the output of jitc doctor --json";
   return examine("trial kernel", Health::absent, remedy, [](MachineCheck& check) {

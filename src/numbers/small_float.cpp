@@ -48,7 +48,7 @@ std::uint16_t encode(const SmallFloat& format, double value) {
   const auto end = format.saturates ? largest_finite(format) : infinity_bits(format);
   std::uint32_t bits = end;
   if (std::isfinite(value)) {
-    // In units of the last place the value is exact in double, so that rounding it is rounding to an integer.
+    // Scaling to units in the last place is exact in double, so that only nearbyint() rounds.
     const int least = least_exponent(format);
     const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
     const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));

@@ -12,10 +12,10 @@ struct Conversion {
   tmajit::ElementType to{};
   tmajit::ElementType from{};
   Rounding rounding = Rounding::none;
-  bool to_integral = false;  ///< .rni …: between floats, too, rounds to an integral value
+  bool to_integral = false;  ///< .rni and similar: rounds to an integral value, even if `to` is a float
   bool flushes = false;      ///< .ftz: flushes f32 sources and results, except a source that becomes an f16
   bool saturates = false;    ///< .sat: to the range of an integer, or to [0, 1]
-  bool ends_finite = false;  ///< .satfinite; e4m3 and e5m2 always
+  bool ends_finite = false;  ///< .satfinite: overflow gives the largest finite value (e4m3, e5m2: always)
   bool rectifies = false;    ///< .relu
 };
 

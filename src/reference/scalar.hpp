@@ -51,7 +51,7 @@ void encode(tmajit::ElementType type, const Scalar& value, std::byte* bytes);
 /// tf32_ftz are rounded; all other types, f32_ftz included, are unchanged.
 void convert_on_load(tmajit::ElementType type, std::byte* element);
 
-/// Whether both have equal bits or are NaN. The bits of a NaN result differ between processors.
+/// Whether two elements have equal bits, or both are NaN. The bits of a NaN result differ between processors.
 [[nodiscard]] bool same_value(tmajit::ElementType type, const std::byte* a, const std::byte* b);
 
 /// An element's bits, "0x3f800000".

@@ -8,8 +8,8 @@
 
 namespace reference {
 
-/// The number of elements of a view: the reference does not link the library, which has
-/// TensorView::elements().
+/// The number of elements of a view. TensorView::elements() cannot be used: the reference does not link the
+/// library.
 [[nodiscard]] inline std::uint64_t element_count(const tmajit::TensorView& view) {
   std::uint64_t count = 1;
   for (std::uint32_t d = 0; d < view.rank; ++d) count *= view.shape[d];
@@ -72,8 +72,8 @@ struct Part {
     result.view.strides.at(d) = stride;
     stride *= static_cast<std::int64_t>(part.count.at(d));
   }
-  const std::int64_t before = offset_of(result.view, part.first);
-  result.address -= static_cast<tmajit::DevicePtr>(before * static_cast<std::int64_t>(size_of(type)));
+  const std::int64_t first = offset_of(result.view, part.first);
+  result.address -= static_cast<tmajit::DevicePtr>(first * static_cast<std::int64_t>(size_of(type)));
   return result;
 }
 
@@ -103,7 +103,7 @@ void for_each_pair(const tmajit::Tensor& destination, const tmajit::Tensor& sour
   std::array<std::uint64_t, tmajit::max_view_rank> index{};
   std::int64_t to = 0;
   std::int64_t from = 0;
-  for (std::uint64_t left = element_count(view); left > 0; --left) {
+  for (std::uint64_t remaining = element_count(view); remaining > 0; --remaining) {
     visit(element_at(destination, to), element_at(source, from));
     for (std::uint32_t d = view.rank; d-- > 0;) {
       to += view.strides[d];
