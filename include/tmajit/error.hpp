@@ -29,8 +29,8 @@ enum class ErrorCode {
 template <>
 [[nodiscard]] TMAJIT_API ErrorCode parse<ErrorCode>(std::string_view name);
 
-/// The one exception tmajit throws. `what()` is a full sentence: what was wrong, where, and what would be
-/// legal or what to do about it.
+/// The base class of tmajit's exceptions. `what()` is a full sentence: what was wrong, where, and what would
+/// be legal or what to do about it.
 class TMAJIT_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);

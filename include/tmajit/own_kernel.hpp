@@ -52,7 +52,7 @@ struct OwnKernel {
 /// Headers that preprocessor conditions exclude are included as well: the source holds every text that a
 /// compiler could read. The source alone then determines the kernel, and a changed header changes the
 /// kernel's key. If a header is missing, the compiler reports the #include when it reads that line. Each call
-/// reads the files: keep the Kernel.
+/// reads the files again, so keep the Kernel.
 ///
 /// Throws Error{invalid_argument} for a constant that is named twice or is no finite number, and for two
 /// files that are included by one name; Error{io} for a path that is no folder, or a file that cannot be

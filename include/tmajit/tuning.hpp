@@ -34,8 +34,8 @@ struct ShapeClass {
   /// memory; 0 for other dimensions. Extents beyond the longest useful run are clamped.
   std::array<std::uint8_t, max_view_rank> inner{};
   std::uint8_t sources = 0;  ///< number of sources of an expression, or of views with arbitrary strides
-  std::array<std::uint8_t, 8>
-      access{};  ///< how each source is read, and log2 of its elements' bytes: 16 · a + b
+  /// For each source 16 · a + b: a is a number for how the source is read, b is log2 of its element's bytes.
+  std::array<std::uint8_t, 8> access{};
   friend constexpr auto operator<=>(const ShapeClass&, const ShapeClass&) = default;
   /// "transpose 4B rank 2 order 1,0 row 2^14 column 2^14 inner 256 bytes 2^31", for people.
   [[nodiscard]] TMAJIT_API std::string text() const;
@@ -91,12 +91,12 @@ class TMAJIT_API TuningTable {
 
 struct TuneOptions {
   /// Timed runs of each candidate that takes at most twice the fastest's time, in three rounds over these
-  /// candidates. Candidates within 3 % of the fastest then run four times as often again. If the fastest
-  /// takes less than 50 us, a run is 50 launches in a CUDA graph.
+  /// candidates. Candidates within 3 % of the fastest then get 4 · repeats further runs. If the fastest takes
+  /// less than 50 us, a run is 50 launches in a CUDA graph.
   std::uint32_t repeats = 20;
   /// Called before each measurement with the work done so far, in units of candidates, the number of
-  /// candidates, and the measured choice. While the near candidates run again, `done` is `candidates`. May be
-  /// empty.
+  /// candidates, and the choice to be measured. During the further runs of the fastest candidates, `done` is
+  /// `candidates`. May be empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view choice)> progress{};
   bool store = true;  ///< add the winner to the runtime's table, and to its `tuning.json` if it has one
 };

@@ -77,9 +77,9 @@ const OperationRules& rules_of(const ReduceInto&) noexcept {
 }
 
 Operation operation::reduce_into(const Tensor& destination, CombineOp op, const Tensor& source) {
-  Operation made = copy(destination, source);
-  made.moves.front().body = ReduceInto{op};
-  return made;
+  Operation result = copy(destination, source);
+  result.moves.front().body = ReduceInto{op};
+  return result;
 }
 
 TMAJIT_END
