@@ -22,13 +22,13 @@ enum class ArgumentType : std::uint8_t {
   count,    ///< a whole number from 0 to 2^32 - 1: "4"
   text,     ///< an expression: "x0 + x1"
   choice,   ///< one of Argument::choices
-  axis,     ///< one dimension, negative from the end: "1"
-  axes,     ///< different dimensions, negative from the end: "0,2,1,3"
+  axis,     ///< one dimension; a negative number counts from the end: "1"
+  axes,     ///< different dimensions; a negative number counts from the end: "0,2,1,3"
   extents,  ///< numbers of elements, 0 or more: "3x3", "10,20,30"
   parts,    ///< extents of any number of parts along one dimension: "10,20,30"
   numbers,  ///< whole numbers of either sign: "2,2"
   slices,   ///< Python's start:stop:step, one a dimension: "100:200,:,::-1"
-  widths,   ///< before each dimension and, after a colon, behind each: "1,1:2,2"; without a colon both alike
+  widths,   ///< widths before each dimension, a colon, widths after each: "1,1:2,2"; "1,1" is "1,1:1,1"
 };
 /// "number", "slices".
 [[nodiscard]] TMAJIT_API std::string_view name(ArgumentType type) noexcept;
@@ -48,7 +48,7 @@ struct Argument {
   std::span<const std::string_view> choices = {};  ///< legal values of a choice
 };
 
-/// Elements that are added or, where negative, cropped at the ends of each dimension.
+/// Elements that are added before and after each dimension; a negative number crops.
 struct PadWidths {
   Dims before = {};
   Dims after = {};
@@ -60,8 +60,8 @@ struct PadWidths {
 using ArgumentValue = std::variant<double, std::string, std::int64_t, Dims, std::vector<Slice>, PadWidths,
                                    std::vector<std::int64_t>>;
 
-/// The arguments that an operation is given, by name. Plain data; an argument that is not there has its
-/// fallback.
+/// The values of an operation's arguments, by name. Plain data. An absent argument has its default
+/// (Argument::fallback).
 class TMAJIT_API Arguments {
  public:
   Arguments() = default;
@@ -74,7 +74,7 @@ class TMAJIT_API Arguments {
 
   // The value of that name, or the fallback. Throws Error{invalid_argument} if it has another type.
   [[nodiscard]] double number(std::string_view name, double fallback = 0) const;
-  /// As long as the arguments live, or the fallback does.
+  /// Valid as long as this object, or the text of `fallback`, lives.
   [[nodiscard]] std::string_view text(std::string_view name, std::string_view fallback = {}) const;
   [[nodiscard]] std::uint32_t count(std::string_view name, std::uint32_t fallback = 0) const;
   [[nodiscard]] std::int64_t axis(std::string_view name, std::int64_t fallback = 0) const;
@@ -90,16 +90,16 @@ class TMAJIT_API Arguments {
   std::vector<std::pair<std::string, ArgumentValue>> given_;
 };
 
-/// Reads a value of that type. `subject` is what messages name: "--axes". Throws Error{invalid_argument} that
-/// quotes the text and says what is legal.
+/// Parses `text` as a value of the argument's type. Messages name the value by `subject`: "--axes". Throws
+/// Error{invalid_argument} that quotes the text and says what is legal.
 [[nodiscard]] TMAJIT_API ArgumentValue parse_argument(const Argument& argument, std::string_view text,
                                                       std::string_view subject);
-/// As parse_argument() reads it.
+/// The value as text that parse_argument() reads.
 [[nodiscard]] TMAJIT_API std::string text_of(const ArgumentValue& value);
 
 /// "128x64" or "128,64", outermost first: numbers from 0 to 2^63 - 1. Throws Error{invalid_argument}.
 [[nodiscard]] TMAJIT_API Dims parse_extents(std::string_view text, std::string_view subject);
-/// The same with signs: "4096,-1". Throws Error{invalid_argument}.
+/// Like parse_extents(), but numbers may be negative: "4096,-1". Throws Error{invalid_argument}.
 [[nodiscard]] TMAJIT_API Dims parse_numbers(std::string_view text, std::string_view subject);
 /// Extents of parts, as many as there are: "100,37,5". Throws Error{invalid_argument}.
 [[nodiscard]] TMAJIT_API std::vector<std::int64_t> parse_parts(std::string_view text,

@@ -13,37 +13,39 @@ inline constexpr std::uint32_t warp_lanes = 32;
 
 /// The shared memory that the lanes of a warp access in one instruction.
 struct WarpAccess {
-  std::uint32_t width = 4;                          ///< bytes of a lane: 1, 2, 4, 8 or 16
+  std::uint32_t width = 4;                          ///< bytes that each lane accesses: 1, 2, 4, 8 or 16
   std::uint32_t lanes = 0;                          ///< lanes that take part, from lane 0 on
   std::array<std::uint32_t, warp_lanes> offsets{};  ///< each lane's first byte, a multiple of `width`
 };
 
-/// The cost of one access to shared memory. It answers up to 128 bytes in one wavefront: those of all lanes
-/// if they are at most 4 bytes wide, of half a warp at 8 bytes, of a quarter at 16. In a wavefront each bank
-/// gives one word, to every lane that asks for it.
+/// The cost of one access to shared memory. A wavefront serves up to 128 bytes: all lanes if each accesses at
+/// most 4 bytes, half a warp at 8 bytes, a quarter at 16. In a wavefront each bank delivers one word, to
+/// every lane that accesses it.
 struct Wavefronts {
   std::uint32_t needed = 0;
   std::uint32_t ideal = 0;  ///< without conflicts
-  /// Different words of one bank, at most, in lanes that are answered together: 1 without conflicts.
+  /// The most different words that lanes of one group, which is served together, access in a bank: 1 without
+  /// conflicts.
   std::uint32_t ways = 0;
   friend bool operator==(const Wavefronts&, const Wavefronts&) = default;
 };
 
 /// Throws Error{invalid_argument} if the access is not as WarpAccess says.
 [[nodiscard]] TMAJIT_API Wavefronts wavefronts(const WarpAccess& access);
-/// Different words of each bank in those lanes, of the ones answered together, that need most wavefronts.
-/// Throws as wavefronts() does.
+/// Number of different words of each bank, in the group of lanes that needs most wavefronts. Throws as
+/// wavefronts() does.
 [[nodiscard]] TMAJIT_API std::array<std::uint32_t, shared_banks> words_of_banks(const WarpAccess& access);
 
-/// How warps go over a tile, one instruction after the other until all of it has been touched once.
+/// The order in which warps access a tile. Instructions follow each other until each element was accessed
+/// once.
 enum class AccessPattern : std::uint8_t {
   row,     ///< lanes side by side along a row, then along the next
   column,  ///< lanes one below the other down a column, then down the next
   /// ldmatrix and stmatrix, up to four 8×8 matrices of 2-byte elements side by side: lane 8·m + r names row r
   /// of matrix m, 16 bytes (PTX ISA, "ldmatrix").
   matrix,
-  /// The same with `.trans`, as an operand whose rows are wanted as columns is read: the matrices lie one
-  /// below the other. Shared memory sees rows of 16 bytes, too; what is transposed is who gets which element.
+  /// ldmatrix and stmatrix with `.trans`, for an operand whose rows are needed as columns: the matrices are
+  /// stacked vertically. Lanes access the same rows of 16 bytes; `.trans` changes which lane gets an element.
   matrix_transposed,
 };
 inline constexpr std::array all_access_patterns{AccessPattern::row, AccessPattern::column,
@@ -55,13 +57,13 @@ inline constexpr std::array all_access_patterns{AccessPattern::row, AccessPatter
 template <>
 [[nodiscard]] TMAJIT_API AccessPattern parse<AccessPattern>(std::string_view name);
 
-/// Instructions in which `pattern` goes over the tile with `width` bytes a lane. 0 if it cannot: a lane
-/// touches whole elements; a matrix has 8 rows of 16 bytes, and transposed ones have elements of 2 bytes.
-/// Rows beyond the last whole matrix are left out. An instruction takes 4, 2 or 1 matrices, the most that
-/// divides their number.
+/// Number of instructions in which `pattern` covers the tile with `width` bytes a lane; 0 if it cannot. A
+/// lane accesses whole elements; a matrix has 8 rows of 16 bytes, and `matrix_transposed` needs elements of 2
+/// bytes. Rows beyond the last whole matrix are skipped. An instruction accesses 4, 2 or 1 matrices, the
+/// largest of these that divides the number of matrices.
 [[nodiscard]] TMAJIT_API std::uint32_t instructions(const BoxLayout& box, AccessPattern pattern,
                                                     std::uint32_t width) noexcept;
-/// Instruction `number` of them. Throws Error{invalid_argument} if there is no such.
+/// Instruction `number` of the pattern, from 0. Throws Error{invalid_argument} for a number out of range.
 [[nodiscard]] TMAJIT_API WarpAccess warp_access(const BoxLayout& box, AccessPattern pattern,
                                                 std::uint32_t width, std::uint32_t number);
 

@@ -53,7 +53,8 @@ class TMAJIT_API DiskCache {
   /// False if the entry could not be written (disk full, read-only); the reason is logged.
   bool store(const CacheKey& key, const Artifact& artifact) const;
 
-  /// NVRTC builds that have stored here, newest first: a process without NVRTC looks up with these.
+  /// NVRTC builds that have stored kernels here, newest first. A process without NVRTC looks up kernels by
+  /// these.
   [[nodiscard]] std::vector<CompilerIdentity> known_compilers() const;
   void remember(const CompilerIdentity& compiler) const;
 
@@ -69,17 +70,18 @@ class TMAJIT_API DiskCache {
   /// Removes every entry and returns how many. Throws Error{io} if something could not be removed.
   std::size_t clear() const;
 
-  /// Why the folder is refused, and what to do about it: a clause; empty if it is not.
+  /// Why the folder is refused, and what to do about it: a clause; empty for a folder that is accepted.
   [[nodiscard]] std::string why_refused() const;
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
   void warn(const std::string& message) const;
-  [[nodiscard]] bool is_refused() const;  ///< says so, too
+  [[nodiscard]] bool is_refused() const;  ///< warns if so
 
   std::filesystem::path directory_;
-  std::shared_ptr<std::atomic<bool>> warned_;  ///< a full disk is worth one warning, not one a kernel
+  std::shared_ptr<std::atomic<bool>>
+      warned_;  ///< only the first failure is a warning, not one for each kernel
 };
 
 TMAJIT_END

@@ -18,13 +18,13 @@ using SourceHeaders = std::vector<std::pair<std::string, std::string>>;
 /// CUDA C++ that makes one kernel; see codegen.hpp and own_kernel.hpp.
 struct Source {
   std::string text;
-  /// The kernel's name, unmangled ("tmajit_copy"); or a C++ expression that names it ("scale<3, float>"),
-  /// which sees what `text` declares; or nothing, where `text` makes one kernel.
+  /// The kernel's name, unmangled ("tmajit_copy"); or a C++ expression that names the kernel and may use all
+  /// declarations of `text` ("scale<3, float>"); or empty, if `text` makes a single kernel.
   std::string entry;
   std::string expression;  ///< the user's expression, if `text` holds one under `#line 1 "expression"`
-  /// All that `text` can include: no file is read when it is compiled. None is a null pointer.
+  /// Every header that `text` can include, so that compiling reads no file. Null if there are none.
   std::shared_ptr<const SourceHeaders> headers = {};
-  /// A reduction's expression of its result, if `text` holds one under `#line 1 "then"`.
+  /// The user's epilogue of a reduction, if `text` holds one under `#line 1 "then"`.
   std::string then = {};
 };
 
@@ -36,22 +36,22 @@ struct CompileOptions {
   std::vector<std::string> extra{};
 };
 
-/// The resources of a kernel, as ptxas reports them; zeros if it did not run.
+/// The resources of a kernel, as ptxas reports them; zeros if ptxas did not run.
 struct Resources {
-  std::uint32_t registers = 0;            ///< a thread
-  std::uint32_t spill_store_bytes = 0;    ///< a thread
-  std::uint32_t spill_load_bytes = 0;     ///< a thread
-  std::uint32_t stack_bytes = 0;          ///< a thread
-  std::uint32_t static_shared_bytes = 0;  ///< a CTA; dynamic shared memory is the launch's
-  std::uint32_t barriers = 0;             ///< hardware barriers (bar.sync), a CTA
+  std::uint32_t registers = 0;            ///< per thread
+  std::uint32_t spill_store_bytes = 0;    ///< per thread
+  std::uint32_t spill_load_bytes = 0;     ///< per thread
+  std::uint32_t stack_bytes = 0;          ///< per thread
+  std::uint32_t static_shared_bytes = 0;  ///< per CTA; a launch adds dynamic shared memory
+  std::uint32_t barriers = 0;             ///< hardware barriers (bar.sync) per CTA
 };
 
 /// The operation that a kernel was first made for, in words. It is no part of the kernel's key, because
 /// kernels often serve further shapes. Empty for the user's own kernels.
 struct MadeFor {
-  std::string operation;  ///< "copy", which permute, slice, flip … are, too
-  std::string types;      ///< the destination's and the sources': "f32 <- bf16", or one for all
-  std::string shape;      ///< "1024x512", dimensions merged where one index walks them
+  std::string operation;  ///< "copy", also for permute, slice, flip …
+  std::string types;      ///< the destination's and the sources': "f32 <- bf16"; one name if all are equal
+  std::string shape;      ///< "1024x512"; dimensions that one index can walk are merged
   friend bool operator==(const MadeFor&, const MadeFor&) = default;
 };
 
@@ -70,7 +70,7 @@ struct Artifact {
 struct CompilerIdentity {
   int major = 0;
   int minor = 0;
-  std::string build;  ///< tells apart builds of one version (the library's build id)
+  std::string build;  ///< the library's build id, which distinguishes builds of one version
   std::string path;   ///< path that it was loaded from; not part of the identity
 };
 
@@ -83,8 +83,8 @@ struct CompilerIdentity {
 [[nodiscard]] TMAJIT_API std::vector<std::filesystem::path> cuda_include_folders();
 
 /// PTX of `source` and, for a real architecture, its cubin, from one NVRTC call. Thread-safe.
-/// Throws CompileError if NVRTC refuses it, Error{unavailable} without NVRTC, Error{invalid_argument} for
-/// options that are not taken.
+/// Throws CompileError if NVRTC refuses the source, Error{unavailable} without NVRTC, Error{invalid_argument}
+/// for options that tmajit refuses.
 [[nodiscard]] TMAJIT_API Artifact compile(const Source& source, const CompileOptions& options = {});
 
 TMAJIT_END

@@ -19,7 +19,7 @@ struct DeviceInfo {
   int compute_major = 0;
   int compute_minor = 0;
   std::uint32_t sm_count = 0;
-  std::uint32_t max_shared_bytes = 0;  ///< shared memory of a CTA, opted in
+  std::uint32_t max_shared_bytes = 0;  ///< most shared memory of a CTA, by the driver's opt-in limit
   std::uint64_t memory_bytes = 0;
   std::uint64_t l2_bytes = 0;
 };
@@ -33,14 +33,14 @@ class TMAJIT_API Device {
   [[nodiscard]] virtual const DeviceInfo& info() const noexcept = 0;
   [[nodiscard]] virtual DeviceMemory& memory() noexcept = 0;    ///< allocations, copies
   [[nodiscard]] virtual DeviceStreams& streams() noexcept = 0;  ///< streams, and waiting for them
-  [[nodiscard]] virtual DeviceKernels& kernels() noexcept = 0;  ///< loads them
+  [[nodiscard]] virtual DeviceKernels& kernels() noexcept = 0;  ///< loads kernels
   [[nodiscard]] virtual DeviceMaps& maps() noexcept = 0;        ///< encodes tensor maps
   [[nodiscard]] virtual DeviceTiming& timing() noexcept = 0;    ///< measures work
 };
 
-/// Every GPU that the driver shows, Hopper or not. Empty without a driver; never throws for that.
+/// Every GPU that the driver shows, Hopper or not. Empty, without an error, if there is no driver.
 [[nodiscard]] TMAJIT_API std::vector<DeviceInfo> list_gpus();
-/// Why list_gpus() is empty: "no libcuda.so.1 on this machine", or empty if it is not.
+/// Why list_gpus() is empty: "no libcuda.so.1 on this machine". An empty string if there is a GPU.
 [[nodiscard]] TMAJIT_API std::string why_no_gpu();
 /// Opens GPU `ordinal`. Uses the current context if there is one on that device, else the primary context.
 /// Throws Error{unavailable} if there is no driver, no such GPU, or it is not compute capability 9.0.

@@ -11,28 +11,30 @@
 
 TMAJIT_BEGIN
 
-/// Bytes that are zeros at the beginning of a launch's scratch memory, and again when it ends.
+/// Size of the part of a launch's scratch memory, from its beginning, that is zero before and after the
+/// launch.
 inline constexpr std::uint32_t scratch_zeros = 512 << 10;
 
 struct LaunchShape {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
   std::uint32_t shared_bytes = 0;  ///< dynamic
-  /// CTAs of a cluster; each divides the grid's extent. {1, 1, 1} leaves it to the kernel: without
-  /// `.reqnctapercluster` (`__cluster_dims__`) every CTA is its own cluster.
+  /// CTAs of a cluster in each dimension; each number divides the grid's extent. With {1, 1, 1} the kernel
+  /// decides: without `.reqnctapercluster` (`__cluster_dims__`) every CTA is its own cluster.
   std::array<std::uint32_t, 3> cluster{1, 1, 1};
-  /// Memory that the launch has for itself while it runs, whose address the device makes the last parameter;
-  /// 0: none. The first `scratch_zeros` of it are zeros, and the kernel leaves them so. Launches of one graph
-  /// that one stream added share it: two graphs that were instantiated of it must not run at once.
+  /// Private memory of the launch while it runs; 0: none. The device passes its address as the last
+  /// parameter. Its first `scratch_zeros` bytes are zero, and the kernel sets them to zero again. All
+  /// launches that one stream adds to a graph share this memory, so two instances of that graph must not run
+  /// at once.
   std::uint32_t scratch_bytes = 0;
-  /// All CTAs are on the chip at once, so that they may meet at a barrier of the grid
-  /// (CU_LAUNCH_ATTRIBUTE_COOPERATIVE). A launch of more than it holds fails.
+  /// All CTAs are resident at once and can use a grid-wide barrier (CU_LAUNCH_ATTRIBUTE_COOPERATIVE). A
+  /// launch of more CTAs than the chip holds fails.
   bool cooperative = false;
-  /// The launch may begin before the one before it on its stream has ended, once every CTA of that one has
-  /// executed `griddepcontrol.launch_dependents` or exited
+  /// The launch may begin before its predecessor on the stream has ended, once every CTA of the predecessor
+  /// has executed `griddepcontrol.launch_dependents` or exited
   /// (CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION). The kernel then executes `griddepcontrol.wait`
-  /// before it reads what earlier launches write, or writes what they read. A launch with scratch memory
-  /// begins after the one before has ended all the same: the memory is the stream's.
+  /// before it reads data that earlier launches write, or writes data that they read. A launch with scratch
+  /// memory still begins after its predecessor has ended, because launches of a stream share that memory.
   bool overlaps = false;
 };
 
@@ -48,7 +50,7 @@ class TMAJIT_API LoadedKernel {
   virtual void allow_shared_bytes(std::uint32_t bytes) = 0;
   /// Parameters that the kernel takes; nothing if the driver does not tell (before CUDA 12.4).
   [[nodiscard]] virtual std::optional<std::uint32_t> parameter_count() const;
-  /// The bytes of parameter `index`; nothing if it has none of that number or the driver does not tell.
+  /// The bytes of parameter `index`; nothing for an index out of range, or if the driver does not tell.
   [[nodiscard]] virtual std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const;
   /// CTAs of this shape that fit one SM at a time.
   [[nodiscard]] virtual std::uint32_t ctas_per_sm(std::uint32_t threads,
@@ -59,8 +61,8 @@ class TMAJIT_API LoadedKernel {
 class TMAJIT_API DeviceKernels {
  public:
   virtual ~DeviceKernels();
-  /// Throws Error{invalid_argument} if a GPU is given no cubin, Error{invalid_image} for one that the driver
-  /// refuses or that has no such entry, Error{out_of_memory}, Error{device_failed} if the device fails.
+  /// Throws Error{invalid_argument} if a GPU is given no cubin, Error{invalid_image} for a cubin that the
+  /// driver refuses or that lacks the entry, Error{out_of_memory}, Error{device_failed} if the device fails.
   [[nodiscard]] virtual std::unique_ptr<LoadedKernel> load(const Artifact& artifact) = 0;
 };
 

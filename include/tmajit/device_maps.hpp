@@ -18,10 +18,10 @@ struct alignas(128) EncodedTensorMap {
 class TMAJIT_API DeviceMaps {
  public:
   virtual ~DeviceMaps();
-  /// Validates nothing that validate() covers; an error that the driver still reports is Error{illegal_spec}.
+  /// Does not repeat the checks of validate(). An error that the driver reports is Error{illegal_spec}.
   [[nodiscard]] virtual EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) = 0;
-  /// Makes a map that encode() made of `spec`, tiled or im2col, one of the same tensor at `address`
-  /// (cuTensorMapReplaceAddress). Throws as encode() does.
+  /// Moves `map`, which encode() made from `spec`, to `address` (cuTensorMapReplaceAddress). Throws as
+  /// encode() does.
   virtual void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address);
 };
 

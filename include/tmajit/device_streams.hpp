@@ -14,7 +14,7 @@ class TMAJIT_API DeviceStreams {
   virtual void destroy(Stream stream) noexcept = 0;
   /// Waits for everything on `stream`. Throws Error{device_failed} if a kernel faulted.
   virtual void synchronize(Stream stream) = 0;
-  /// Whether work enqueued on `stream` now goes into a graph; true, too, if the device cannot tell. Always
+  /// Whether work enqueued on `stream` now goes into a graph; also true if the device cannot tell. Always
   /// false on a device without graphs.
   [[nodiscard]] virtual bool is_captured(Stream stream);
 };

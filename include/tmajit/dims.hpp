@@ -23,8 +23,8 @@ concept Integer =
     std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t>;
 
-/// A number a dimension, outermost first: a shape, strides, axes, a box, an index, a padding. Plain data,
-/// which functions take as `{8, 512, 16, 64}` or as any contiguous range of integers, signed or not.
+/// One number for each dimension, outermost first: a shape, strides, axes, a box, an index, a padding. Plain
+/// data. Callers may pass `{8, 512, 16, 64}` or any contiguous range of integers, signed or not.
 /// Throws Error{invalid_argument} for more than `max_view_rank` numbers, or for one above 2^63 - 1.
 class Dims {
  public:
@@ -70,7 +70,7 @@ class Dims {
   }
 
   std::array<std::int64_t, max_view_rank>
-      numbers_{};  // zero beyond the size, so that equal ones are equal bytes
+      numbers_{};  // zero beyond the size, so that equal Dims have equal bytes
   std::uint32_t size_ = 0;
 };
 static_assert(std::is_trivially_copyable_v<Dims>);

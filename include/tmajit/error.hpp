@@ -19,9 +19,9 @@ enum class ErrorCode {
   io,                ///< a file could not be read or written
   out_of_memory,     ///< device or host memory ran out
   device_failed,     ///< the driver reported an error, or a kernel faulted
-  invalid_image,  ///< the driver can make nothing of a kernel's code: damaged, for another GPU, no such entry
-  unsupported,    ///< legal, but not something tmajit does
-  internal,       ///< a mistake in tmajit itself
+  invalid_image,     ///< the driver refused a kernel's code: damaged, for another GPU, or without the entry
+  unsupported,       ///< legal, but not something tmajit does
+  internal,          ///< a mistake in tmajit itself
 };
 
 /// The name of `code` as it is written in JSON: "illegal_spec".
@@ -29,8 +29,8 @@ enum class ErrorCode {
 template <>
 [[nodiscard]] TMAJIT_API ErrorCode parse<ErrorCode>(std::string_view name);
 
-/// The one exception tmajit throws. `what()` is a full sentence: what was wrong, where, and what would be
-/// legal or what to do about it.
+/// The base class of tmajit's exceptions. `what()` is a full sentence: what was wrong, where, and what would
+/// be legal or what to do about it.
 class TMAJIT_API Error : public std::runtime_error {
  public:
   Error(ErrorCode code, const std::string& message);

@@ -41,7 +41,7 @@ struct Rule {
 /// A mistake of a kernel, and where it shows.
 struct Finding {
   std::string rule;              ///< id of the rule that is broken
-  std::string kernel;            ///< entry or function; empty if it belongs to none
+  std::string kernel;            ///< entry or function; empty if the finding belongs to none
   std::uint32_t ptx_line = 0;    ///< line of the kernel's PTX, from 1; 0 if it belongs to no instruction
   std::uint32_t ptx_column = 0;  ///< column, from 1; 0 if it belongs to no instruction
   std::string instruction;       ///< the instruction of that line; empty if it belongs to none
@@ -49,9 +49,9 @@ struct Finding {
   /// inlined, the file of the innermost frame in the user's project (LintOptions::project,
   /// SimOptions::project); if there is none, of the outermost frame that is no library's.
   std::string source_file;
-  std::string source_path;        ///< path of that file from the project's root, or else as .file has it
+  std::string source_path;        ///< path of that file from the project's root, or else as in .file
   std::uint64_t source_line = 0;  ///< line in that file; 0 without line info
-  std::string found;              ///< behaviour of the run, or content of the text
+  std::string found;              ///< what the kernel did in the run, or what its PTX says
   std::string expected;           ///< the legal behaviour
   std::string remedy;             ///< the usual fix
   /// PTX lines of further instructions that show the same mistake, in order.

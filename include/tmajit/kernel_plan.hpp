@@ -23,7 +23,7 @@ struct FamilyInfo {
   std::string_view name;     ///< "transpose"; the kernel's entry is "tmajit_transpose"
   std::string_view summary;  ///< one sentence
   /// The operations that a planner may use the family for: "copy", "pad", "map"; "tiles", if the caller may
-  /// choose its tile. Empty after the last.
+  /// choose its tile. Unused entries are empty.
   std::array<std::string_view, 3> operations;
   bool computes = false;  ///< takes an expression
   std::uint32_t most_inputs = 1;
@@ -50,13 +50,13 @@ struct Parameter {
   std::optional<TensorMapSpec> map = {};  ///< that map; its address is operand_address(map_of)'s
 };
 
-/// The numbers that were free to choose for speed: a tuner measures choices, and tables keep them. Each
-/// family has numbers of its own, in its own order.
+/// The free parameters of a kernel, which affect only its speed. A tuner measures choices, and tuning tables
+/// store them. Each family has its own numbers, in its own order.
 struct KernelChoice {
   static constexpr std::uint32_t version = 2;  ///< version of the families' numbers
   struct Number {
     std::string_view name;                              ///< "threads", "tile"
-    std::array<std::uint32_t, max_view_rank> values{};  ///< one; of a box one for each dimension, then zeros
+    std::array<std::uint32_t, max_view_rank> values{};  ///< one value, or a box's extents; then zeros
     bool is_box = false;
     friend auto operator<=>(const Number&, const Number&) = default;
   };
@@ -73,7 +73,7 @@ struct KernelChoice {
   [[nodiscard]] TMAJIT_API std::string text() const;
 };
 
-/// The resources that a kernel needs of an SM, and its work there.
+/// The work of a kernel, and the resources of an SM that it needs.
 struct KernelShape {
   std::vector<std::uint32_t> tile;  ///< elements of a CTA's tile
   std::uint64_t tiles = 0;          ///< tiles that CTAs process
@@ -82,18 +82,18 @@ struct KernelShape {
   std::uint32_t dynamic_shared_bytes = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t ctas_per_sm = 0;      ///< CTAs that fit, by threads, shared memory and the registers expected
-  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads in flight, of a CTA
+  std::uint64_t bytes_in_flight = 0;  ///< bytes of loads that a CTA has in flight
 };
 
 struct KernelPlanState;
 
-/// A kernel to run, as a pure value: a family, what its kernel is specialised for, the user's expression, the
-/// parameters it takes and the launch. Made without a compiler, a driver or a device; two plans with equal
-/// keys share a kernel. Cheap to copy; const use is thread-safe.
+/// A kernel to run, as a pure value: its family, the facts that it is specialised for, the user's expression,
+/// its parameters and its launch. Made without a compiler, a driver or a device; two plans with equal keys
+/// share a kernel. Cheap to copy; const use is thread-safe.
 class TMAJIT_API KernelPlan {
  public:
   [[nodiscard]] const FamilyInfo& family() const noexcept;
-  /// The bytes that identify a kernel: family, facts, expression. Equal keys are equal sources.
+  /// The bytes that identify a kernel: family, facts, expression. Plans with equal keys have equal sources.
   [[nodiscard]] std::string_view key() const noexcept;
   [[nodiscard]] std::string_view expression() const noexcept;
   [[nodiscard]] std::string_view then() const noexcept;  ///< a reduction's epilogue
@@ -101,12 +101,12 @@ class TMAJIT_API KernelPlan {
   [[nodiscard]] KernelShape shape() const;
   /// The planner's free choices.
   [[nodiscard]] KernelChoice choice() const;
-  /// One sentence: why a kernel of this family does it.
+  /// One sentence: why the planner chose a kernel of this family.
   [[nodiscard]] std::string why() const;
 
   /// The parameters, in the order in which the kernel takes them.
   [[nodiscard]] std::vector<Parameter> parameters() const;
-  /// The parameters' bytes for the planned tensors. Those of tensor maps, which a device encodes, are zero.
+  /// The parameters' bytes for the planned tensors. Bytes of tensor maps, which a device encodes, are zero.
   [[nodiscard]] std::span<const std::byte> parameter_bytes() const noexcept;
 
   /// Address of the first element of a kernel's operand, as planned; 0 is the destination, then the sources.
@@ -115,13 +115,13 @@ class TMAJIT_API KernelPlan {
   [[nodiscard]] std::uint64_t bytes_read() const noexcept;  ///< each element once
   [[nodiscard]] std::uint64_t bytes_written() const noexcept;
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept { return bytes_read() + bytes_written(); }
-  /// By the cost model; 0 for an empty batch of copies.
+  /// Microseconds by the cost model; 0 for an empty batch of copies.
   [[nodiscard]] double predicted_us() const noexcept { return prediction().us; }
   [[nodiscard]] const Prediction& prediction() const noexcept;
-  /// Whether a planner takes this kernel without a measurement. For small tensors it takes only kernels that
-  /// many shapes share.
+  /// Whether a planner may choose this kernel without a measurement. For small tensors it chooses only
+  /// kernels that many shapes share.
   [[nodiscard]] bool common() const noexcept;
-  /// Whether it suits most problems of the kind.
+  /// Whether this kernel is the default choice for most problems of its kind.
   [[nodiscard]] bool usual() const noexcept;
   /// Whether a measurement chose this kernel, not the model.
   [[nodiscard]] bool tuned() const noexcept;

@@ -21,32 +21,33 @@ struct MapFacts {
   std::uint32_t alignment = 128;      ///< bytes, of the tile in shared memory: 128, or the swizzle's period
   std::optional<MapMode> mode{};      ///< nothing if not known
   std::optional<ElementType> type{};  ///< element type of reductions; nothing if not known
-  std::uint64_t offset = 0;           ///< bytes from the parameter's beginning: of a map in a struct
+  std::uint64_t offset = 0;           ///< bytes from the parameter's beginning to a map in a struct
 };
 
 /// The facts of a map that is encoded from `spec`.
 [[nodiscard]] TMAJIT_API MapFacts map_facts(std::string_view parameter, const TensorMapSpec& spec);
 
-/// Findings of a rule that are no findings.
+/// A rule whose findings are suppressed.
 struct AllowedRule {
   std::string rule;          ///< id of the rule
   std::string kernel = "*";  ///< kernels whose names match: * is any text, ? any character
 };
 
-/// The rules that a file allows, one a line: "rule", or "rule kernel"; what follows # is a remark. `name`
-/// stands before what is wrong with it.
+/// The rules that a file allows, one on each line: "rule", or "rule kernel"; text after # is a remark. Error
+/// messages begin with `name`.
 [[nodiscard]] TMAJIT_API std::vector<AllowedRule> parse_allowed_rules(std::string_view text,
                                                                       std::string_view name);
 
 struct LintOptions {
-  std::string name = "ptx";  ///< stands before the lines of LintResult::report
-  std::string entry = {};    ///< the only kernel that is looked at, by its symbol; empty: all of them
+  std::string name = "ptx";  ///< name of the PTX, with which the lines of LintResult::report begin
+  std::string entry = {};    ///< symbol of the only kernel to check; empty: all kernels
   std::vector<MapFacts> maps = {};
   std::vector<AllowedRule> allowed = {};
-  /// Root folder of the user's project: a finding in an inlined function stands at the innermost frame whose
-  /// file lies below it and is no library's. Empty: unknown.
+  /// Root folder of the user's project. A finding in an inlined function is reported at the innermost frame
+  /// whose file is below this folder and belongs to no library. Empty: unknown.
   std::string project = {};
-  /// Reads the source that a .file of the PTX names, if it can be read: for comments there that allow rules.
+  /// Reads a source file that a .file of the PTX names, to find comments that allow rules; nothing if it
+  /// cannot be read.
   std::function<std::optional<std::string>(const std::string& path)> read_source = {};
 };
 
@@ -57,18 +58,18 @@ struct LintResult {
   /// Up to 20 instructions that tmajit does not know. They are no mistakes. Functions that contain them get
   /// no other findings.
   std::vector<Finding> notes;
-  /// Indices of LintOptions::maps that no kernel takes as a tensor map. Empty where that is not certain: maps
-  /// that a called function, or a copy through an address from elsewhere, may use.
+  /// Indices of LintOptions::maps that no kernel uses as a tensor map. Empty if lint cannot tell: a called
+  /// function, or a copy through an address from elsewhere, may use them.
   std::vector<std::size_t> unused_maps;
-  /// Checks that looked at as many paths as they may, and said nothing: "kernel: rule".
+  /// Checks that stopped at their limit of paths without a finding: "kernel: rule".
   std::vector<std::string> unfinished;
   /// The findings ready to print, "name:3:7: error: …", the line, a caret; then the notes.
   std::string report;
 };
 
 /// Checks a PTX module without running it. Where the simulator reports the same mistake, the rule is the
-/// same. Text that is no PTX is a finding like others, of rule "syntax" or "name". Thread-safe; never throws
-/// for what the text holds; Error with invalid_argument for an unknown rule in `allowed`.
+/// same. Text that is no PTX is a finding of rule "syntax" or "name", never an exception. Thread-safe. Throws
+/// Error{invalid_argument} for an unknown rule in `allowed`.
 ///
 /// A comment "// tmajit-allow: rule, rule" allows these rules of the instruction on its line or the next, in
 /// the PTX and in the source that its .loc names.

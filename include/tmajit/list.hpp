@@ -7,8 +7,8 @@
 
 TMAJIT_BEGIN
 
-/// The parameter type of functions that take several things: a std::span<const T> that can also be written as
-/// `{a, b}`, as std::span can in C++26. It owns nothing, so it is for parameters alone.
+/// The type of parameters that take several values: a std::span<const T> that callers can also write as
+/// `{a, b}`, as std::span in C++26. It owns nothing, so use it for parameters only.
 template <class T>
 class List : public std::span<const T> {
  public:

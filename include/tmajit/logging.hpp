@@ -12,12 +12,12 @@ TMAJIT_BEGIN
 
 enum class LogLevel : std::uint8_t { trace, debug, info, warn, err, off };
 
-/// A function that takes a message: one line without its end. Its exceptions are dropped.
+/// A function that receives a message: one line, without a newline. Its exceptions are dropped.
 using LogCallback = std::function<void(LogLevel level, std::string_view message)>;
 
-/// Passes messages of `least` and above to `callback`, from any thread and several at once. A call that has
-/// begun may end after set_logger() has returned. Without a callback messages go to standard error, as by
-/// default. Without `least` the level is the one that `$TMAJIT_LOG` names ("trace" … "off"), or else `warn`.
+/// Passes messages of level `least` and above to `callback`, from any thread and from several at once. A call
+/// to an earlier callback may still run when set_logger() returns. Without a callback messages go to standard
+/// error, the default. Without `least` the level is that of `$TMAJIT_LOG` ("trace" … "off"), or else `warn`.
 TMAJIT_API void set_logger(LogCallback callback, std::optional<LogLevel> least = std::nullopt);
 
 /// "trace", "debug", "info", "warn", "err", "off".

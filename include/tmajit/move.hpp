@@ -14,15 +14,15 @@
 
 TMAJIT_BEGIN
 
-/// One kernel launch of a plan: what it does, and why so. Numbers are of this launch.
+/// One kernel launch of a plan: the kernel, its work, and the reasons for its choice.
 struct MoveStep {
   std::string kernel;                 ///< "transpose"
   std::string why;                    ///< one sentence
   std::string canonical;              ///< the loop nest, "64x128: 1,64 <- 128,1" (strides in elements)
   std::vector<std::string> rewrites;  ///< steps from the user's views to `canonical`, a sentence each
   std::vector<std::uint64_t> shape;   ///< shape of the canonical nest
-  std::vector<std::uint32_t> tile;    ///< elements of a CTA's tile in each of its dimensions
-  std::uint64_t tiles = 0;            ///< tiles that CTAs process, `stages` each
+  std::vector<std::uint32_t> tile;    ///< elements of a CTA's tile in each dimension
+  std::uint64_t tiles = 0;            ///< tiles that all CTAs together process
   std::uint32_t threads = 0;          ///< threads of a CTA
   std::uint32_t stages = 1;           ///< tiles of a CTA in flight at once
   std::uint32_t shared_bytes = 0;     ///< shared memory of a CTA, static and dynamic
@@ -37,18 +37,18 @@ struct MoveStep {
     std::string choice;  ///< "transpose 256x256, 256 threads"
     double predicted_us = 0;
   };
-  std::string choice;                     ///< choice of this kernel, as Alternative::choice
-  std::vector<Alternative> alternatives;  ///< the model's view of the others, fastest first
+  std::string choice;                     ///< this kernel's choice, as in Alternative::choice
+  std::vector<Alternative> alternatives;  ///< other kernels with the model's times, fastest first
 };
 
 /// One kernel, as a runtime would launch it. Throws what Runtime::kernel() throws.
 [[nodiscard]] TMAJIT_API MoveStep explain(const Runtime& runtime, const KernelPlan& plan);
 
-/// How a plan moves what it moves.
+/// The launches of a plan, explained.
 struct MoveExplanation {
   std::vector<MoveStep> steps;  ///< in order; none if there is nothing to move
-  std::string shape_class;      ///< class that tuned choices are stored by, for people
-  double planning_us = 0;       ///< views to kernel choice, without making the kernels
+  std::string shape_class;      ///< the class by which tuned choices are stored, as text for people
+  double planning_us = 0;       ///< time from views to the choice of kernels, without compiling them
   /// A page of text, without colour.
   [[nodiscard]] TMAJIT_API std::string text() const;
 };
@@ -62,10 +62,10 @@ class TMAJIT_API Plan {
   /// Enqueues the move between the tensors it was planned for. Works inside graph capture.
   /// Throws Error{unavailable} without a device.
   void operator()(Stream stream = nullptr) const;
-  /// The same move on other memory: addresses of the destinations and of the sources, in the order in which
-  /// the operation was given them. Costs little more than the launch. Addresses that are aligned otherwise
-  /// than those met before are taken too: other kernels may then be made, once. Throws
-  /// Error{invalid_argument} if there are not as many addresses as tensors, SpecError if tensors overlap.
+  /// Enqueues the same move on other memory: addresses of the destinations and of the sources, in the
+  /// operation's order. Costs little more than the launch. Addresses with an alignment that the plan has not
+  /// met are legal: the plan may then make other kernels, once. Throws Error{invalid_argument} if there are
+  /// not as many addresses as tensors, SpecError if tensors overlap.
   void operator()(List<DevicePtr> destinations, List<DevicePtr> sources, Stream stream = nullptr) const;
 
   [[nodiscard]] std::uint64_t bytes_moved() const noexcept;          ///< read and written, each element once
@@ -87,21 +87,22 @@ class TMAJIT_API Plan {
   std::shared_ptr<const PlanState> state_;
 };
 
-/// The whole way of an operation: plan() for the runtime's chip and tuned choices, kernels from memory, disk
-/// or the compiler, loaded if there is a device. With a `family` only kernels of that one are considered.
-/// Throws what plan() throws; CompileError for a wrong expression.
+/// Chooses an operation's kernels for the runtime's chip by its tuned choices, gets them from memory, disk or
+/// the compiler, and loads them if there is a device. With a `family` only kernels of that family are
+/// considered. Throws what plan_kernels() throws; CompileError for a wrong expression.
 [[nodiscard]] TMAJIT_API Plan plan(const Runtime& runtime, const Operation& operation,
                                    std::string_view family = {});
 
-/// A runtime's choices for moves: those that are shipped, and over them those of the file `tuning.json` in
-/// its cache directory, which is read when they are first asked for. A file that is broken is logged and left
-/// alone. The table lives as long as the runtime.
+/// A runtime's tuned choices: the shipped ones, overridden by those of the file `tuning.json` in its cache
+/// directory. The first call reads the file. A broken file is logged and not changed. The table lives as long
+/// as the runtime.
 [[nodiscard]] TMAJIT_API TuningTable& tuning(const Runtime& runtime);
-/// Adds a choice to tuning(runtime) and, beside what other processes have stored meanwhile, to that file if
-/// there is a cache directory. False if the file is broken or could not be written; the reason is logged.
+/// Adds a choice to tuning(runtime) and, if there is a cache directory, to its file `tuning.json`, where
+/// choices that other processes have stored meanwhile are kept. False if the file is broken or could not be
+/// written; the reason is logged.
 TMAJIT_API bool remember(const Runtime& runtime, const TunedChoice& choice);
 
-/// Measures every candidate for the plan's largest step on its own tensors, whose destinations it writes,
+/// Measures every candidate for the plan's largest step on the plan's tensors, overwriting the destinations,
 /// and stores the winner: plans made afterwards for the same shape class use it. Throws Error{unavailable}
 /// without a GPU; on the simulator times mean nothing.
 TMAJIT_API TuneReport tune(const Runtime& runtime, const Plan& plan, const TuneOptions& options = {});

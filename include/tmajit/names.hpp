@@ -6,9 +6,9 @@
 
 TMAJIT_BEGIN
 
-/// The enumerator that name() calls so: `parse<Swizzle>("128B")`. Every public enumeration has both, declared
-/// beside it; what name() returns ends with a NUL, so that its data() is a C string. Throws
-/// Error{invalid_argument} that lists the names and suggests the one that was meant.
+/// The enumerator with that name(): `parse<Swizzle>("128B")`. Every public enumeration declares both
+/// functions. A NUL follows the text that name() returns, so that its data() is a C string. Throws
+/// Error{invalid_argument} that lists the names and suggests the nearest one.
 template <class Enum>
 [[nodiscard]] Enum parse(std::string_view name);
 

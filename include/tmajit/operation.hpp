@@ -24,8 +24,8 @@
 
 TMAJIT_BEGIN
 
-/// The descriptor of a move's operation. Operations without a descriptor of their own, such as permute and
-/// cast, are made of these.
+/// The descriptor of a move's operation. Operations without their own descriptor, such as permute and cast,
+/// consist of moves with these.
 using MoveBody =
     std::variant<Copy, Padding, Map, Stencil, Reduction, Scan, ReduceInto, Im2col, Convolution, Tiles>;
 
@@ -40,12 +40,12 @@ struct Move {
 /// An operation on tensors, as the moves that do it: a pure value.
 struct Operation {
   std::vector<Move> moves;
-  std::vector<Tensor> destinations;  ///< destinations as given; those of the moves are parts of them
+  std::vector<Tensor> destinations;  ///< the caller's; the moves' destinations are parts of them
   std::vector<Tensor> sources;
-  /// All moves, which are copies, are one launch.
+  /// All moves are copies and share one launch.
   bool one_launch = false;
 
-  /// Moves whose tensors are all given by themselves. All of them may run in any order.
+  /// The operation that consists of `moves`, which may run in any order; its tensors are the moves' tensors.
   [[nodiscard]] TMAJIT_API static Operation of(std::vector<Move> moves);
 };
 

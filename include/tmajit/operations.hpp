@@ -11,7 +11,7 @@
 
 TMAJIT_BEGIN
 
-/// An operation as data: what it takes and what it is called. Each is described in its folder of
+/// An operation as data: its name and its arguments. Each operation is described in its folder of
 /// src/operations.
 struct OperationInfo {
   std::string_view name;     ///< "reduce"
@@ -19,14 +19,14 @@ struct OperationInfo {
   std::span<const Argument> arguments = {};
   std::uint32_t least_sources = 1;
   std::uint32_t most_sources = 1;
-  bool reads_destination = false;  ///< the destination holds elements before
-  bool moves_bits = false;         ///< elements are copied as they are, of types of one size
-  /// Tensor maps describe its tensors as they are: their rows lie multiples of 16 bytes apart.
+  bool reads_destination = false;  ///< the result depends on the destination's old elements
+  bool moves_bits = false;         ///< elements are copied bit for bit, between types of one size
+  /// Tensor maps describe its tensors without any rewriting, so row strides must be multiples of 16 bytes.
   bool needs_mapped_rows = false;
   bool is_view = false;   ///< a copy of a view of its source
-  bool is_batch = false;  ///< copies each source to a destination of its own, in one launch
+  bool is_batch = false;  ///< copies each source to its own destination, all in one launch
 
-  /// Null if there is none.
+  /// Null if there is no such argument.
   [[nodiscard]] TMAJIT_API const Argument* find_argument(std::string_view name) const noexcept;
 };
 
@@ -35,14 +35,13 @@ struct OperationInfo {
 /// The operation of that name. Throws Error{invalid_argument} that suggests one.
 [[nodiscard]] TMAJIT_API const OperationInfo& find_operation(std::string_view name);
 
-/// The destinations that an operation makes of sources, dense and row-major, of the types that follow from
-/// the sources'. Throws Error{invalid_argument} where sources and arguments do not go together.
+/// The destinations that an operation makes from sources: dense, row-major, with types that follow from the
+/// sources' types. Throws Error{invalid_argument} if the sources do not fit the arguments.
 [[nodiscard]] TMAJIT_API std::vector<TensorView> destinations_of(std::string_view operation,
                                                                  std::span<const TensorView> sources,
                                                                  const Arguments& arguments);
-/// The operation by name: what the function of that name in `operation::` makes. Throws
-/// Error{invalid_argument} for a number of tensors or an argument that it does not take, and what that
-/// function throws.
+/// Calls the function of that name in namespace `operation`. Throws Error{invalid_argument} for a number of
+/// tensors or an argument that the operation does not take, and the errors of the function.
 [[nodiscard]] TMAJIT_API Operation make_operation(std::string_view operation, List<Tensor> destinations,
                                                   List<Tensor> sources, const Arguments& arguments);
 

@@ -14,22 +14,23 @@
 
 TMAJIT_BEGIN
 
-/// An address in the memory of tensor number `tensor` of a launch: it moves as that tensor does.
+/// An address in the memory of tensor number `tensor` of a launch. PreparedLaunch::rebind() moves it with
+/// that tensor.
 struct AddressArgument {
   std::uint32_t tensor = 0;
   std::int64_t offset = 0;  ///< bytes, from Tensor::address
 };
 
-/// A tensor map of such memory, `const __grid_constant__ CUtensorMap` or tmajit::TensorMap to the kernel.
-/// TensorMapSpec::of(tensor.view, box, swizzle) is the spec of a whole tensor.
+/// A tensor map over a tensor's memory: a `const __grid_constant__ CUtensorMap` or tmajit::TensorMap
+/// parameter. TensorMapSpec::of(tensor.view, box, swizzle) is the spec of a whole tensor.
 struct MapArgument {
   std::uint32_t tensor = 0;
   TensorMapSpec spec;
   std::int64_t offset = 0;  ///< bytes, from Tensor::address
 };
 
-/// A number or a struct by value, which may hold addresses and tensor maps: their 8 and 128 bytes are
-/// overwritten.
+/// A number or a struct by value. It may hold addresses of 8 bytes and tensor maps of 128 bytes, which are
+/// filled in when the launch is prepared or rebound.
 struct ValueArgument {
   struct Address {
     std::uint32_t at = 0;  ///< bytes from the beginning of the value, a multiple of 8
@@ -59,9 +60,9 @@ struct ValueArgument {
 /// The argument for one parameter of a kernel.
 using KernelArgument = std::variant<AddressArgument, MapArgument, ValueArgument>;
 
-/// A launch of a kernel of the user's own: Kernel::prepare() makes one that can be repeated and moved to
-/// other memory. It has at most 9 tensors, 9 tensor maps, 32 arguments of 1536 bytes together and 32
-/// addresses in them.
+/// A launch of a user's own kernel. Kernel::prepare() turns it into a PreparedLaunch, which can be repeated
+/// and moved to other memory. It has at most 9 tensors, 9 tensor maps, and 32 arguments of 1536 bytes in
+/// total with 32 addresses.
 struct OwnLaunch {
   std::vector<Tensor> tensors;
   std::vector<KernelArgument> arguments;  ///< in the order of the kernel's parameters

@@ -11,7 +11,7 @@
 
 TMAJIT_BEGIN
 
-/// A constant and the values to choose its best one from.
+/// A constant and the values to try for it.
 struct ConstantChoices {
   std::string name;
   std::vector<KernelConstant::Value> values;
@@ -25,8 +25,8 @@ struct OwnVariant {
 
 struct OwnTuneOptions {
   std::uint32_t repeats = 20;  ///< as TuneOptions::repeats
-  /// Called before each measurement with the share done, counted in candidates, the number of candidates, and
-  /// the constants of the one that is measured, "rows = 8, stages = 4"; may be empty.
+  /// Called before each measurement with the work done so far, in units of candidates, the number of
+  /// candidates, and the constants of the measured candidate, "rows = 8, stages = 4"; may be empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view constants)> progress{};
 };
 
@@ -35,7 +35,8 @@ struct OwnTuneReport {
     std::vector<KernelConstant> constants;
     double microseconds = 0;  ///< the median
   };
-  /// A candidate that could not be described, compiled, loaded or prepared; the remaining ones are measured.
+  /// A candidate that could not be described, compiled, loaded or prepared. The other candidates are
+  /// measured.
   struct LeftOut {
     std::vector<KernelConstant> constants;
     std::string why;
@@ -44,7 +45,7 @@ struct OwnTuneReport {
   std::vector<LeftOut> left_out;
 };
 
-/// Every combination of values, the last constant's changing fastest. Throws Error{invalid_argument} for a
+/// Every combination of values; the last constant changes fastest. Throws Error{invalid_argument} for a
 /// constant without values, and for more than 4096 combinations.
 [[nodiscard]] TMAJIT_API std::vector<std::vector<KernelConstant>> combinations(
     const std::vector<ConstantChoices>& choices);

@@ -24,7 +24,7 @@ struct PlanOptions {
 [[nodiscard]] TMAJIT_API std::vector<KernelPlan> plan_kernels(const Operation& operation,
                                                               const PlanOptions& options = {});
 
-/// Every kernel that could do one move, the planner's choice first; none where there is nothing to move.
+/// Every kernel that could do one move, the planner's choice first; none if there is nothing to move.
 /// Throws as plan_kernels() does.
 [[nodiscard]] TMAJIT_API std::vector<KernelPlan> plan_candidates(const Move& move,
                                                                  const PlanOptions& options = {});

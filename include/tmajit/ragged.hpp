@@ -17,29 +17,32 @@ TMAJIT_BEGIN
 /// A batch of copies as one launch: a pure value.
 struct RaggedPlan {
   KernelPlan kernel;  ///< kernel whose operands are the table
-  /// The kernel's table: the tensors' addresses, extents, strides and numbers of tiles. To be in device
-  /// memory, at the address that the batch was planned for, when the kernel runs.
+  /// The kernel's table: the tensors' addresses, extents, strides and numbers of tiles. When the kernel runs,
+  /// it must be in device memory at the address that was passed to plan_ragged().
   std::vector<std::byte> table;
 };
 
-/// Plans destinations[i] = sources[i] for every i, bits as they are, all in one launch. All tensors have one
-/// rank and elements of one size; sources[i] has the shape of destinations[i], and each pair a shape and
-/// strides of its own. Tensors may be empty, and so may the batch. The copy engine moves pairs that tensor
-/// maps describe: both addresses, and all strides but that of the last dimension, which is contiguous, are
-/// multiples of 16 bytes; threads move the remaining pairs, in the same launch. `table` is the address of
-/// RaggedPlan::table, a multiple of 256; 0: the kernel cannot be launched. Throws Error{invalid_argument} if
-/// there are not as many sources as destinations; SpecError that names the tensors and the rule if shapes,
-/// types or addresses do not go together, or if tensors overlap; Error{unsupported} for more than five
-/// dimensions, after those that lie one behind the other in every tensor have become one, or for more than
-/// 2^31 - 1 tiles.
+/// Plans destinations[i] = sources[i] for every i, bit for bit, all in one launch. All tensors have the same
+/// rank and element size. sources[i] has the shape of destinations[i]; each pair has its own shape and
+/// strides. The batch and its tensors may be empty.
+///
+/// The copy engine moves pairs that tensor maps describe: the last dimension is contiguous, and both
+/// addresses and all other strides are multiples of 16 bytes. Threads move the remaining pairs, in the same
+/// launch. `table` is the future address of RaggedPlan::table, a multiple of 256; with 0 the kernel cannot be
+/// launched.
+///
+/// Throws Error{invalid_argument} if there are not as many sources as destinations; SpecError that names the
+/// tensors and the rule if shapes, types or addresses do not fit together, or if tensors overlap;
+/// Error{unsupported} for more than five dimensions, after merging those that are contiguous in every tensor,
+/// or for more than 2^31 - 1 tiles.
 [[nodiscard]] TMAJIT_API RaggedPlan plan_ragged(List<Tensor> destinations, List<Tensor> sources,
                                                 DevicePtr table = 0, const Chip& chip = {});
 
-/// A batch of copies that is ready to be launched, any number of times and on any stream: it owns the table
-/// in device memory, which must live until all launches are done. Const use is thread-safe.
+/// A batch of copies that is ready to be launched, any number of times and on any stream. It owns the table
+/// in device memory, so it must live until all launches are done. Const use is thread-safe.
 class TMAJIT_API RaggedCopy {
  public:
-  /// Plans, compiles and loads the kernel, and brings the table to the device. Throws what plan_ragged()
+  /// Plans, compiles and loads the kernel, and copies the table to the device. Throws what plan_ragged()
   /// throws; Error{unavailable} without a device.
   RaggedCopy(const Runtime& runtime, List<Tensor> destinations, List<Tensor> sources);
 

@@ -30,23 +30,24 @@ TMAJIT_BEGIN
 /// is not tried; one that has only a shipped choice is.
 ///
 /// Costs: a call makes at most one further kernel, in the calling thread, so up to `candidates` − 1
-/// calls of a class take as long as the compiler does, unless the kernel is in the cache. A call that is
-/// timed takes two events' time more on the CPU. A plan's references to the other kernels end with it. Calls
-/// of a settled class cost as much as without trials.
+/// calls of a class take as long as the compiler does, unless the kernel is in the cache. A timed call also
+/// records two events. A plan keeps the tried kernels until it is destroyed. Calls of a settled class cost as
+/// much as without trials.
 ///
-/// A kernel that cannot be made or launched is logged and left out; that call takes the default one. While a
-/// stream is captured its launches take the kernel that they have so far, and make and time nothing. Threads
-/// share the trials of a class; a thread that would have to wait for another takes the default kernel.
-/// Operations of several kernels (concat, split), plans of a family that the caller chose, and tensors whose
-/// relative offset or alignment to 16 bytes differs from the plan's take no part. Other work that runs on the
-/// device at the same time is part of the times. The simulated device counts instructions as time, which says
-/// nothing about a GPU.
+/// A kernel that cannot be made or launched is logged and left out; that call launches the default kernel.
+/// While a stream is captured, its launches use the kernel chosen so far; nothing is made or timed. Threads
+/// share the trials of a class; a thread that would have to wait for another launches the default kernel. No
+/// trials are made for operations of several kernels (concat, split), for plans of a family that the caller
+/// chose, and for tensors whose relative offset or alignment to 16 bytes differs from the plan's. Other work
+/// that runs on the device at the same time lengthens the times. The simulated device counts instructions as
+/// time, which says nothing about a GPU.
 struct Improve {
   std::uint32_t candidates = 0;  ///< kernels that are tried, the default one included; below 2: none
-  /// Number of times each is measured, 1 to 100; five times as many for those within 5 % of the fastest, to
-  /// tell them apart.
+  /// Times that each kernel is measured, 1 to 100; five times as many for kernels within 5 % of the fastest,
+  /// to distinguish them.
   std::uint32_t timed_calls = 3;
-  /// Moves of fewer microseconds, as predicted, are left alone: events around a short kernel time its launch.
+  /// Moves that are predicted to take fewer microseconds are not tried: events around a short kernel mostly
+  /// time its launch.
   double least_us = 20;
 };
 
@@ -82,10 +83,10 @@ class TMAJIT_API PreparedLaunch {
  public:
   /// Enqueues the launch. Throws Error{invalid_argument} if this object was moved from.
   void operator()(Stream stream = nullptr) const;
-  /// Moves the launch to other addresses of the same views: KernelPlan::operand_address() of each, the
-  /// destination's first, then the sources'; for an OwnLaunch, its tensors'. They must have the planned
-  /// alignment, and a source may reach into the destination's bytes only if the planned one did. Only their
-  /// number is checked. Throws Error{invalid_argument} for a wrong number, or if this was moved from.
+  /// Moves the launch to other addresses of the same views: new values of KernelPlan::operand_address(), the
+  /// destination's first, then the sources'; for an OwnLaunch, its tensors' addresses. They must have the
+  /// planned alignment, and a source may overlap the destination's bytes only if the planned source did. Only
+  /// their number is checked. Throws Error{invalid_argument} for a wrong number, or if this was moved from.
   void rebind(List<DevicePtr> operands);
   [[nodiscard]] const LaunchShape& shape() const noexcept;
   /// Bytes that the launch reads and writes, each element once; for an OwnLaunch, the bytes of all its
@@ -116,14 +117,14 @@ class TMAJIT_API Kernel {
   [[nodiscard]] const std::string& entry() const noexcept;
   [[nodiscard]] const Resources& resources() const noexcept;
   [[nodiscard]] const CacheKey& key() const noexcept;
-  /// Where this kernel came from when this runtime was first asked for it, and the times of that.
+  /// Where this kernel came from when the runtime first needed it, and the times of that request.
   [[nodiscard]] CacheLevel level() const noexcept;
   [[nodiscard]] const StageTimes& times() const noexcept;
 
   /// The launch of a plan of this kernel, with its tensor maps encoded. Throws Error{unavailable} without a
   /// device, Error{invalid_argument} for a plan of another kernel.
   [[nodiscard]] PreparedLaunch prepare(const KernelPlan& plan) const;
-  /// A launch of a kernel of one's own. Throws Error{unavailable} without a device, SpecError with every rule
+  /// A launch of a user's own kernel. Throws Error{unavailable} without a device, SpecError with every rule
   /// that its tensor maps break, Error{invalid_argument} where arguments and parameters differ in number or
   /// in bytes, so far as the device tells what the kernel takes, and for a tensor index out of range.
   [[nodiscard]] PreparedLaunch prepare(const OwnLaunch& launch) const;
@@ -151,9 +152,9 @@ struct RuntimeState;
 /// if several threads, or processes that share a cache directory, request one kernel at once, it is compiled
 /// once.
 ///
-/// A forked child can continue to use a Runtime, but no GPU, which CUDA does not allow. It makes kernels
-/// itself that another thread of its parent was making at the fork. A fork waits until no thread is inside
-/// NVRTC.
+/// A forked child can continue to use a Runtime, but no GPU, which CUDA does not allow. Kernels that another
+/// thread of the parent was making at the fork are made again by the child. A fork waits until no thread is
+/// inside NVRTC.
 class TMAJIT_API Runtime {
  public:
   explicit Runtime(RuntimeOptions options = {});

@@ -15,12 +15,12 @@
 
 TMAJIT_BEGIN
 
-/// A mistake of a kernel on the simulated device, its place, and the thread that made it. The first mistake
-/// of each rule and place is kept.
+/// A mistake of a kernel on the simulated device, its place, and the thread that made it. Only the first of
+/// several mistakes with the same rule and place is reported.
 struct Report : Finding {
   std::array<std::uint32_t, 3> cta{};     ///< %ctaid
   std::array<std::uint32_t, 3> thread{};  ///< %tid of the first thread concerned
-  std::uint64_t count = 1;                ///< how often in this launch
+  std::uint64_t count = 1;                ///< number of such mistakes in this launch
 
   /// One paragraph with everything above.
   [[nodiscard]] TMAJIT_API std::string text() const;
@@ -28,7 +28,7 @@ struct Report : Finding {
 
 /// The progress of a launch.
 struct SimProgress {
-  std::uint64_t thread_instructions = 0;  ///< all threads'; updated about every million of a CTA
+  std::uint64_t thread_instructions = 0;  ///< of all threads; updated after about each million of a CTA
   std::uint64_t ctas_done = 0;
   std::uint64_t ctas = 0;  ///< CTAs of the grid
 };
@@ -39,34 +39,33 @@ struct SimOptions {
   enum class Mode : std::uint8_t { late, early, random };
   Mode mode = Mode::late;
   std::uint64_t seed = 1;
-  /// Looks for unordered accesses, whatever order they ran in (rules race.*).
+  /// Detects data races, whatever order the accesses happened to run in (rules race.*).
   bool races = true;
-  std::uint32_t threads = 0;  ///< host threads that run CTAs; 0 is one a core
-  /// Warp-instructions that one CTA may execute before it counts as a kernel that never ends.
+  std::uint32_t threads = 0;  ///< host threads that run CTAs; 0: one for each core
+  /// Warp-instructions that one CTA may execute before its kernel is taken for an infinite loop.
   std::uint64_t instruction_limit = 500'000'000;
   /// Wall-clock seconds that one launch may take; 0: no limit.
   double seconds_limit = 0;
   std::uint64_t memory_bytes = 16ULL << 30;  ///< global memory that can be allocated
-  /// Bytes that kernels can have allocated by malloc at a time (CUDA's cudaLimitMallocHeapSize, and its
-  /// default).
+  /// Size of the heap for malloc in kernels (CUDA's cudaLimitMallocHeapSize, and its default).
   std::uint64_t heap_bytes = 8ULL << 20;
   std::uint32_t sm_count = 8;
-  /// Root folder of the user's project: a report in an inlined function stands at the innermost frame whose
-  /// file lies below it and is no library's. Empty: unknown.
+  /// Root folder of the user's project. A mistake in an inlined function is reported at the innermost frame
+  /// whose file is below this folder and belongs to no library. Empty: unknown.
   std::string project{};
   /// Rules that are not reported, "mbarrier.init-not-fenced". The launch continues after such a mistake. If
   /// it cannot, the report stays and says so, unless another report says why the launch has ended.
   std::vector<std::string> allowed{};
   /// Continues after reports where that is possible, up to 10,000 of a launch. An instruction that broke a
-  /// rule then has no effect: a load gives 0, a store, an arrival or a copy does not happen. Reports stay
-  /// reports.
+  /// rule then has no effect: a load gives 0, a store, an arrival or a copy does not happen. synchronize()
+  /// still throws.
   bool keep_going = false;
   /// Called with every report of a launch when it has ended, on the thread that launched; may be empty.
   std::function<void(const Report&)> sink{};
   /// Called with the output of kernels' printf, one call after the other, on the host threads that run them.
   /// If it is empty, the text is dropped.
   std::function<void(std::string_view)> print{};
-  /// Called about five times a second while a launch runs, on a thread of its own; may be empty. Must not
+  /// Called about five times a second while a launch runs, on a separate thread; may be empty. Must not
   /// throw, nor use the device.
   std::function<void(const SimProgress&)> progress{};
 };
@@ -87,7 +86,7 @@ class TMAJIT_API SimDevice : public Device {
   [[nodiscard]] virtual std::uint64_t thread_instructions() const = 0;
 };
 
-/// A Hopper that needs no GPU.
+/// Makes a simulated Hopper GPU.
 [[nodiscard]] TMAJIT_API std::shared_ptr<SimDevice> make_sim_device(const SimOptions& options = {});
 
 TMAJIT_END

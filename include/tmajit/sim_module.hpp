@@ -16,15 +16,15 @@ TMAJIT_BEGIN
 /// A variable that PTX declares outside its functions.
 struct SimVariable {
   std::string name;
-  DevicePtr address = 0;  ///< 0 in constant memory, whose addresses other modules do not know
+  DevicePtr address = 0;  ///< 0 for constant memory, which only this module can address
   std::uint64_t bytes = 0;
 };
 
 /// The resources of a kernel.
 struct SimKernelFacts {
-  std::uint32_t most_threads = 0;         ///< threads of a CTA, at most
-  std::uint32_t static_shared_bytes = 0;  ///< a CTA
-  std::uint32_t local_bytes = 0;          ///< a thread
+  std::uint32_t most_threads = 0;         ///< the most threads of a CTA
+  std::uint32_t static_shared_bytes = 0;  ///< per CTA
+  std::uint32_t local_bytes = 0;          ///< per thread
   std::uint32_t constant_bytes = 0;       ///< constant memory of the module
 };
 
@@ -40,13 +40,14 @@ class TMAJIT_API SimModule {
   [[nodiscard]] virtual SimKernelFacts facts(const std::string& kernel) const = 0;
   /// The variable of that name; nothing if there is none. A module without kernels has no variables.
   [[nodiscard]] virtual std::optional<SimVariable> variable(std::string_view name) const = 0;
-  /// Bytes of a variable, from `offset` on. Throws Error{invalid_argument} for bytes that it does not have.
+  /// Writes, or reads, bytes of a variable from `offset` on. Throws Error{invalid_argument} for bytes beyond
+  /// its end.
   virtual void write(std::string_view name, std::uint64_t offset, std::span<const std::byte> bytes) = 0;
   virtual void read(std::string_view name, std::uint64_t offset, std::span<std::byte> bytes) const = 0;
 };
 
-/// Throws Error{invalid_argument} for PTX that does not parse, Error{unsupported} for variables that the
-/// simulated device does not have.
+/// Throws Error{invalid_argument} for PTX that does not parse, Error{unsupported} for kinds of variables that
+/// the simulated device does not support.
 [[nodiscard]] TMAJIT_API std::unique_ptr<SimModule> load_sim_module(const std::shared_ptr<SimDevice>& device,
                                                                     std::string ptx);
 

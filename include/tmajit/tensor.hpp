@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 /// functions below give other views of the same memory; they move nothing.
 struct Tensor {
   TensorView view;
-  DevicePtr address = 0;  ///< the element with all indices 0; others may lie before it (negative strides)
+  DevicePtr address = 0;  ///< address of the element with all indices 0; negative strides reach before it
 
   constexpr Tensor() noexcept = default;
   constexpr Tensor(const TensorView& as, DevicePtr at = 0) noexcept  // NOLINT: converts implicitly
@@ -56,7 +56,7 @@ struct Slice {
 [[nodiscard]] TMAJIT_API Tensor broadcast(const Tensor& tensor, const Dims& shape);
 
 /// The same elements, in row-major order, as another shape. Throws Error{invalid_argument} if the counts
-/// differ, an extent is negative, or no strides describe it, so that a copy would be needed.
+/// differ, an extent is negative, or no strides describe the result, so that a copy would be needed.
 [[nodiscard]] TMAJIT_API Tensor reshaped(const Tensor& tensor, const Dims& shape);
 
 /// The same bits as elements of another type of the same size.

@@ -49,32 +49,33 @@ template <>
 /// `pixels` pixels, which are contiguous in shared memory.
 ///
 /// The tensor is [images, depth, height, width, channels], without depth, or without depth and height, where
-/// it has fewer dimensions. A copy names the first channel, where a filter's corner stands first, and the
-/// image. From there the corner walks by the element strides over the bounding box, which in each dimension
-/// of the image is lower … extent − 1 + upper: the innermost first, then from its lower corner on the next,
-/// then the images. The copy moves the pixel at the corner plus the load's offsets, or the fill
-/// where that lies outside of the image. With padding p before and q behind, a filter of extent k and a
-/// dilation d, lower is −p and upper q − (k − 1) · d, and tap i has the offset i · d.
+/// it has fewer dimensions. A copy names the first channel, a filter's first corner, and the image. The
+/// corner then moves by the element strides over the bounding box, which in each dimension of the image is
+/// lower … extent − 1 + upper. The innermost dimension advances first. At its end it restarts from its lower
+/// corner and the next dimension advances; after all dimensions, the image. At each corner the copy moves the
+/// pixel at the corner plus the load's offsets, or the fill value if that pixel is outside of the image. With
+/// padding p before and q after, a filter of extent k and a dilation d, lower is −p and upper q − (k − 1) ·
+/// d, and tap i has the offset i · d.
 ///
 /// With an interleaved layout the tensor is [images, slices of channels, depth, height, width], without
-/// depth, or without depth and height, where it has fewer dimensions. A copy moves the one slice that it
-/// names of each pixel, whatever `channels` says (docs/tma.md).
+/// depth, or without depth and height, where it has fewer dimensions. A copy moves one slice of each pixel,
+/// the slice that it names, whatever `channels` says (docs/tma.md).
 struct PixelBox {
   std::array<std::int32_t, max_map_rank - 2> lower{};  ///< pixels, outermost first; zero beyond rank − 2
-  std::array<std::int32_t, max_map_rank - 2> upper{};  ///< from the image's last pixel, as `lower`
+  std::array<std::int32_t, max_map_rank - 2> upper{};  ///< like `lower`, but from the image's last pixel
   std::uint32_t channels = 0;  ///< channels of a pixel: 1 … 256, a multiple of 16 bytes
-  std::uint32_t pixels = 0;    ///< pixels of all images, whatever the strides: 1 … 1024
+  std::uint32_t pixels = 0;    ///< pixels of a copy, in all images, whatever the strides: 1 … 1024
   friend bool operator==(const PixelBox&, const PixelBox&) = default;
 };
 
-/// The bits of an im2col map's corners, which are signed, and of a load's offsets, which are not, in a tensor
-/// of 3, 4 or 5 dimensions; 0 for others.
+/// Bits of an im2col map's corners (signed) and of a load's offsets (unsigned), for a tensor of 3, 4 or 5
+/// dimensions; 0 for other ranks.
 [[nodiscard]] constexpr std::uint32_t pixel_offset_bits(std::uint32_t rank) noexcept {
   return rank == 3 ? 16 : rank == 4 ? 8 : rank == 5 ? 5 : 0;
 }
 
-/// The outermost dimension of an image in the tensor of an im2col map: the one after that of the images, and
-/// with an interleaved layout after that of the slices.
+/// The index of an image's outermost dimension in the tensor of an im2col map. It follows the dimension of
+/// the images and, with an interleaved layout, that of the slices.
 [[nodiscard]] constexpr std::uint32_t first_image_dimension(Interleave interleave) noexcept {
   return interleave == Interleave::none ? 1 : 2;
 }
@@ -97,7 +98,7 @@ struct TensorMapSpec {
   std::array<std::uint64_t, max_map_rank> shape{};    ///< elements
   std::array<std::uint64_t, max_map_rank> strides{};  ///< bytes; the innermost is its element's size
   std::array<std::uint32_t, max_map_rank> box{};      ///< elements of the tensor in a tile's span; tiled only
-  /// 1 … 8. A tile loads box / element stride elements; an im2col copy as many pixels as without.
+  /// 1 … 8. A tile loads box / element stride elements; an im2col copy moves `pixel_box.pixels` all the same.
   std::array<std::uint32_t, max_map_rank> element_strides{};
   PixelBox pixel_box{};  ///< im2col only
 

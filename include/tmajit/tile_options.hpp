@@ -13,7 +13,7 @@ inline constexpr std::uint32_t max_expression = 1023;  ///< characters of an exp
 /// A caller's choices for tiles, beyond the operands. Zero or empty means "the default".
 struct TileOptions {
   Dims box = {};  ///< box of the first source, in elements, row-major
-  /// Element strides of the sources, row-major; a tile takes ceil(box / element stride) elements.
+  /// Element strides of the sources, row-major; a tile loads ceil(box / element stride) elements.
   Dims element_strides = {};
   Swizzle swizzle = Swizzle::none;               ///< swizzle of every operand
   Interleave interleave = Interleave::none;      ///< interleave of every operand
@@ -23,7 +23,7 @@ struct TileOptions {
   std::uint32_t output_stages = 0;
   std::uint32_t warps = 0;
   std::uint32_t ctas_per_sm = 0;
-  std::optional<std::uint32_t> tiles_per_cta = std::nullopt;  ///< 0 is a persistent grid
+  std::optional<std::uint32_t> tiles_per_cta = std::nullopt;  ///< 0: a persistent grid
 };
 
 TMAJIT_END

@@ -12,7 +12,7 @@
 
 TMAJIT_BEGIN
 
-/// A kernel of a family and a tile of the caller's choice, on tensors as they are: no dimension is merged or
+/// A request for a kernel whose family and tile the caller chooses. No dimension of the tensors is merged or
 /// moved.
 struct TileRequest {
   std::string_view family = "copy";  ///< one of families() with an operation
@@ -24,19 +24,20 @@ struct TileRequest {
   Chip chip = {};  ///< chip whose SMs a persistent grid fills
 };
 
-/// The kernel. Throws SpecError with every rule that it breaks, Error{invalid_argument} where no kernel can
-/// be made sense of: an unknown family, ranks that differ, no input or too many, lists of the wrong length.
+/// The kernel. Throws SpecError with every rule that the request breaks, and Error{invalid_argument} for a
+/// request without a meaning: an unknown family, ranks that differ, no input or too many, lists of the wrong
+/// length.
 [[nodiscard]] TMAJIT_API KernelPlan plan_tiles(const TileRequest& request);
 
 /// Every rule of the driver, the PTX ISA or the hardware that the request breaks; empty if it is legal. With
-/// more than five dimensions, the rules of boxes and tensor maps are those of the innermost five, as a loop
-/// over the outer dimensions would launch them. An address of 0 stands for any. Throws
-/// Error{invalid_argument} as plan_tiles() does.
+/// more than five dimensions, the rules of boxes and tensor maps apply to the innermost five, as in a loop of
+/// launches over the outer dimensions. An address of 0 stands for any address. Throws Error{invalid_argument}
+/// as plan_tiles() does.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TileRequest& request);
 
-/// Returns the destination that follows from the request's sources: their shape over the element strides
-/// (rounded up), dense, or u8 [tiles, bytes of a tile] for families that write images. It takes only the type
-/// of the request's destination, and that only for families that compute; other families keep their source's.
+/// The destination that follows from the request's sources: their shape, divided by the element strides and
+/// rounded up, dense; or u8 [tiles, bytes of a tile] for families that write images. Families that compute
+/// use the type of the request's destination; other families use the source's.
 [[nodiscard]] TMAJIT_API TensorView destination_view(const TileRequest& request);
 
 TMAJIT_END

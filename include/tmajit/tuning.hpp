@@ -16,26 +16,26 @@
 
 TMAJIT_BEGIN
 
-/// The class of moves whose fastest candidate is likely the same. Plain data; which candidates there
-/// are, and in which order, does not change it.
+/// A class of moves that likely have the same fastest candidate. Plain data; it does not depend on which
+/// candidates exist, nor on their order.
 struct ShapeClass {
   static constexpr std::uint32_t version = 2;  ///< version of the meaning of these fields
   std::string_view family;                     ///< family of the candidate that suits most moves of the kind
   std::uint8_t element_bytes = 0;
   std::uint8_t rank = 0;
-  bool staggered = false;   ///< the destination's rows begin between multiples of a vector
+  bool staggered = false;   ///< not all rows of the destination begin at multiples of a vector
   std::int8_t row = 0;      ///< log2 of the last dimension's extent
   std::int8_t column = -1;  ///< log2 of the source's contiguous extent; −1 if that is the last dimension's
   std::int8_t bytes = 0;    ///< log2 of the bytes read and written
-  /// How each source's dimensions are ordered, the farthest first: the number of that permutation of the
-  /// destination's in lexicographic order. 0: as the destination's.
+  /// The order of each source's dimensions, by descending stride, as a permutation of the destination's: its
+  /// index among all permutations in lexicographic order. 0: the destination's order.
   std::array<std::uint16_t, 8> order{};
-  /// log2 of the extents in which runs of a tile go on in an operand's memory, but for the last; 0 of those
-  /// that they do not reach. Extents beyond the longest useful run are clamped.
+  /// log2 of the extents of dimensions, except the last, along which a tile's runs continue in some operand's
+  /// memory; 0 for other dimensions. Extents beyond the longest useful run are clamped.
   std::array<std::uint8_t, max_view_rank> inner{};
   std::uint8_t sources = 0;  ///< number of sources of an expression, or of views with arbitrary strides
-  std::array<std::uint8_t, 8>
-      access{};  ///< how each source is read, and log2 of its elements' bytes: 16 · a + b
+  /// For each source 16 · a + b: a is a number for how the source is read, b is log2 of its element's bytes.
+  std::array<std::uint8_t, 8> access{};
   friend constexpr auto operator<=>(const ShapeClass&, const ShapeClass&) = default;
   /// "transpose 4B rank 2 order 1,0 row 2^14 column 2^14 inner 256 bytes 2^31", for people.
   [[nodiscard]] TMAJIT_API std::string text() const;
@@ -63,11 +63,11 @@ class TMAJIT_API TuningTable {
   [[nodiscard]] static TuningTable shipped();
 
   [[nodiscard]] std::optional<TunedChoice> find(std::string_view chip, const ShapeClass& shape_class) const;
-  /// Whether a choice for them was added: what is shipped was not.
+  /// Whether a choice for this chip and class was added to the shipped ones.
   [[nodiscard]] bool has_added(std::string_view chip, const ShapeClass& shape_class) const;
   /// Replaces the choice of the same chip and class.
   void add(const TunedChoice& choice);
-  /// Grows with every change: plans that were made before may not be what would be chosen now.
+  /// Increases with every change. A plan made at an earlier generation may differ from the present choice.
   [[nodiscard]] std::uint64_t generation() const noexcept;
   /// Every choice, ordered by chip and class.
   [[nodiscard]] std::vector<TunedChoice> all() const;
@@ -75,11 +75,11 @@ class TMAJIT_API TuningTable {
   /// JSON: {"tmajit": "0.2.0", "class_version": 2, "choice_version": 2, "choices": [{"chip": …, "class": {…},
   /// "choice": {…}, "microseconds": …}]}.
   [[nodiscard]] std::string json() const;
-  /// Adds the choices of such a text. Throws Error{invalid_argument} that says where the text is wrong; the
-  /// table is then as before.
+  /// Adds the choices of a text that json() wrote. Throws Error{invalid_argument} that says where the text is
+  /// wrong; the table is then unchanged.
   void add_json(std::string_view text, std::string_view label = "tuning file");
 
-  /// add_json() of a file; nothing if there is none. Throws Error{io} if it cannot be read.
+  /// Calls add_json() with a file's text, if the file exists. Throws Error{io} if it cannot be read.
   void load(const std::filesystem::path& file);
   /// Writes json(), whole or not at all. Throws Error{io}.
   void save(const std::filesystem::path& file) const;
@@ -90,14 +90,15 @@ class TMAJIT_API TuningTable {
 };
 
 struct TuneOptions {
-  /// Timed runs of each candidate that takes less than twice the fastest's time, in three rounds over all of
-  /// them; those within 3 % of the fastest then have four times as many more. Where the fastest takes less
-  /// than 50 us a run is 50 launches in a CUDA graph.
+  /// Timed runs of each candidate that takes at most twice the fastest's time, in three rounds over these
+  /// candidates. Candidates within 3 % of the fastest then get 4 · repeats further runs. If the fastest takes
+  /// less than 50 us, a run is 50 launches in a CUDA graph.
   std::uint32_t repeats = 20;
-  /// Called before each measurement with how many candidates' worth is done and how many there are, all of
-  /// them while the near ones are measured again; may be empty.
+  /// Called before each measurement with the work done so far, in units of candidates, the number of
+  /// candidates, and the choice to be measured. During the further runs of the fastest candidates, `done` is
+  /// `candidates`. May be empty.
   std::function<void(std::uint32_t done, std::uint32_t candidates, std::string_view choice)> progress{};
-  bool store = true;  ///< add the winner to the runtime's table, and to its file if it has one
+  bool store = true;  ///< add the winner to the runtime's table, and to its `tuning.json` if it has one
 };
 
 struct TuneReport {
@@ -106,7 +107,7 @@ struct TuneReport {
     double predicted_us = 0;
     double microseconds = 0;  ///< the median
   };
-  /// A candidate that could not be compiled, loaded or prepared; the remaining ones are measured without it.
+  /// A candidate that could not be compiled, loaded or prepared. The other candidates are measured.
   struct LeftOut {
     KernelChoice choice;
     std::string why;

@@ -11,14 +11,14 @@ TMAJIT_BEGIN
 
 /// Every rule of the driver, the PTX ISA or the hardware that `spec` breaks; empty if it is legal.
 /// Needs neither GPU nor driver. `address` is the tensor's device address, where it is known.
-/// For a rank above 5, the five dimensions that the spec holds are taken as outer ones.
+/// For a rank above 5, the five dimensions that the spec holds are taken as outer dimensions.
 /// `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col` accepts every spec that passes. A spec that fails
-/// is rejected by the driver, or the hardware does not do as it says.
+/// is rejected by the driver, or the hardware does not follow it.
 [[nodiscard]] TMAJIT_API std::vector<Violation> validate(const TensorMapSpec& spec,
                                                          std::optional<std::uint64_t> address = {});
 
 /// Shared memory that one CTA and one SM of sm_90 can use, bytes (CUDA C++ Programming Guide, "Technical
-/// Specifications per Compute Capability"). Each CTA takes 1 KiB more than it asks for.
+/// Specifications per Compute Capability"). The system reserves another 1 KiB for each CTA.
 inline constexpr std::uint32_t max_shared_bytes_per_cta = 227 * 1024;
 inline constexpr std::uint32_t max_shared_bytes_per_sm = 228 * 1024;
 

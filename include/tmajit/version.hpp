@@ -6,12 +6,12 @@
 #error "tmajit's headers are C++20: compile with -std=c++20 or later"
 #endif
 
-/// The library's version. It stands here and nowhere else: the build takes its own from these lines.
+/// The library's version. It is defined only here: the build reads these lines.
 #define TMAJIT_VERSION_MAJOR 0
 #define TMAJIT_VERSION_MINOR 2
 #define TMAJIT_VERSION_PATCH 0
 
-// Two steps each, because # and ## take a macro's name and not its value.
+// Two macros each, because # and ## use a macro's name instead of its value.
 #define TMAJIT_QUOTE_(text) #text
 #define TMAJIT_QUOTE(text) TMAJIT_QUOTE_(text)
 #define TMAJIT_ABI_(major, minor) v##major##_##minor

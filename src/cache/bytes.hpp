@@ -14,7 +14,7 @@
 
 TMAJIT_BEGIN
 
-/// Appends numbers (little-endian) and texts (behind their length) to a buffer.
+/// Appends numbers (little-endian) and texts (their length, then their bytes) to a buffer.
 class ByteWriter {
  public:
   void u32(std::uint32_t value) { number(value); }
@@ -39,8 +39,8 @@ class ByteWriter {
   std::string bytes_;
 };
 
-/// Reads them back. A read past the end gives zero or nothing, and ok() is false from then on; no length
-/// that is read is trusted further than the bytes that are there.
+/// Reads what ByteWriter has written. A read past the end gives zero or nothing, and ok() is false from then
+/// on. Lengths are checked against the bytes that remain.
 class ByteReader {
  public:
   explicit ByteReader(std::string_view bytes) : rest_(bytes) {}
@@ -72,7 +72,7 @@ class ByteReader {
   bool ok_ = true;
 };
 
-/// xxHash64: finds damage, not intent. A user with write access to the cache could redo any checksum.
+/// xxHash64: detects damage, not tampering. A user with write access to the cache could redo any checksum.
 [[nodiscard]] inline std::uint64_t checksum(std::string_view bytes) {
   return llvm::xxHash64(llvm::StringRef(bytes.data(), bytes.size()));
 }

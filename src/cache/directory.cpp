@@ -19,7 +19,7 @@ std::filesystem::path environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// The home folder that the user database gives.
+/// The user's home folder according to the user database.
 std::filesystem::path home_on_record() {
   std::vector<char> buffer(std::size_t{16} * 1024);
   passwd record{};
@@ -30,8 +30,8 @@ std::filesystem::path home_on_record() {
   return record.pw_dir;
 }
 
-/// In a folder that all users can write to, another user may have made ours before us, and filled it with
-/// their own kernels.
+/// A folder for this user in the temporary folder, where all users can write. It must belong to this user
+/// alone: another user may have created it, with kernels in it.
 std::filesystem::path private_temporary_folder() {
   std::error_code error;
   auto folder = std::filesystem::temp_directory_path(error);
@@ -52,7 +52,7 @@ std::filesystem::path private_temporary_folder() {
 std::filesystem::path DiskCache::default_directory() {
   if (auto chosen = environment("TMAJIT_CACHE_DIR"); !chosen.empty())
     return std::filesystem::absolute(chosen);
-  // The XDG Base Directory Specification has relative paths ignored.
+  // The XDG Base Directory Specification demands that relative paths are ignored.
   if (auto caches = environment("XDG_CACHE_HOME"); caches.is_absolute()) return caches / "tmajit";
   if (auto home = environment("HOME"); home.is_absolute()) return home / ".cache" / "tmajit";
   if (auto home = home_on_record(); home.is_absolute() && home != "/") return home / ".cache" / "tmajit";

@@ -20,9 +20,9 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// A pending file or a lock of this age belongs to a process that died; a store takes milliseconds, and
-/// no process waits for a lock that long.
-constexpr std::chrono::minutes abandoned{10};
+/// A pending file or a lock of this age belongs to a process that died: a store takes milliseconds, and no
+/// process waits for a lock that long.
+constexpr std::chrono::minutes abandoned_age{10};
 
 bool is_hex(const std::filesystem::path& path, std::size_t digits) {
   const auto name = path.filename().string();
@@ -30,8 +30,8 @@ bool is_hex(const std::filesystem::path& path, std::size_t digits) {
          std::all_of(name.begin(), name.end(), [](char c) { return llvm::isHexDigit(c); });
 }
 
-/// Calls `visit(file)` for each file of `folder`. A folder that is not there, or vanishes meanwhile, has
-/// none.
+/// Calls `visit(file)` for each file of `folder`. A folder that does not exist, or disappears meanwhile, has
+/// no files.
 template <class Visit>
 void for_each_file(const std::filesystem::path& folder, Visit visit) {
   std::error_code error;
@@ -52,7 +52,7 @@ void for_each_entry_file(const std::filesystem::path& cache, Visit visit) {
   });
 }
 
-/// Returns false if another process removed it before. Throws Error{io} if it is there to stay.
+/// Returns false if another process has already removed the file. Throws Error{io} if it cannot be removed.
 bool remove_file(const std::filesystem::path& path) {
   std::error_code error;
   const bool removed = std::filesystem::remove(path, error);
@@ -60,11 +60,12 @@ bool remove_file(const std::filesystem::path& path) {
   return removed;
 }
 
-/// The NVRTC builds that have stored in a cache: a small file each, named by its content, newest by its time.
+/// Each NVRTC build that has stored kernels in a cache has a small file there, named by a hash of its
+/// content. The file's time says when the build was last used.
 constexpr std::string_view compiler_magic{"\x89tmanvr\n", 8};
 constexpr std::uint64_t max_compiler_bytes = 4096;
-/// How old such a file may be before it is touched again.
-constexpr std::chrono::minutes fresh{10};
+/// The time of a compiler's file is updated only if it is older than this.
+constexpr std::chrono::minutes touch_interval{10};
 
 std::string encode(const CompilerIdentity& compiler) {
   ByteWriter writer;
@@ -116,10 +117,10 @@ bool DiskCache::is_refused() const {
   return true;
 }
 
-// Damaged bytes (a content error) and a failed read (an I/O error) are handled differently. Damaged bytes
-// stay damaged: the entry goes, and the caller's compile stores it anew. An entry that cannot be read now may
-// be whole: a network filesystem may be back in a second, and another user may have the right to read it. It
-// stays.
+// Damaged bytes (a content error) and a failed read (an I/O error) are handled differently. A damaged entry
+// is removed, and the caller compiles the kernel and stores it again. An entry that cannot be read now is
+// kept, because it may be intact: a network filesystem may be back in a second, or another user may be able
+// to read it.
 std::optional<Artifact> DiskCache::fetch(const CacheKey& key) const try {
   if (is_refused()) return std::nullopt;
   const auto path = entry_path(directory_, key);
@@ -167,7 +168,7 @@ std::vector<DiskCache::Entry> DiskCache::entries() const {
     const auto bytes = error ? 0 : std::filesystem::file_size(path, error);
     const auto stored =
         error ? std::filesystem::file_time_type{} : std::filesystem::last_write_time(path, error);
-    if (error) return;  // gone meanwhile, or nothing that fetch() could read
+    if (error) return;  // removed meanwhile, or not readable by fetch() either
     auto info = read_entry_info(front, bytes);
     if (!info || entry_path(directory_, info->key) != path) return;
     result.push_back({info->key, std::move(info->entry), std::move(info->made_for), bytes, stored});
@@ -185,7 +186,7 @@ std::size_t DiskCache::clear() const {
     for_each_file(folder, [](const auto& file) {
       std::error_code gone;
       const auto written = file.last_write_time(gone);
-      if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned)
+      if (!gone && std::filesystem::file_time_type::clock::now() - written > abandoned_age)
         remove_file(file.path());
     });
   }
@@ -220,7 +221,7 @@ void DiskCache::remember(const CompilerIdentity& compiler) const try {
   std::error_code error;
   const auto now = std::filesystem::file_time_type::clock::now();
   if (const auto time = std::filesystem::last_write_time(path, error); !error) {
-    if (now - time > fresh) std::filesystem::last_write_time(path, now, error);
+    if (now - time > touch_interval) std::filesystem::last_write_time(path, now, error);
     if (!error) return;
   }
   error = publish_file(pending_folder(directory_), path, bytes);

@@ -8,7 +8,7 @@ TMAJIT_BEGIN
 
 namespace {
 
-constexpr std::string_view magic{"\x89tmajit\n", 8};  // no text file begins like this
+constexpr std::string_view magic{"\x89tmajit\n", 8};  // no text file begins with these bytes
 constexpr std::uint32_t schema = 2;
 
 struct Header {
@@ -53,7 +53,8 @@ std::vector<std::byte> as_bytes(std::string_view text) {
 }  // namespace
 
 std::string encode_entry(const CacheKey& key, const Artifact& artifact) {
-  // As in the key: a field added to Artifact or Resources stops the build until it is stored.
+  // Structured bindings name every field: one that is added to Artifact or Resources stops the build until it
+  // is stored here.
   const auto& [entry, source, ptx, cubin, log, resources, made_for] = artifact;
   const auto& [operation, types, shape] = made_for;
   const auto& [registers, spill_stores, spill_loads, stack, shared, barriers] = resources;

@@ -13,15 +13,16 @@ TMAJIT_BEGIN
 ///    0   8  magic
 ///    8   4  schema of this format
 ///   12   4  zero
-///   16   8  bytes of the payload; the file ends with it
+///   16   8  bytes of the payload, which ends the file
 ///   24   8  checksum of the payload
 ///   32  32  key
-///   64   …  payload: entry, MadeFor's three texts, source, PTX, cubin, log, each behind its 8-byte length;
-///           then Resources, 4 bytes a field
+///   64   …  payload: entry, MadeFor's three texts, source, PTX, cubin, log, each after its length of 8
+///   bytes;
+///           then Resources, 4 bytes for each field
 inline constexpr std::size_t entry_header_bytes = 64;
 /// Enough of an entry's front for read_entry_info().
 inline constexpr std::size_t entry_info_bytes = 1024;
-/// No kernel comes near it; a longer file is not an entry.
+/// A longer file is no entry: no kernel comes near this size.
 inline constexpr std::uint64_t max_entry_bytes = std::uint64_t{1} << 30;
 
 [[nodiscard]] std::string encode_entry(const CacheKey& key, const Artifact& artifact);
@@ -30,7 +31,7 @@ struct DecodedEntry {
   std::optional<Artifact> artifact;
   std::string_view fault;  ///< fault of the bytes, if there is no artifact
 };
-/// Takes any bytes. Gives the artifact only if every byte is as encode_entry() wrote it for `key`.
+/// Accepts any bytes. Returns the artifact only if every byte is as encode_entry() writes it for `key`.
 [[nodiscard]] DecodedEntry decode_entry(std::string_view bytes, const CacheKey& key);
 
 struct EntryInfo {
@@ -38,8 +39,8 @@ struct EntryInfo {
   std::string entry;
   MadeFor made_for;
 };
-/// Key, name and what it was made for, from the front of a file of `file_bytes`; nullopt if that is no whole
-/// entry as far as the front tells. The payload is not verified.
+/// Reads an entry's key, kernel name and MadeFor from `front`, the first bytes of a file of `file_bytes`;
+/// nullopt if these show that the file is no whole entry. The payload is not verified.
 [[nodiscard]] std::optional<EntryInfo> read_entry_info(std::string_view front, std::uint64_t file_bytes);
 
 TMAJIT_END

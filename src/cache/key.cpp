@@ -1,4 +1,4 @@
-// Defines what a cache key is computed from. disk_cache.cpp decides where entries lie.
+// Defines the inputs of a cache key. The paths of entries are defined in layout.hpp.
 #include "cache/bytes.hpp"
 #include "compile/options.hpp"
 #include "spec/enum_names.hpp"
@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// Raise this when the same inputs give another Artifact: when a field is added to Artifact, when a field is
-/// filled differently, or when the order of the fields below changes.
+/// Increase this when the same inputs give another Artifact: when a field is added to Artifact, when a field
+/// is filled differently, or when the order of the fields below changes.
 constexpr std::uint64_t key_schema = 1;
 
 constexpr EnumNames<CacheLevel, 3> levels{"cache level", {"memory", "disk", "compiled"}};

@@ -6,9 +6,13 @@
 
 TMAJIT_BEGIN
 
-/// The layout of a cache folder: entries/ab/cdef…, compilers/0123456789abcdef, and unpublished files in
-/// pending/, and while a kernel is made a file of its key in locks/; tuned choices in tuning.json, and the
-/// lock for changing them in locks/tuning. Nothing else in the folder is ever touched.
+/// The layout of a cache folder. Nothing else in the folder is ever touched.
+///
+///   entries/ab/cdef…            a compiled kernel, by its key
+///   compilers/0123456789abcdef  an NVRTC build that has stored kernels here
+///   pending/                    files that are not published yet
+///   locks/abcdef…               lock of the process that makes the kernel with this key
+///   tuning.json, locks/tuning   tuned choices, and the lock for changing them
 inline std::filesystem::path entries_folder(const std::filesystem::path& cache) {
   return cache / "entries";
 }
@@ -29,7 +33,7 @@ inline std::filesystem::path tuning_lock_path(const std::filesystem::path& cache
   return locks_folder(cache) / "tuning";
 }
 
-inline constexpr std::size_t entry_folder_digits = 2;  ///< 256 folders keep each one's listing short
+inline constexpr std::size_t entry_folder_digits = 2;  ///< 256 folders, so that none has too many files
 
 inline std::filesystem::path entry_path(const std::filesystem::path& cache, const CacheKey& key) {
   const auto hex = key.hex();

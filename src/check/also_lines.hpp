@@ -5,7 +5,7 @@
 TMAJIT_BEGIN
 namespace check {
 
-/// Notes in a finding the PTX lines of further instructions that show the same mistake.
+/// Adds to a finding the PTX lines of further instructions that show the same mistake.
 void add_lines(Finding& finding, std::vector<std::uint32_t> lines);
 
 }  // namespace check

@@ -8,17 +8,17 @@ namespace check {
 std::string full_name(std::string_view symbol) {
   const std::string mangled(symbol);
   std::string name = llvm::demangle(mangled);
-  // A template's begins with the type that it returns.
+  // The demangled name of a template begins with its return type.
   if (name != mangled && name.starts_with("void ")) name.erase(0, 5);
   return name;
 }
 
 std::string shown_name(std::string_view symbol) {
-  constexpr std::size_t most = 120;
+  constexpr std::size_t most_characters = 120;
   const std::string name = full_name(symbol);
-  if (name.size() <= most || name == symbol) return name;
+  if (name.size() <= most_characters || name == symbol) return name;
   const std::size_t end = name.find_first_of("<(");
-  if (end == std::string::npos) return name;  // a variable's symbol, which an entry may have
+  if (end == std::string::npos) return name;  // an entry may have the mangled name of a variable
   return std::string(name, 0, end) + (name[end] == '<' ? "<…>" : "(…)");
 }
 

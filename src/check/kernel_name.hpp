@@ -9,10 +9,10 @@
 TMAJIT_BEGIN
 namespace check {
 
-/// The name of a symbol as its source has it: "scale<3, float>(float*)". A symbol that is not mangled stays
-/// as it is.
+/// The demangled name of a symbol: "scale<3, float>(float*)". A symbol that is not mangled is returned
+/// unchanged.
 [[nodiscard]] std::string full_name(std::string_view symbol);
-/// The same without its arguments where they would fill a page: "gemm<…>".
+/// The same, without template and function arguments if it is long: "gemm<…>".
 [[nodiscard]] std::string shown_name(std::string_view symbol);
 
 }  // namespace check

@@ -27,7 +27,7 @@ bool contains(const std::array<std::string_view, n>& words, std::string_view wor
   return std::ranges::find(words, word) != words.end();
 }
 
-/// Folders in which projects and package managers keep the sources of others.
+/// Folders in which projects and package managers keep third-party sources.
 constexpr std::array<std::string_view, 15> foreign_folders{
     "third_party",   "third-party",   "thirdparty", "3rdparty",     "extern",
     "external",      "externals",     "vendor",     "_deps",        "submodules",
@@ -38,13 +38,13 @@ constexpr std::array<std::string_view, 12> libraries{"cutlass", "cute",       "c
                                                      "cuda",    "nv",         "cccl", "libcudacxx",
                                                      "tmajit",  "flashinfer", "ATen", "c10"};
 
-/// Folders of CUTLASS's and CuTe's own headers, for copies that stand in no folder `include`.
+/// Folders of CUTLASS's and CuTe's own headers, to recognise copies outside of a folder `include`.
 constexpr std::array<std::string_view, 20> template_folders{
     "algorithm",    "arch",   "atom",   "conv",      "container", "detail",   "epilogue",
     "experimental", "gemm",   "layout", "numeric",   "pipeline",  "platform", "reduction",
     "swizzle",      "tensor", "thread", "transform", "util",      "pointer"};
 
-/// Headers that come with the toolkit, by the beginnings of their names.
+/// Prefixes of the names of headers that come with the toolkit.
 constexpr std::array<std::string_view, 12> toolkit_headers{
     "cuda_",   "cooperative_groups", "mma.h",         "crt",     "sm_",  "device_functions", "math_",
     "vector_", "driver_types",       "texture_types", "curand_", "host_"};
@@ -55,7 +55,7 @@ bool is_header(const std::string& name) {
   return !contains(sources, extension);
 }
 
-/// Whether the parts of a path, from the project's root if it lies below, lead into a library.
+/// Whether a path is a library's file. `parts` are those below the project's root if `below_root`, else all.
 bool is_library(const Parts& parts, bool below_root) {
   if (parts.empty()) return false;
   const auto folders = std::span(parts).first(parts.size() - 1);
@@ -66,7 +66,7 @@ bool is_library(const Parts& parts, bool below_root) {
     const std::string& folder = folders[i];
     const bool included = i > 0 && (folders[i - 1] == "include" || folders[i - 1] == "templates");
     if (included && contains(libraries, folder)) return true;
-    if (i == 0 && folder == "tmajit") return true;  // as NVRTC names the device headers
+    if (i == 0 && folder == "tmajit") return true;  // NVRTC's name of a device header
     const std::string_view next = i + 1 < folders.size() ? std::string_view(folders[i + 1]) : "";
     if ((folder == "cutlass" || folder == "cute") && (contains(template_folders, next) || next.empty()) &&
         (i == 0 || folders[i - 1] == folder || !below_root))
@@ -86,13 +86,13 @@ bool is_library(const Parts& parts, bool below_root) {
 }
 
 /// An absolute path without "." and "..", and without symbolic links as far as it exists.
-fs::path settled(const fs::path& path) {
+fs::path resolved(const fs::path& path) {
   std::error_code error;
   fs::path real = fs::weakly_canonical(path, error);
   return error ? path.lexically_normal() : real;
 }
 
-/// The path from the root; nothing if it lies elsewhere.
+/// The path relative to the root; nothing if it is not below the root.
 std::optional<fs::path> below(const fs::path& path, const std::string& root) {
   if (root.empty()) return std::nullopt;
   const fs::path relative = path.lexically_relative(root);
@@ -102,13 +102,13 @@ std::optional<fs::path> below(const fs::path& path, const std::string& root) {
 
 std::optional<fs::path> from_root(std::string_view path, const std::string& root) {
   const fs::path named = fs::path(path).lexically_normal();
-  // A relative path is that of a compiler which ran in the project.
+  // A relative path is taken as relative to the root, in which the compiler probably ran.
   if (named.is_relative()) {
     if (root.empty() || (!named.empty() && *named.begin() == "..")) return std::nullopt;
     return named;
   }
   if (auto found = below(named, root)) return found;
-  return below(settled(named), root);
+  return below(resolved(named), root);
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ OwnFiles::OwnFiles(std::string_view project) {
   if (project.empty()) return;
   std::error_code error;
   const fs::path absolute = fs::absolute(fs::path(project), error);
-  root_ = settled(error ? fs::path(project) : absolute).string();
+  root_ = resolved(error ? fs::path(project) : absolute).string();
   while (root_.size() > 1 && root_.back() == '/') root_.pop_back();
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which frame of an inlined instruction a finding stands at: the user's own, not a library's.
+/// Chooses the frame at which a finding in inlined code is reported: the user's own, not a library's.
 #include <tmajit/version.hpp>
 
 #include <map>
@@ -11,24 +11,25 @@
 TMAJIT_BEGIN
 namespace check {
 
-/// Tells the files of the user's project from those of libraries, by their paths in the PTX. Not thread-safe.
+/// Distinguishes files of the user's project and of libraries by their paths in the PTX. Not thread-safe.
 class OwnFiles {
  public:
-  /// `project`: the project's root folder; empty: it is unknown.
+  /// `project`: the project's root folder; empty: unknown.
   explicit OwnFiles(std::string_view project);
 
   enum class Owner : std::uint8_t {
-    project,  ///< below the root, and no library's copy there
-    unknown,  ///< outside the root, which may lie elsewhere on the machine that compiled the PTX
+    project,  ///< below the root, and no copy of a library
+    unknown,  ///< outside the root, or below another root on the machine that compiled the PTX
     library,  ///< CUDA, CUTLASS, CuTe, CCCL, a Python package, or a third party's folder
   };
   [[nodiscard]] Owner owner_of(std::string_view path);
 
-  /// The frame that a finding stands at, an index into `paths`, which has the innermost frame first: the
-  /// innermost of the project; if none is, the outermost that is no library's; if none is, the outermost.
+  /// The frame at which a finding is reported, as an index into `paths`, the frames' files, innermost first.
+  /// It is the innermost frame of the project, or else the outermost that is no library's, or else the
+  /// outermost.
   [[nodiscard]] std::size_t headline(std::span<const std::string_view> paths);
 
-  /// A path below the root as it is from there, with '/' between folders; another as it is.
+  /// The path relative to the root, with '/' between folders, if it is below the root; else the path itself.
   [[nodiscard]] std::string shown(std::string_view path) const;
 
  private:

@@ -34,7 +34,7 @@ namespace check {
 
 namespace {
 
-/// A function of our device headers that does what a rule's remedy says.
+/// The function of tmajit's device headers that implements a rule's remedy.
 struct Helper {
   RuleId rule;
   std::string_view function;
@@ -52,7 +52,7 @@ constexpr Helper helpers[] = {
 }  // namespace
 
 bool uses_device_headers(std::string_view ptx) {
-  // Namespace tmajit in a mangled name, or a header of .file.
+  // Namespace tmajit in a mangled name, or a device header in a .file line.
   return ptx.find("6tmajit") != std::string_view::npos || ptx.find("tmajit/") != std::string_view::npos;
 }
 

@@ -1,12 +1,12 @@
 #pragma once
 
-/// The rules that the simulator and lint report: one list, so that both report a mistake alike.
+/// The rules that the simulator and lint report: one list, so that both report a mistake by the same rule.
 #include "check/rule_table.hpp"
 
 TMAJIT_BEGIN
 namespace check {
 
-/// Where the rule with that id stands; std::size(rules) if there is none.
+/// The index of the rule with that id in `rules`; std::size(rules) if there is none.
 [[nodiscard]] constexpr std::size_t index_of(std::string_view id) noexcept {
   const auto* const found = std::ranges::lower_bound(rules, id, {}, &Rule::id);
   const bool is_known = found != std::end(rules) && found->id == id;
@@ -23,14 +23,14 @@ namespace check {
 class RuleId {
  public:
   template <std::size_t length>
-  consteval RuleId(const char (&id)[length])  // NOLINT: "mbarrier.count" is to be a rule by itself
+  consteval RuleId(const char (&id)[length])  // NOLINT: "mbarrier.count" converts implicitly
       : rule_(&known(index_of(id))) {}
   explicit constexpr RuleId(const Rule& rule) noexcept : rule_(&rule) {}
 
   [[nodiscard]] constexpr const Rule* operator->() const noexcept { return rule_; }
 
  private:
-  // By its index: to GCC 12's sanitizers a comparison of its address with null is not constant.
+  // Looked up by index: with GCC 12's sanitizers a comparison of a rule's address with null is not constant.
   static constexpr const Rule& known(std::size_t index) {
     return index < std::size(rules) ? rules[index] : throw "no such rule";
   }
@@ -38,30 +38,29 @@ class RuleId {
   const Rule* rule_;
 };
 
-/// A remedy of wgmma.register-in-flight where a wait for the product stands behind the access in the PTX.
+/// The remedy of wgmma.register-in-flight if the PTX waits for the product only after the access.
 inline constexpr std::string_view moved_before_wait =
-    "if the access stands behind the wait in the source, the compiler has moved it ahead: the wait does not "
-    "name "
+    "if the access follows the wait in the source, the compiler has moved it ahead: the wait does not name "
     "the registers, so fence each accumulator after it by asm volatile(\"\" : \"+f\"(d[i]) :: \"memory\") "
     "(cute::warpgroup_fence_operand); else wait before the access";
 
-/// Whether a module uses our device headers, so that remedies name their functions, too.
+/// Whether a module uses tmajit's device headers, so that remedies can name their functions.
 [[nodiscard]] bool uses_device_headers(std::string_view ptx);
 
-/// Adds to a remedy the function of our device headers that does what it says.
+/// Adds to the finding's remedy the function of tmajit's device headers that implements it.
 void name_helper(Finding& finding);
 
-/// Gives the finding its rule and its words; where `expected` or `remedy` is empty the rule's own stand for
-/// it.
+/// Sets the finding's rule, severity and texts. An empty `expected` or `remedy` stands for the rule's own
+/// text.
 void describe(Finding& finding, RuleId rule, std::string found, std::string expected,
               std::string_view remedy);
 
 /// "no rule is called mbarier.count; did you mean mbarrier.count?", or nothing if there is one.
 [[nodiscard]] std::string why_unknown(std::string_view id);
 
-/// ", source scale.cu:18", or ", source line 18" where no file is named; empty without line information.
+/// ", source scale.cu:18", or ", source line 18" without a file name; empty without line information.
 [[nodiscard]] std::string source_place(const Finding& finding);
-/// Returns the end of every finding's text: what is legal, and what helps, a line each.
+/// The last two lines of a finding's text: the legal behaviour and the remedy.
 [[nodiscard]] std::string advice(const Finding& finding);
 
 }  // namespace check

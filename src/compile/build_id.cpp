@@ -20,7 +20,7 @@ struct Search {
   std::string id;
 };
 
-/// The build id among the notes of one PT_NOTE segment; empty if it is not there.
+/// The build id among the notes of one PT_NOTE segment; empty if there is none.
 std::string find_note(std::span<const std::uint8_t> notes) {
   constexpr std::string_view owner{"GNU\0", 4};
   const auto padded = [](std::size_t bytes) { return (bytes + 3) & ~std::size_t{3}; };

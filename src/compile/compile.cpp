@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// An NVRTC program and what can be asked of it.
+/// An NVRTC program and its results.
 class Program {
  public:
   Program(const NvrtcApi& api, const Source& source) : api_(api) {
@@ -48,7 +48,7 @@ class Program {
     return api_.compile_program(program_, static_cast<int>(pointers.size()), pointers.data());
   }
 
-  /// The name in the PTX of what a name expression names.
+  /// The mangled name, in the PTX, of the kernel that a name expression names.
   [[nodiscard]] std::string lowered(const std::string& expression) const {
     const char* name = nullptr;
     require(api_.lowered_name(program_, expression.c_str(), &name), "nvrtcGetLoweredName");
@@ -76,7 +76,7 @@ class Program {
     if (bytes > 0) require(read(program_, reinterpret_cast<char*>(result.data())), call);
     return result;
   }
-  /// NVRTC counts the terminating zero, and joins the log of several parts with their zeros in between.
+  /// NVRTC's sizes include the terminating zero, and a log of several parts has zeros between them.
   [[nodiscard]] std::string text(decltype(NvrtcApi::ptx_size) size, decltype(NvrtcApi::ptx) read,
                                  const char* call) const {
     auto result = get<std::string>(size, read, call);
@@ -86,12 +86,12 @@ class Program {
     return result;
   }
 
-  NvrtcUse use_;  // first, so that it is given back last
+  NvrtcUse use_;  // the first member, so that it is destroyed last
   const NvrtcApi& api_;
   nvrtcProgram program_ = nullptr;
 };
 
-/// NVRTC reads texts up to a zero byte.
+/// Throws if a text holds a zero byte, at which NVRTC would stop reading.
 void require_text(const Source& source) {
   const auto require = [&](std::string_view what, const std::string& text) {
     if (text.find('\0') == std::string::npos) return;
@@ -107,7 +107,7 @@ void require_text(const Source& source) {
   }
 }
 
-/// Turns a refusal into the exception that says whose mistake it is.
+/// Throws the exception for a failed compile: the user's mistake, an illegal option, or a broken NVRTC.
 [[noreturn]] void refuse(nvrtcResult result, const Nvrtc& nvrtc, const Program& program, const Source& source,
                          const std::vector<std::string>& options) {
   const auto& [major, minor, build, path] = nvrtc.identity();
@@ -117,11 +117,11 @@ void require_text(const Source& source) {
       throw CompileError(explain(log, program.ptx(), source.entry, source.expression), log);
     }
     case NVRTC_ERROR_INVALID_OPTION:
-      throw Error(ErrorCode::invalid_argument, fmt::format("NVRTC {}.{} does not take the options {}: {}",
-                                                           major, minor, fmt::join(options, " "), log));
+      throw Error(ErrorCode::invalid_argument, fmt::format("NVRTC {}.{} refuses the options {}: {}", major,
+                                                           minor, fmt::join(options, " "), log));
     case NVRTC_ERROR_BUILTIN_OPERATION_FAILURE:
       throw Error(ErrorCode::unavailable,
-                  fmt::format("NVRTC {}.{} from {} is not whole (libnvrtc-builtins.so.{}.{} belongs beside "
+                  fmt::format("NVRTC {}.{} from {} is incomplete (libnvrtc-builtins.so.{}.{} belongs beside "
                               "it): {}\nTo get it: {}",
                               major, minor, path, major, minor, log, nvrtc_remedy()));
     default: program.require(result, "nvrtcCompileProgram");
@@ -143,9 +143,9 @@ Artifact run(const Nvrtc& nvrtc, const Source& source, const std::vector<std::st
 
 }  // namespace
 
-// NVRTC takes calls from several threads at once, each with its own program; since 12.3 it also compiles
-// them in parallel (13.0, two threads on two cores: twice the kernels in the same time), so no lock is
-// held but the one that a fork waits for.
+// NVRTC accepts calls from several threads at once, each with its own program, and since 12.3 compiles them
+// in parallel (13.0, two threads on two cores: twice the kernels in the same time). So compile() holds no
+// lock except NvrtcUse, for which a fork waits.
 Artifact compile(const Source& source, const CompileOptions& options) {
   if (!source.expression.empty()) require_expression(source.expression);
   require_text(source);

@@ -51,8 +51,8 @@ std::optional<Diagnostic> parse_assembler(StringRef line) {
   return found;
 }
 
-/// Parses the lines after the head of a front-end error: more of the message, the source line, and the caret
-/// line. Notes and instantiation traces may stand in for any of them.
+/// Parses the lines after the first line of a front-end error: the rest of the message, the source line, and
+/// the caret line. Notes and instantiation traces may take the place of any of them.
 void parse_excerpt(llvm::ArrayRef<StringRef> following, Diagnostic& found) {
   constexpr std::size_t indent = 2;
   for (std::size_t i = 0; i < following.size(); ++i) {
@@ -66,7 +66,8 @@ void parse_excerpt(llvm::ArrayRef<StringRef> following, Diagnostic& found) {
   }
 }
 
-/// The name, without folders, of file `index` by the `.file` lines of a PTX text: .file 1 "/home/kernel"
+/// The name, without folders, of file `index` according to the `.file` lines of a PTX text:
+/// .file 1 "/home/kernel"
 StringRef ptx_file_name(llvm::ArrayRef<StringRef> lines, std::uint32_t index) {
   for (auto line : lines) {
     std::uint32_t declared = 0;
@@ -80,7 +81,7 @@ StringRef ptx_file_name(llvm::ArrayRef<StringRef> lines, std::uint32_t index) {
   return {};
 }
 
-/// Leads an error in a line of `ptx` back to the source, by the nearest `.loc` above it:
+/// Sets the source line of an error in a line of `ptx`, by the nearest `.loc` above it:
 ///   .loc 1 12 3        file 1, line 12, column 3, for the instructions that follow
 void trace_ptx(StringRef ptx, Diagnostic& found) {
   llvm::SmallVector<StringRef, 0> lines;
@@ -90,7 +91,7 @@ void trace_ptx(StringRef ptx, Diagnostic& found) {
   for (std::size_t i = found.line; i-- > 0;) {
     auto line = lines[i].ltrim();
     if (line.contains(".entry ") || std::string_view(line).starts_with(".func"))
-      return;  // the function begins without one
+      return;  // the function has no .loc before the line
     if (!line.consume_front(".loc")) continue;
     std::uint32_t file = 0;
     std::uint32_t number = 0;
@@ -111,7 +112,7 @@ bool in_expression(const Diagnostic& error) {
 }
 
 std::string show(const Diagnostic& error) {
-  // NVRTC parses name expressions in a text of its own.
+  // NVRTC parses name expressions in a file that it generates, __nv_name_map.
   const bool has_place = !error.file.empty() && error.file != "__nv_name_map";
   std::string place = has_place ? fmt::format("{}:{}: ", error.file, error.line) : "";
   std::string text = fmt::format("{}error: {}", place, error.message);
@@ -136,13 +137,13 @@ bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
 }
 
-/// Terminal columns of `text`; bytes where it is not printable UTF-8.
+/// Terminal columns of `text`; its bytes if it is not printable UTF-8.
 std::size_t columns(std::string_view text) {
   const int width = llvm::sys::unicode::columnWidthUTF8({text.data(), text.size()});
   return width < 0 ? text.size() : static_cast<std::size_t>(width);
 }
 
-/// The number that stands right before `unit` in `line`: 19 for " registers" in "Used 19 registers"; else 0.
+/// The number right before `unit` in `line`: 19 for " registers" in "Used 19 registers"; 0 if there is none.
 std::uint32_t number_before(llvm::StringRef line, llvm::StringRef unit) {
   const auto before = line.substr(0, line.find(unit));
   if (before.size() == line.size()) return 0;
@@ -169,7 +170,7 @@ std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx) {
     // Every instantiation of a template repeats the errors in it.
     if (std::find(errors.begin(), errors.end(), *found) == errors.end()) errors.push_back(*std::move(found));
   }
-  // "Ptx assembly aborted due to errors" says nothing beside those errors.
+  // "Ptx assembly aborted due to errors" is redundant if those errors are listed.
   const auto is_summary = [](const Diagnostic& error) {
     return error.file.empty() && StringRef(error.message).contains("aborted due to errors");
   };
@@ -180,7 +181,7 @@ std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx) {
 std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                     std::string_view expression) {
   auto errors = parse_log(log, ptx);
-  // ptxas rejects the kernel as a whole: too much shared memory, say.
+  // An error of ptxas concerns the whole kernel, not the expression: too much shared memory, for example.
   const auto of_assembler = [](const Diagnostic& error) {
     return error.stage == Diagnostic::Stage::assembler;
   };
@@ -191,7 +192,7 @@ std::string explain(std::string_view log, std::string_view ptx, std::string_view
     text += fmt::format("; NVRTC says:\n{}", StringRef(log.data(), log.size()).trim().str());
     return text;
   }
-  // Errors outside the expression only follow from those in it.
+  // Errors outside the expression are consequences of those in it.
   if (!expression.empty() && std::any_of(errors.begin(), errors.end(), in_expression)) {
     std::erase_if(errors, [](const Diagnostic& error) { return !in_expression(error); });
   }
@@ -228,8 +229,8 @@ std::string excerpt(std::string_view line, std::size_t offset) {
   return result;
 }
 
-// The report of a kernel runs from its "Compiling entry function" to the next one's. In it, functions that
-// were not inlined follow with properties of their own, which are not the kernel's:
+// The report of a kernel extends from its "Compiling entry function" to the next one. It also holds the
+// properties of functions that were not inlined, which are not the kernel's:
 //   ptxas info    : Compiling entry function 'k' for 'sm_90a'
 //   ptxas info    : Function properties for k
 //   ptxas         .     32 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads

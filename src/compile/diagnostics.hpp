@@ -15,7 +15,7 @@ TMAJIT_BEGIN
 struct Diagnostic {
   /// The tool that found it: the C++ front end, or ptxas in the PTX compiled from the source.
   enum class Stage { front_end, assembler } stage = Stage::front_end;
-  std::string file;  ///< as in `#line`; "ptx" for an error of ptxas, empty for one without a place
+  std::string file;  ///< as in `#line`; "ptx" for an error of ptxas; empty if the error has no position
   std::uint32_t line = 0;
   std::string message;
   std::optional<std::string> excerpt;  ///< the source line, as NVRTC prints it
@@ -24,21 +24,21 @@ struct Diagnostic {
   friend bool operator==(const Diagnostic&, const Diagnostic&) = default;
 };
 
-/// The errors in `log`, in order, each once. Takes any text. `ptx` is what ptxas was given, if it got that
-/// far: its `.loc` lines lead an error in inline PTX back to the line of the source.
+/// The errors in `log`, in order, each once. Accepts any text. `ptx` is the input of ptxas, or empty if the
+/// front end failed: its `.loc` lines give the source line of an error in inline PTX.
 [[nodiscard]] std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx);
 
-/// The message of a CompileError: the first three errors, in the user's own text. `expression` is empty if
-/// the source holds none; otherwise errors of the front end elsewhere are shown at its end, for that is where
-/// the generated text begins that no longer fits it.
+/// The message of a CompileError: the first three errors, shown in the user's own text. `expression` is the
+/// user's expression, or empty. Front-end errors outside of the expression are shown at its end, because
+/// there the generated text begins that does not fit the expression.
 [[nodiscard]] std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                                   std::string_view expression);
 
-/// `line` with a caret under byte `offset` (its end if beyond), both indented by two spaces and cut to a
-/// window around the caret if the line is long. Two lines, the second without a newline.
+/// `line` with a caret under byte `offset`, or under its end if `offset` is beyond. Both are indented by two
+/// spaces; a long line is cut to a window around the caret. Two lines, the second without a newline.
 [[nodiscard]] std::string excerpt(std::string_view line, std::size_t offset);
 
-/// Returns what ptxas reports (-Xptxas=-v) in `log` about the kernel `entry`; nullopt if it is not mentioned.
+/// The resources that ptxas reports (-Xptxas=-v) in `log` for the kernel `entry`; nullopt without a report.
 [[nodiscard]] std::optional<Resources> parse_resources(std::string_view log, std::string_view entry);
 
 TMAJIT_END

@@ -24,7 +24,7 @@ struct Entry {
 Entry described(std::string_view symbol) {
   Entry entry{.symbol = std::string(symbol), .name = std::string(symbol), .shown = std::string(symbol)};
   llvm::ItaniumPartialDemangler demangler;
-  if (demangler.partialDemangle(entry.symbol.c_str())) return entry;  // true: it is not mangled
+  if (demangler.partialDemangle(entry.symbol.c_str())) return entry;  // true: the symbol is not mangled
   char* const name = demangler.getFunctionBaseName(nullptr, nullptr);
   if (name != nullptr) entry.name = name;
   std::free(name);

@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// "scale", not "scale<3>", "my::scale" or "".
+/// Whether the text is an identifier: "scale", but not "scale<3>", "my::scale" or "".
 [[nodiscard]] bool is_identifier(std::string_view text) noexcept;
 
 /// Whether a source's entry is a C++ expression, which NVRTC looks up (nvrtcAddNameExpression).
@@ -15,8 +15,9 @@ TMAJIT_BEGIN
   return !entry.empty() && !is_identifier(entry);
 }
 
-/// The name in `ptx` of the kernel `entry`: an extern "C" one's own, or the mangled one of the only function
-/// of that name; of "" the only kernel there is. Throws CompileError that names the kernels that there are.
+/// The symbol in `ptx` of the kernel `entry`: `entry` itself if it is extern "C", or the mangled name of the
+/// only function of that name. An empty `entry` stands for the only kernel. Throws CompileError that lists
+/// the kernels if there is none or more than one.
 [[nodiscard]] std::string find_entry(std::string_view entry, std::string_view ptx, const std::string& log);
 
 TMAJIT_END

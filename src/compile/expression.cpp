@@ -20,7 +20,7 @@ bool continues_identifier(char c) {
   return llvm::isAlnum(c) || c == '_';
 }
 
-/// Steps over the tokens of an expression, as far as its shape depends on them.
+/// Scans the tokens of an expression that determine its structure: brackets, literals, comments.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -29,7 +29,7 @@ class Scanner {
     if (text_.find_first_not_of(" \t") == std::string_view::npos) {
       return ExpressionMistake{0, "the expression is empty"};
     }
-    // First, and everywhere: in a literal, a backslash would hide a line's end from the steps below.
+    // Checked first, for the whole text: in a literal, a backslash would hide a newline from the steps below.
     if (auto mistake = find_control_character()) return mistake;
     while (at_ < text_.size()) {
       if (auto mistake = step()) return mistake;
@@ -128,7 +128,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::vector<std::size_t> open_;  ///< offsets of the brackets that wait to be closed
+  std::vector<std::size_t> open_;  ///< offsets of the brackets that are not closed yet
 };
 
 }  // namespace

@@ -10,13 +10,13 @@
 TMAJIT_BEGIN
 
 struct ExpressionMistake {
-  std::size_t offset;   ///< byte of the expression where it shows
+  std::size_t offset;   ///< byte of the expression at which the mistake is reported
   std::string message;  ///< "\"(\" is not closed"
 };
 
-/// The first thing in `text` that keeps it from being one C++ expression on one line, whatever its names and
-/// types: unbalanced brackets, a statement, a comment, a directive, an open literal, no text at all. The
-/// compiler would see such a mistake only in the generated text around the expression, or not at all.
+/// The first reason why `text` cannot be one C++ expression on one line, without regard to names and types:
+/// unbalanced brackets, a statement, a comment, a directive, an open literal, an empty text. The compiler
+/// would report such a mistake only in the generated text around the expression, or not at all.
 [[nodiscard]] std::optional<ExpressionMistake> check_expression(std::string_view text);
 
 /// Throws CompileError that shows the mistake with a caret under it.

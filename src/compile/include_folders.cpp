@@ -19,8 +19,9 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-/// Folders that hold CUDA's headers, one below the other, the likeliest first. A toolkit keeps libcu++ in a
-/// folder of its own since CUDA 13; wheels of CUDA 12 have a folder for each part, those of 13 one for all.
+/// Groups of folders that may hold CUDA's headers, the likeliest group first. Since CUDA 13 a toolkit has
+/// libcu++ in a separate folder. Python wheels of CUDA 12 have one folder for each part, those of CUDA 13 a
+/// single folder.
 std::vector<std::vector<fs::path>> candidates() {
   std::vector<std::vector<fs::path>> all;
   const auto toolkit = [&](const fs::path& include) { all.push_back({include / "cccl", include}); };
@@ -32,7 +33,7 @@ std::vector<std::vector<fs::path>> candidates() {
     const fs::path wheels = library.parent_path().parent_path();  // nvidia/cuda_nvrtc/lib
     all.push_back({wheels / "cuda_cccl/include", wheels / "cuda_runtime/include"});
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::unavailable) throw;  // headers can be had without a compiler
+    if (error.code() != ErrorCode::unavailable) throw;  // without NVRTC there may still be headers
   }
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (const char* root = std::getenv(variable); root != nullptr && *root != '\0')

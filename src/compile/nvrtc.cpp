@@ -18,8 +18,8 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// sm_90a came with CUDA 12.0, what the device headers use of PTX 8.3 with 12.3; 12.4 is the oldest that is
-/// tested.
+/// CUDA 12.0 introduced sm_90a, and 12.3 PTX 8.3, which the device headers use. 12.4 is the oldest tested
+/// version.
 constexpr std::pair oldest{12, 4};
 
 constexpr std::string_view not_found = "not found";
@@ -37,21 +37,21 @@ std::string path_of(const void* address) {
   return failed ? info.dli_fname : path.string();
 }
 
-/// NVRTC opens libnvrtc-builtins.so.<version> by its bare name when it first compiles, which fails, or finds
-/// another installation's, if NVRTC itself came from a folder that the loader does not search. The loader
-/// takes a library that is already there under the same name, so the neighbour is loaded first. Returns why
-/// it was not, if it should have been.
+/// Loads libnvrtc-builtins.so.<version> from NVRTC's own folder. NVRTC opens that library by its bare name at
+/// the first compile. If NVRTC came from a folder that the loader does not search, this would fail or find
+/// another installation's library. A library that is already loaded under that name is used instead. Returns
+/// the reason if the file exists but cannot be loaded.
 std::string load_builtins(const CompilerIdentity& nvrtc) {
   const auto file = std::filesystem::path(nvrtc.path).parent_path() /
                     fmt::format("libnvrtc-builtins.so.{}.{}", nvrtc.major, nvrtc.minor);
   std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return {};  // a distribution may keep it elsewhere
+  if (!std::filesystem::exists(file, ignored)) return {};  // a distribution may install it elsewhere
   if (::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL) != nullptr) return {};
   return fmt::format("; {} was not loaded: {}", file.string(), last_dl_error());
 }
 
-/// Lets any number of threads in, but none while a fork waits for those inside to leave, and none any more
-/// when the process ends.
+/// Counts the threads inside NVRTC. While a fork waits for them to leave, no further thread can enter; once
+/// the process ends, none can.
 struct Gate {
   void enter() {
     const std::lock_guard lock(entrance);
@@ -81,22 +81,22 @@ struct Gate {
 };
 
 Gate& the_gate() {
-  // Never destroyed: a thread may still ask while the process ends.
+  // Never destroyed: a thread may still call enter() while the process ends.
   static auto& gate = *new Gate;
   return gate;
 }
 
-// Made while the library is loaded: a fork in the midst of its first use would leave it half-made in the
+// Constructed while the library is loaded: a fork during its construction would leave it incomplete in the
 // child.
 [[maybe_unused]] const Gate& gate_at_load = the_gate();
 
-/// Has the process, when it ends, wait for the threads inside NVRTC before it destroys what NVRTC has made so
-/// far: compiling goes wrong without it, or crashes.
+/// Makes the process, when it ends, wait for the threads inside NVRTC before it runs the exit handlers that
+/// NVRTC has registered so far. These destroy state without which a compile fails or crashes.
 void close_gate_at_exit() {
   std::atexit([] { the_gate().close_for_good(); });
 }
 
-/// Newest first. The plain name is there in toolkits and development packages only.
+/// Newest first. Only toolkits and development packages have the name without a version.
 constexpr std::array file_names{"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
 
 std::string environment(const char* name) {
@@ -104,7 +104,7 @@ std::string environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// The folder of the file that this code was loaded from: libtmajit's, or the program's if linked statically.
+/// The folder of the file that holds this code: libtmajit or, if linked statically, the program.
 std::filesystem::path own_folder() {
   return std::filesystem::path(path_of(reinterpret_cast<const void*>(&nvrtc_places))).parent_path();
 }
@@ -154,7 +154,8 @@ NvrtcUse::NvrtcUse() {
 }
 
 NvrtcUse::~NvrtcUse() {
-  // NVRTC makes some of what it keeps when it is loaded, and the rest when it first compiles.
+  // NVRTC registers exit handlers when it is loaded and at its first compile. Handlers run in reverse order,
+  // so this one is registered after each of the two.
   static std::atomic<int> uses = 0;
   if (uses.load(std::memory_order_relaxed) < 2 && ++uses <= 2) close_gate_at_exit();
   the_gate().leave();
@@ -175,14 +176,14 @@ const Nvrtc& Nvrtc::instance() {
 }
 
 Nvrtc::Nvrtc(std::span<const std::string> places) {
-  std::size_t empty = 0;
-  std::string found;  // files that are no use
+  std::size_t missing = 0;
+  std::string unusable;  // files that exist but are unusable, with the reasons
   const auto refuse = [&](const std::string& place, std::string_view reason) {
     log(LogLevel::debug, "NVRTC: {}: {}", place, reason);
     if (reason == not_found && places.size() > 1) {
-      ++empty;
+      ++missing;
     } else {
-      found += fmt::format("{}{}: {}", places.size() == 1 ? ": " : "\n  ", place, reason);
+      unusable += fmt::format("{}{}: {}", places.size() == 1 ? ": " : "\n  ", place, reason);
     }
   };
   for (const auto& place : places) {
@@ -215,10 +216,10 @@ Nvrtc::Nvrtc(std::span<const std::string> places) {
     ::dlclose(library);
   }
   const std::string searched =
-      empty > 0 ? fmt::format(" ({} places searched: docs/environment.md)", places.size()) : std::string();
+      missing > 0 ? fmt::format(" ({} places searched: docs/environment.md)", places.size()) : std::string();
   throw Error(ErrorCode::unavailable,
               fmt::format("no NVRTC, CUDA's run-time compiler, on this machine{}{}\nTo get it: {}", searched,
-                          found, nvrtc_remedy()));
+                          unusable, nvrtc_remedy()));
 }
 
 const CompilerIdentity& compiler() {

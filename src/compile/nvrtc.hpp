@@ -10,13 +10,13 @@
 
 TMAJIT_BEGIN
 
-/// The NVRTC functions that compile() calls, under their own names less the prefix.
+/// The NVRTC functions that compile() calls, under their own names without the prefix.
 struct NvrtcApi {
-  /// Takes a library that dlopen() returned.
+  /// `handle`: a library that dlopen() returned.
   explicit NvrtcApi(void* handle = nullptr) : library(handle) {}
 
   void* library;
-  bool complete = library != nullptr;  ///< whether it has all of them
+  bool complete = library != nullptr;  ///< whether the library has all functions
 
   decltype(&::nvrtcVersion) version = find("nvrtcVersion");
   decltype(&::nvrtcGetErrorString) error_string = find("nvrtcGetErrorString");
@@ -33,7 +33,7 @@ struct NvrtcApi {
   decltype(&::nvrtcGetLoweredName) lowered_name = find("nvrtcGetLoweredName");
 
  private:
-  /// A function of whatever type it is assigned to.
+  /// An address that converts to any type of function pointer.
   struct Address {
     void* address = nullptr;
     template <class Function>
@@ -44,21 +44,21 @@ struct NvrtcApi {
   Address find(const char* name);
 };
 
-/// NVRTC, loaded at run time. It stays loaded until the process ends: it keeps threads and state of its own,
-/// and unloading it under them is not safe.
+/// NVRTC, loaded at run time. It stays loaded until the process ends, because it has its own threads and
+/// state, and unloading it is not safe.
 class Nvrtc {
  public:
-  /// The one of this process, loaded by the first call from nvrtc_places(). A call that throws is tried
-  /// again by the next.
+  /// The NVRTC of this process, which the first call loads from nvrtc_places(). After a call that throws, the
+  /// next one tries again.
   static const Nvrtc& instance();
 
   /// Loads the first of `places` (file names as for dlopen) that is NVRTC 12.4 or later.
-  /// Throws Error{unavailable} that names every place and why it would not do.
+  /// Throws Error{unavailable} that names every place and why it is unusable.
   explicit Nvrtc(std::span<const std::string> places);
 
   [[nodiscard]] const NvrtcApi& api() const noexcept { return api_; }
   [[nodiscard]] const CompilerIdentity& identity() const noexcept { return identity_; }
-  /// Returns the log message about its loading.
+  /// The log message about the loaded NVRTC.
   [[nodiscard]] const std::string& report() const noexcept { return report_; }
 
  private:
@@ -67,10 +67,10 @@ class Nvrtc {
   std::string report_;
 };
 
-/// Held by a thread while it is inside NVRTC, or loads it. A fork waits until there is no such thread: NVRTC
-/// and the loader have locks of their own, which a child that is forked meanwhile would wait for without end.
-/// So does the end of the process, after which making one throws Error{unavailable}. No user's callback may
-/// run while it is held, and it is not held twice.
+/// A thread holds an NvrtcUse while it is inside NVRTC or loads it. A fork waits until no thread holds one:
+/// NVRTC and the loader have locks, for which a child that is forked meanwhile would wait forever. The end of
+/// the process waits, too; the constructor then throws Error{unavailable}. No user callback may run while a
+/// thread holds one, and a thread must not hold two.
 class NvrtcUse {
  public:
   NvrtcUse();
@@ -79,18 +79,18 @@ class NvrtcUse {
   NvrtcUse& operator=(const NvrtcUse&) = delete;
 };
 
-/// Returns advice for a missing NVRTC; ends messages.
+/// Advice for a missing NVRTC, which ends messages.
 [[nodiscard]] std::string nvrtc_remedy();
 
-/// Where NVRTC may be, in the order in which it is looked for; file names as for dlopen.
+/// The file names, as for dlopen, under which NVRTC is searched for, in order.
 ///
-/// `$TMAJIT_NVRTC` (a file) is the only place if it is set: who names a file means that file. Otherwise the
-/// folder that the build knew of, the loader's own search (LD_LIBRARY_PATH, ldconfig), `$CUDA_HOME` and
-/// `$CUDA_PATH` (lib64), /usr/local/cuda, and the folder that holds libtmajit.
+/// If `$TMAJIT_NVRTC` (a file) is set, it is the only one. Otherwise: the folder that the build found, the
+/// loader's own search (LD_LIBRARY_PATH, ldconfig), `$CUDA_HOME` and `$CUDA_PATH` (lib64, lib),
+/// /usr/local/cuda, and the folder that holds libtmajit.
 [[nodiscard]] std::vector<std::string> nvrtc_places();
 
-/// Returns an id of the build of the loaded library that holds `address`: its GNU build id in hex, or, if
-/// the linker left none, its file's size and time. Empty if neither can be had.
+/// An id of the build of the loaded library that holds `address`: its GNU build id in hex or, if the linker
+/// wrote none, its file's size and time. Empty if neither is available.
 [[nodiscard]] std::string build_id(const void* address, const std::string& path);
 
 TMAJIT_END

@@ -12,9 +12,8 @@ TMAJIT_BEGIN
 
 namespace {
 
-/// A compiled kernel must follow from its source and options alone: that is what the cache key holds.
-/// These options let other files in, write files, make something that the driver cannot load, or name an
-/// architecture again.
+/// A compiled kernel must depend only on its source and options, which the cache key holds. These options
+/// read other files, write files, make code that the driver cannot load, or name an architecture again.
 constexpr std::pair<std::string_view, std::string_view> refused[] = {
     {"-I", "--include-path"},
     {"-include", "--pre-include"},
@@ -32,7 +31,7 @@ constexpr std::pair<std::string_view, std::string_view> refused[] = {
     {"-arch", "--gpu-architecture"},
 };
 
-/// "-time" and "-time=x", not "-timer".
+/// Whether `option` is `name`, perhaps with a value: "-time" and "-time=x", but not "-timer".
 bool is_option(std::string_view option, std::string_view name) {
   if (!option.starts_with(name)) return false;
   return option.size() == name.size() || option[name.size()] == '=' || option[name.size()] == ' ';
@@ -66,21 +65,21 @@ std::vector<std::string> nvrtc_options(const Source& source, const CompileOption
       "-no-source-include",  // the working directory is not searched: sources hold all they need
       "-Xptxas=-v",          // registers, spills and shared memory, into the log; costs no measurable time
   };
-  // Leaves out the declarations of textures, device-side launches and the runtime API, which kernels that
-  // include nothing have no use for; the mathematics stay. CUDA's own headers do use them. Saves 3 to 4 ms of
-  // each compile (33 → 30 ms for a small kernel that calls sinf).
+  // Omits the declarations of textures, device-side launches and the runtime API, but not those of
+  // mathematical functions. Only CUDA's own headers use them, so a kernel without headers does not. Saves 3
+  // to 4 ms of each compile (33 → 30 ms for a small kernel that calls sinf).
   if (!source.headers) result.emplace_back("-minimal");
-  // With a driver present, NVRTC keeps a cache of its own since 12.9, and what it finds there comes without
-  // ptxas's report. One cache, ours, is enough.
+  // Since 12.9, if a driver is present, NVRTC has its own cache, whose results lack the report of ptxas. The
+  // cache of tmajit is enough.
   if (std::pair(compiler.major, compiler.minor) >= std::pair(12, 9)) result.emplace_back("--no-cache");
   if (options.line_info) result.emplace_back("-lineinfo");
   for (const auto& option : options.extra) {
     if (is_refused(option)) {
       throw Error(
           ErrorCode::invalid_argument,
-          fmt::format("NVRTC option \"{}\" is not taken: a kernel must follow from its source text and "
-                      "options alone, so none that reads or writes files, makes no loadable cubin, or "
-                      "names the architecture again",
+          fmt::format("NVRTC option \"{}\" is refused: a kernel must depend on its source text and options "
+                      "alone, so no option may read or write files, make no loadable cubin, or name the "
+                      "architecture again",
                       option));
     }
     result.push_back(option);

@@ -7,13 +7,13 @@
 
 TMAJIT_BEGIN
 
-/// Exactly what NVRTC is told of a source, in order; part of the cache key.
+/// The options that compile() passes to NVRTC for a source, in order; part of the cache key.
 /// Throws Error{invalid_argument} for an option that would make the result depend on more than the source
-/// and the options, or that leaves out the cubin, and for an architecture that is neither real nor virtual.
+/// and the options, or that omits the cubin, and for an architecture that is neither real nor virtual.
 [[nodiscard]] std::vector<std::string> nvrtc_options(const Source& source, const CompileOptions& options,
                                                      const CompilerIdentity& compiler);
 
-/// Whether ptxas runs: not for a virtual architecture, for which NVRTC makes PTX alone.
+/// Whether ptxas makes a cubin. For a virtual architecture, NVRTC makes only PTX.
 [[nodiscard]] bool makes_cubin(const CompileOptions& options) noexcept;
 
 TMAJIT_END

@@ -7,8 +7,9 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// The CUDA version whose forms of the entry points are asked for: the oldest that has them all. A later one
-/// may answer to the same name with other parameters, as cuCtxGetDevice does since 13.0.
+/// The CUDA version whose signatures of the entry points are requested: the oldest that has all of them. A
+/// later version may return a function with other parameters for the same name, as 13.0 does for
+/// cuCtxGetDevice.
 constexpr int api_version = 12000;
 
 }  // namespace
@@ -35,7 +36,7 @@ Api::Address Api::find_newer(const char* name, int version) const {
 }
 
 Library load_library(const char* soname) {
-  // Never closed: the driver keeps threads and state of its own until the process ends.
+  // Never closed: the driver has threads and state that live until the process ends.
   void* const handle = dlopen(soname, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* const why = dlerror();
@@ -43,7 +44,7 @@ Library load_library(const char* soname) {
             .reason = fmt::format("no {} on this machine; install an NVIDIA driver ({})", soname,
                                   why != nullptr ? why : "unknown reason")};
   }
-  // The versioned symbol: the plain one is the CUDA 11 form, without the query result.
+  // The versioned symbol: the plain one has the signature of CUDA 11, without the query result.
   void* const get_proc_address = dlsym(handle, "cuGetProcAddress_v2");
   if (get_proc_address == nullptr) {
     return {.api = {},
@@ -56,7 +57,7 @@ Library load_library(const char* soname) {
         .api = {},
         .reason = fmt::format("{} lacks {}; update the NVIDIA driver to 525 or later", soname, api.missing)};
   }
-  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): found, or missing would not be empty
+  // NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): not null, because `missing` is empty
   if (const CUresult result = api.init(0); result != CUDA_SUCCESS) {
     return {.api = {}, .reason = "the NVIDIA driver is installed, but " + describe(api, result, "cuInit")};
   }

@@ -13,8 +13,8 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// The driver's entry points that tmajit calls, found at run time. A table instead of linked symbols, so that
-/// nothing here needs a driver to load, and a test can put functions of its own in.
+/// The driver's entry points that tmajit calls, found at run time. It is a table instead of linked symbols,
+/// so that the library loads without a driver, and a test can replace functions.
 struct Api {
   using GetProcAddress = decltype(&::cuGetProcAddress);
   /// Without `get` every entry point is null.
@@ -23,8 +23,8 @@ struct Api {
   GetProcAddress get_proc_address;
   std::string missing;  ///< entry points that the driver lacks, separated by commas
 
-  /// Takes the four enums as the integers that they are in the ABI: a garbage TensorMapSpec can then be
-  /// handed to the driver, which refuses it, without forming an enumerator that does not exist.
+  /// Declares the enum parameters as integers, as the ABI passes them. A TensorMapSpec with invalid values
+  /// can then be passed to the driver, which refuses it, without forming an enumerator that does not exist.
   using EncodeTiled = CUresult (*)(CUtensorMap*, std::uint32_t type, cuuint32_t rank, void* address,
                                    const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box,
                                    const cuuint32_t* element_strides, std::uint32_t interleave,
@@ -85,7 +85,7 @@ struct Api {
   decltype(&::cuUserObjectRelease) user_object_release = find("cuUserObjectRelease");
   decltype(&::cuThreadExchangeStreamCaptureMode) thread_exchange_stream_capture_mode =
       find("cuThreadExchangeStreamCaptureMode");
-  /// The form of CUDA 12, whatever form the headers call so.
+  /// The signature of CUDA 12, whatever the headers declare under this name.
   using GetCaptureInfo = CUresult (*)(CUstream, CUstreamCaptureStatus*, cuuint64_t* id, CUgraph*,
                                       const CUgraphNode** dependencies, std::size_t* count);
   GetCaptureInfo stream_get_capture_info = find("cuStreamGetCaptureInfo");
@@ -107,7 +107,7 @@ struct Api {
   KernelGetParamInfo kernel_get_param_info = find_newer("cuKernelGetParamInfo", 12040);
 
  private:
-  /// A function of whatever type it is assigned to.
+  /// An address that converts to any type of function pointer.
   struct Address {
     void* address = nullptr;
     template <class Function>
@@ -115,19 +115,21 @@ struct Api {
       return reinterpret_cast<Function*>(address);
     }
   };
-  /// The entry point in its CUDA 12.0 form, whatever the driver's and the headers' own versions are.
+  /// The entry point with its CUDA 12.0 signature, whatever the versions of the driver and the headers are.
   Address find(const char* name);
-  /// One that only drivers of CUDA `version` (12040 is 12.4) and later have; else null.
+  /// An entry point that only drivers of CUDA `version` (12040 is 12.4) and later have; null in older
+  /// drivers.
   Address find_newer(const char* name, int version) const;
 };
 
-/// A driver that was loaded and initialised, or why there is none.
+/// A driver that was loaded and initialised, or the reason why there is none.
 struct Library {
   std::optional<Api> api;
   std::string reason;  ///< a clause without a full stop; empty if there is an api
 };
 
-/// Loads the driver that `soname` names and initialises it. Never throws for what the machine lacks.
+/// Loads the driver that `soname` names and initialises it. If that fails, nothing is thrown: `reason` says
+/// why.
 [[nodiscard]] Library load_library(const char* soname);
 /// This machine's driver, loaded on first use and kept.
 [[nodiscard]] const Library& library();
@@ -139,15 +141,16 @@ struct Library {
 /// Whether `result` is a fault after which every call on the context fails.
 [[nodiscard]] bool kills_context(CUresult result) noexcept;
 
-/// Whether `result` says that the code itself is of no use on this GPU, whatever state the GPU is in.
+/// Whether `result` means that the code itself cannot run on this GPU, whatever state the GPU is in.
 [[nodiscard]] bool refuses_image(CUresult result) noexcept;
 
-/// Throws what describe() says: Error{out_of_memory} with the free bytes of the current context's device for
-/// CUDA_ERROR_OUT_OF_MEMORY, Error{invalid_image} where refuses_image(), else Error{device_failed}.
+/// Throws an error with the text of describe(): Error{out_of_memory} with the free bytes of the current
+/// context's device for CUDA_ERROR_OUT_OF_MEMORY, Error{invalid_image} if refuses_image(), else
+/// Error{device_failed}.
 [[noreturn]] void fail(const Api& api, CUresult result, std::string_view call);
 
-/// Unless `result` is success, fails in the call that `format` and `values` make: only then are they put
-/// together.
+/// Calls fail() unless `result` is success. `format` and `values` describe the call; they are formatted only
+/// for an error.
 template <class... Values>
 void check(const Api& api, CUresult result, fmt::format_string<const Values&...> format,
            const Values&... values) {

@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// The calling thread's context if it is one of `device`, else null.
+/// The calling thread's context if it belongs to `device`, else null.
 CUcontext current_on(const Api& api, CUdevice device) {
   CUcontext current = nullptr;
   CUdevice its_device = -1;
@@ -18,8 +18,8 @@ CUcontext current_on(const Api& api, CUdevice device) {
 
 Context::Context(const Api& api, CUdevice device)
     : api_(api), device_(device), handle_(current_on(api, device)) {
-  // A current context is often the primary one, activated by the CUDA runtime: it must not go away when its
-  // other users let go of it. An inactive primary context is not created just to compare.
+  // The current context is often the primary one, which the CUDA runtime has activated. It is then retained,
+  // so that it outlives its other users. An inactive primary context is not created just for the comparison.
   unsigned flags = 0;
   int active = 0;
   if (handle_ != nullptr &&

@@ -7,8 +7,8 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// The CUDA context that a GPU's calls run in: the one that was current on that device when it was opened, or
-/// the device's primary context, which is then kept alive.
+/// The CUDA context of a GPU's calls: the context that was current on the device when the GPU was opened or,
+/// if there was none, the device's primary context, which is then retained.
 class Context {
  public:
   /// Throws Error{device_failed}.
@@ -28,8 +28,8 @@ class Context {
   bool retained_ = false;
 };
 
-/// Makes a context current for as long as it lives; leaves the caller's as it was. Where the context is
-/// current already this is one thread-local read.
+/// Makes a context current for as long as this object lives, then restores the caller's context. If the
+/// context is current already, this costs one thread-local read.
 class ContextScope {
  public:
   explicit ContextScope(const Context& context) : api_(context.api()) {
@@ -50,9 +50,9 @@ class ContextScope {
   bool pushed_ = false;
 };
 
-/// Lets the calling thread make calls that a capture forbids, such as loading code or asking whether an
-/// event was reached: they concern no stream. While a capture in the global mode is under way, on any thread,
-/// such calls would spoil it.
+/// Lets the calling thread make driver calls that a capture forbids, although they concern no stream: loading
+/// code, or querying an event. Without it, such calls would invalidate a capture in global mode on any
+/// thread.
 class RelaxedCapture {
  public:
   explicit RelaxedCapture(const Api& api) : api_(api) { exchange(); }
@@ -66,13 +66,13 @@ class RelaxedCapture {
   CUstreamCaptureMode mode_ = CU_STREAM_CAPTURE_MODE_RELAXED;
 };
 
-/// Has the driver's function `give_back` take a resource of the context. A context that is gone has taken its
-/// resources with it.
+/// Frees a resource of the context by the driver's function `give_back`. Does nothing if the context has been
+/// destroyed, which freed its resources.
 template <class Function, class Resource>
 void release(const Context& context, Function give_back, Resource resource) noexcept try {
   const ContextScope scope(context);
   give_back(resource);
-} catch (const Error&) {  // the context is gone
+} catch (const Error&) {  // the context has been destroyed
 }
 
 }  // namespace driver

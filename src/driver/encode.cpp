@@ -9,11 +9,11 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Stands for a value that no enumerator has: the driver refuses it.
+/// Passed to the driver for a value without an enumerator; the driver refuses it.
 constexpr std::uint32_t no_such_value = 0x7fffffff;
 
-// The driver's enumerators, in the order of ours. The driver has no signed 8- and 16-bit types and no fp8:
-// a copy does not interpret them.
+// The driver's enumerators, in the order of tmajit's. The driver has no signed 8- and 16-bit types and no
+// fp8; unsigned types of the same size stand for them, because a copy does not interpret elements.
 constexpr std::array data_types{
     CU_TENSOR_MAP_DATA_TYPE_UINT8,    CU_TENSOR_MAP_DATA_TYPE_UINT8,    CU_TENSOR_MAP_DATA_TYPE_UINT16,
     CU_TENSOR_MAP_DATA_TYPE_UINT16,   CU_TENSOR_MAP_DATA_TYPE_UINT32,   CU_TENSOR_MAP_DATA_TYPE_INT32,
@@ -82,7 +82,7 @@ auto list(const std::array<T, most>& values, std::size_t count) {
                    values.begin() + static_cast<std::ptrdiff_t>(std::min(count, values.size())), ", ");
 }
 
-/// Returns the text of the arguments that only the function of the map's mode takes.
+/// The text of the arguments that only the driver function for the map's mode has.
 std::string mode_arguments(const TensorMapSpec& spec, const Arguments& a) {
   if (spec.mode == MapMode::tiled) return fmt::format("box [{}]", list(a.box, a.rank));
   const std::size_t corners = std::max(a.rank, 2U) - 2;

@@ -8,13 +8,13 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Returns the most frequent cause of an error; empty where the driver's own text suffices.
+/// The most frequent cause of an error; empty if the driver's own text suffices.
 std::string_view usual_cause(CUresult result) noexcept {
   switch (result) {
     case CUDA_ERROR_INVALID_VALUE:
       return "usually a grid or block of zero or too many, more dynamic shared memory than the kernel was "
              "allowed, or an address that is not of this device";
-    case CUDA_ERROR_DEINITIALIZED: return "the process is ending and the driver is gone already";
+    case CUDA_ERROR_DEINITIALIZED: return "the process is ending and the driver has shut down already";
     case CUDA_ERROR_NO_DEVICE:
       return "no GPU is visible; look at nvidia-smi, CUDA_VISIBLE_DEVICES and the container's GPU options";
     case CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
@@ -54,9 +54,9 @@ std::string_view usual_cause(CUresult result) noexcept {
   }
 }
 
-const char* text_of(decltype(&::cuGetErrorName) get, CUresult result, const char* otherwise) noexcept {
+const char* text_of(decltype(&::cuGetErrorName) get, CUresult result, const char* fallback) noexcept {
   const char* text = nullptr;
-  return get(result, &text) == CUDA_SUCCESS && text != nullptr ? text : otherwise;
+  return get(result, &text) == CUDA_SUCCESS && text != nullptr ? text : fallback;
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ bool refuses_image(CUresult result) noexcept {
     case CUDA_ERROR_INVALID_SOURCE:
     case CUDA_ERROR_INVALID_PTX:
     case CUDA_ERROR_UNSUPPORTED_PTX_VERSION:
-    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:  // it takes for PTX what should be a cubin
+    case CUDA_ERROR_JIT_COMPILER_NOT_FOUND:  // the driver takes a damaged cubin for PTX
     case CUDA_ERROR_JIT_COMPILATION_DISABLED:
     case CUDA_ERROR_NOT_FOUND: return true;
     default: return false;

@@ -28,7 +28,7 @@ class OwnStream {
   Stream stream_;
 };
 
-/// A timestamp in a stream.
+/// A CUDA event with a timestamp.
 class Event {
  public:
   explicit Event(const Api& api) : api_(&api) {
@@ -92,8 +92,7 @@ class GpuTimer final : public StreamTimer {
   std::optional<std::pair<Event, Event>> events_;
 };
 
-/// Returns the graph captured since cuStreamBeginCapture; null, with the reason in `result`, if the capture
-/// failed.
+/// Ends a capture and returns its graph; null, with the reason in `result`, if the capture failed.
 CUgraph end_capture(const Api& api, Stream stream, CUresult& result) {
   CUgraph graph = nullptr;
   result = api.stream_end_capture(stream, &graph);
@@ -105,7 +104,7 @@ class Graph {
  public:
   /// Captures the work that `work` enqueues on `stream`, which is not the default stream.
   Graph(const Api& api, Stream stream, const std::function<void()>& work) : api_(api) {
-    // Thread-local: other threads may go on with calls that a capture forbids.
+    // Thread-local mode: other threads may still make calls that a capture forbids.
     check(api, api.stream_begin_capture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "cuStreamBeginCapture");
     CUresult result = CUDA_SUCCESS;
     try {
@@ -141,7 +140,7 @@ Gpu::Gpu(const Api& api, DeviceInfo info) : info_(std::move(info)) {
 }
 
 DevicePtr Gpu::allocate(std::uint64_t bytes) {
-  if (bytes == 0) return 0;  // the driver refuses this; an empty tensor is no error
+  if (bytes == 0) return 0;  // the driver refuses 0 bytes, but an empty tensor is legal
   const ContextScope scope(*context_);
   CUdeviceptr pointer = 0;
   if (const CUresult result = context_->api().mem_alloc(&pointer, bytes); result != CUDA_SUCCESS) {
@@ -191,7 +190,7 @@ void Gpu::synchronize(Stream stream) {
 }
 
 bool Gpu::is_captured(Stream stream) {
-  if (stream == nullptr) return false;  // the default stream cannot be
+  if (stream == nullptr) return false;  // the default stream cannot be captured
   const ContextScope scope(*context_);
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult result =
@@ -232,7 +231,7 @@ std::vector<float> Gpu::time(Stream stream, std::uint32_t repeats, const std::fu
   std::vector<std::pair<Event, Event>> events;
   events.reserve(repeats);
   for (std::uint32_t i = 0; i < repeats; ++i) events.emplace_back(Event(api), Event(api));
-  // Everything is enqueued before anything is waited for, so that the GPU does not run dry between repeats.
+  // All repeats are enqueued before the first wait, so that the GPU is never idle between them.
   for (const auto& [start, stop] : events) {
     start.record(stream);
     work();
@@ -270,7 +269,7 @@ EncodedTensorMap Gpu::encode(const TensorMapSpec& spec, DevicePtr address) {
 void Gpu::set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) {
   if (context_->api().tensor_map_replace_address(reinterpret_cast<CUtensorMap*>(&map),
                                                  reinterpret_cast<void*>(address)) != CUDA_SUCCESS) {
-    map = encode(spec, address);  // reports the reason if it fails, too
+    map = encode(spec, address);  // throws with the reason if this fails, too
   }
 }
 

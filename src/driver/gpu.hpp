@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// A GPU behind the driver. Holds nothing that changes but Scratch: the driver's calls are thread-safe.
+/// A GPU behind the driver. Its only mutable state is Scratch; the driver's calls are thread-safe.
 class Gpu final : public Device,
                   private DeviceMemory,
                   private DeviceStreams,
@@ -35,8 +35,8 @@ class Gpu final : public Device,
  private:
   [[nodiscard]] DevicePtr allocate(std::uint64_t bytes) override;
   void free(DevicePtr pointer) noexcept override;
-  /// Copies are in the stream's order, and return before they are done where the host memory is pinned; from
-  /// and to pageable memory the driver returns when the host's side of the copy is finished.
+  /// Copies follow the stream's order. With pinned host memory they return before they are done; with
+  /// pageable memory the driver returns when the host's part of the copy is finished.
   void copy_in(DevicePtr destination, std::span<const std::byte> source, Stream stream) override;
   void copy_out(std::span<std::byte> destination, DevicePtr source, Stream stream) override;
   void copy(DevicePtr destination, DevicePtr source, std::uint64_t bytes, Stream stream) override;
@@ -52,22 +52,22 @@ class Gpu final : public Device,
   [[nodiscard]] std::unique_ptr<StreamTimer> timer() override;
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override;
   void set_address(EncodedTensorMap& map, const TensorMapSpec& spec, DevicePtr address) override;
-  /// Through cuLibraryLoadData, for the artifact's one entry. Throws Error{invalid_image} if the driver
-  /// refuses the cubin or it has no such entry, Error{device_failed} if it is the GPU that fails. Works while
-  /// a stream of this thread is captured.
+  /// Loads the artifact's entry by cuLibraryLoadData. Throws Error{invalid_image} if the driver refuses the
+  /// cubin or if the cubin lacks the entry, Error{device_failed} if the GPU fails. Works while a stream of
+  /// this thread is captured.
   [[nodiscard]] std::unique_ptr<LoadedKernel> load(const Artifact& artifact) override;
 
   DeviceInfo info_;
-  // Shared with the kernels loaded here.
+  // Shared with the loaded kernels.
   std::shared_ptr<const Context> context_;
   std::shared_ptr<Scratch> scratch_;
 };
 
-/// Has the driver encode `spec` for the tensor at `address`. Checks nothing itself, whatever the spec holds.
-/// Throws Error{illegal_spec} with every argument if the driver refuses.
+/// Lets the driver encode `spec` for the tensor at `address`, without own checks. Throws Error{illegal_spec}
+/// with every argument if the driver refuses.
 [[nodiscard]] EncodedTensorMap encode(const Api& api, const TensorMapSpec& spec, DevicePtr address);
 
-/// list_gpus() and open_gpu() over a given driver.
+/// list_gpus() and open_gpu() for a given driver.
 [[nodiscard]] std::vector<DeviceInfo> list_gpus(const Api& api);
 [[nodiscard]] std::shared_ptr<Device> open_gpu(const Api& api, int ordinal);
 

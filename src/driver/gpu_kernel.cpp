@@ -8,9 +8,9 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-/// Shares of code and scratch memory that graphs have given back. The driver tells of that in a callback that
-/// may not call the driver (cuUserObjectCreate), so they end with the next thread that loads code or captures
-/// a launch with scratch memory.
+/// A reference to code or scratch memory that a destroyed graph has released. The driver reports the release
+/// in a callback, which must not call the driver (cuUserObjectCreate). So the reference is dropped later, by
+/// the next thread that loads code or captures a launch with scratch memory.
 struct Returned {
   std::shared_ptr<const void> share;
   Returned* next = nullptr;
@@ -27,7 +27,7 @@ void give_back(void* share) {
 constexpr std::int64_t not_asked = -2;
 constexpr std::int64_t not_told = -1;
 
-/// Returns a kernel's number of parameters, or `not_told`. The driver rejects the first index out of range.
+/// A kernel's number of parameters, or `not_told`. The driver rejects the first index out of range.
 std::int64_t count_parameters(const Api& api, CUkernel kernel) {
   if (api.kernel_get_param_info == nullptr) return not_told;
   std::size_t offset = 0;
@@ -52,7 +52,7 @@ void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> s
   CUuserObject object = nullptr;
   check(api, api.user_object_create(&object, returned.get(), give_back, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
         "cuUserObjectCreate");
-  (void)returned.release();  // the object's now
+  (void)returned.release();  // the user object owns it now
   const CUresult result = api.graph_retain_user_object(graph, object, 1, CU_GRAPH_USER_OBJECT_MOVE);
   if (result != CUDA_SUCCESS) api.user_object_release(object, 1);
   check(api, result, "cuGraphRetainUserObject");
@@ -69,8 +69,8 @@ LoadedCode::LoadedCode(std::shared_ptr<const Context> context, const Artifact& a
   try {
     check(api, api.library_get_kernel(&kernel_, library_, artifact.entry.c_str()), "cuLibraryGetKernel('{}')",
           artifact.entry);
-    // Loading is lazy by default. Asking for the function loads the code now: a cubin that the driver refuses
-    // is found here and not at a launch, and no load can fall into a graph capture.
+    // By default the driver loads code lazily. Requesting the function loads it now: a cubin that the driver
+    // refuses fails here and not at a launch, and no load can happen during a graph capture.
     CUfunction function = nullptr;
     check(api, api.kernel_get_function(&function, kernel_), "cuKernelGetFunction('{}')", artifact.entry);
   } catch (const Error&) {

@@ -14,15 +14,15 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// Gives `graph` a share of something, for as long as it or a graph made of it lives.
+/// Gives `graph` a reference to an object, until the graph and all graphs instantiated from it are destroyed.
 void keep_for_graph(const Api& api, CUgraph graph, std::shared_ptr<const void> share);
-/// Ends the shares that graphs have given back. Works while streams are captured.
+/// Drops the references that graphs have released. Works while streams are captured.
 void drop_returned() noexcept;
 
-/// The code of a cubin, loaded for as long as it lives.
+/// The code of a cubin, loaded for as long as this object lives.
 class LoadedCode {
  public:
-  /// Throws Error{invalid_image} if the driver refuses the cubin or it has no such entry,
+  /// Throws Error{invalid_image} if the driver refuses the cubin or if the cubin lacks the entry,
   /// Error{device_failed}.
   LoadedCode(std::shared_ptr<const Context> context, const Artifact& artifact);
   ~LoadedCode();
@@ -31,8 +31,8 @@ class LoadedCode {
 
   [[nodiscard]] const Context& context() const noexcept { return *context_; }
   [[nodiscard]] CUkernel kernel() const noexcept { return kernel_; }
-  /// Nothing if the driver does not tell. Asked when it is first wanted: tools that report every refusal of
-  /// the driver report that there is no further parameter.
+  /// Nothing if the driver does not tell. The driver is asked only on the first call: the query counts up to
+  /// the first index that the driver refuses, and tools that report refused calls would report each kernel.
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const;
   [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const;
 
@@ -40,8 +40,8 @@ class LoadedCode {
   std::shared_ptr<const Context> context_;
   CUlibrary library_ = nullptr;
   CUkernel kernel_ = nullptr;
-  mutable std::atomic<std::int64_t> parameter_count_{
-      -2};  ///< −1: the driver does not tell; −2: not asked yet
+  /// −1: the driver does not tell; −2: the driver has not been asked.
+  mutable std::atomic<std::int64_t> parameter_count_{-2};
 };
 
 /// A kernel of a GPU.
@@ -50,8 +50,8 @@ class alignas(64) GpuKernel final : public LoadedKernel {
   GpuKernel(std::shared_ptr<const Context> context, std::shared_ptr<Scratch> scratch,
             const Artifact& artifact);
 
-  /// While the stream is captured, the graph is given a share of the code (cuGraphRetainUserObject), and of
-  /// the launch's scratch memory.
+  /// While the stream is captured, the graph gets references to the code and to the launch's scratch memory
+  /// (cuGraphRetainUserObject).
   void launch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const override;
   void allow_shared_bytes(std::uint32_t bytes) override;
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
@@ -63,16 +63,16 @@ class alignas(64) GpuKernel final : public LoadedKernel {
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override;
 
  private:
-  /// With the context current.
+  /// The context must be current.
   void enqueue(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
-  /// As enqueue(), with memory for this launch alone, whose address becomes the last parameter.
+  /// Like enqueue(), with scratch memory for this launch, whose address becomes the last parameter.
   void enqueue_with_scratch(const LaunchShape& shape, std::span<void* const> parameters, Stream stream) const;
   /// Throws the error of a launch that the driver refused.
   [[noreturn]] void fail_launch(CUresult result, const LaunchShape& shape, Stream stream) const;
 
-  // Every launch reads these members. They share a cache line, which the driver's own work evicts between
-  // launches.
-  /// The driver takes a context-independent kernel wherever it takes a function of the current context
+  // Every launch reads these members. The driver's work evicts them from the cache between launches; as they
+  // share a cache line, a launch misses only once.
+  /// The driver accepts a context-independent kernel in place of a function of the current context
   /// (cuLaunchKernelEx, "context-less kernel CUkernel").
   CUfunction function_;
   CUcontext context_;

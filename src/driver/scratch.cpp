@@ -7,16 +7,17 @@ TMAJIT_BEGIN
 namespace driver {
 namespace {
 
-constexpr std::uint64_t least_bytes = 1 << 20;  // what most launches need fits
+constexpr std::uint64_t least_bytes = 1 << 20;  // enough for most launches
 
-/// In steps that make growing rare.
+/// Rounds up to a power of two, so that blocks rarely have to grow.
 std::uint64_t rounded(std::uint64_t bytes) {
   return std::bit_ceil(std::max(bytes, least_bytes));
 }
 
 }  // namespace
 
-/// Writes on a stream of its own: the default stream's work would wait for all others, and spoil captures.
+/// Writes on a temporary stream: work on the default stream would wait for all other streams, and invalidate
+/// captures.
 template <class Write>
 ScratchBlock::ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes, const Write& write)
     : context_(std::move(context)), bytes_(bytes) {
@@ -61,13 +62,14 @@ DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
   unsigned long long number = 0;  // NOLINT(google-runtime-int): the driver's type
   check(api, api.stream_get_id(stream, &number), "cuStreamGetId");
   const std::lock_guard lock(mutex_);
-  if (of_streams_.size() >= most_streams && !of_streams_.contains(number)) {
-    // Streams come and go, and nothing tells when one has gone: now none of them runs anything.
+  if (stream_blocks_.size() >= most_streams && !stream_blocks_.contains(number)) {
+    // The driver does not report destroyed streams, whose blocks are no longer needed. After this call no
+    // stream runs any work, so all blocks can be freed.
     const RelaxedCapture relaxed(api);
     check(api, api.ctx_synchronize(), "cuCtxSynchronize");
-    of_streams_.clear();
+    stream_blocks_.clear();
   }
-  Blocks& blocks = of_streams_[number];
+  Blocks& blocks = stream_blocks_[number];
   if (blocks.empty() || blocks.back()->bytes() < bytes) {
     blocks.push_back(std::make_unique<const ScratchBlock>(context_, rounded(bytes)));
   }
@@ -77,12 +79,12 @@ DevicePtr Scratch::of_stream(Stream stream, std::uint64_t bytes) {
 std::shared_ptr<const ScratchBlock> Scratch::of_capture(std::uint64_t capture, Stream stream,
                                                         std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const ScratchBlock> block = of_last_capture_.lock();
-  if (block && capture_ == capture && captured_ == stream && block->bytes() >= bytes) return block;
+  std::shared_ptr<const ScratchBlock> block = last_captured_block_.lock();
+  if (block && capture_ == capture && captured_stream_ == stream && block->bytes() >= bytes) return block;
   block = std::make_shared<const ScratchBlock>(context_, rounded(bytes));
   capture_ = capture;
-  captured_ = stream;
-  of_last_capture_ = block;
+  captured_stream_ = stream;
+  last_captured_block_ = block;
   return block;
 }
 

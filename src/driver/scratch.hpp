@@ -15,12 +15,13 @@
 TMAJIT_BEGIN
 namespace driver {
 
-/// Memory of a launch's own, or of a graph's.
+/// A block of device memory for the launches of a stream or of a graph.
 class ScratchBlock {
  public:
-  /// Works while streams are captured. Throws Error{out_of_memory}, Error{device_failed}.
-  /// All zeros at first.
+  // Both work while streams are captured, and throw Error{out_of_memory}, Error{device_failed}.
+  /// A block of zeros.
   ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes);
+  /// A block with these contents.
   ScratchBlock(std::shared_ptr<const Context> context, std::span<const std::byte> contents);
   ~ScratchBlock();
   ScratchBlock(const ScratchBlock&) = delete;
@@ -30,7 +31,7 @@ class ScratchBlock {
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
 
  private:
-  /// `write(stream)` fills it.
+  /// `write(api, address, stream)` enqueues the block's initialisation.
   template <class Write>
   ScratchBlock(std::shared_ptr<const Context> context, std::uint64_t bytes, const Write& write);
 
@@ -39,16 +40,17 @@ class ScratchBlock {
   std::uint64_t bytes_;
 };
 
-/// The memory that launches of a device have for themselves while they run (LaunchShape::scratch_bytes).
-/// Thread-safe. Launches on one stream run one after the other and share a block; those of a graph get one
-/// that lives as long as the graph, for it may run beside the stream's.
+/// The private memory of a device's launches while they run (LaunchShape::scratch_bytes). Launches on one
+/// stream run one after the other and share a block. Launches of a graph have a block that lives as long as
+/// the graph, because the graph may run concurrently with the stream. Thread-safe.
 class Scratch {
  public:
   explicit Scratch(std::shared_ptr<const Context> context) : context_(std::move(context)) {}
 
-  /// For a launch on a stream that is not captured.
+  /// The memory for a launch on a stream that is not captured.
   [[nodiscard]] DevicePtr of_stream(Stream stream, std::uint64_t bytes);
-  /// For launches that one stream adds to the graph of capture `capture`. The graph must keep it.
+  /// The block for launches that one stream adds to the graph of capture `capture`. The caller must let the
+  /// graph keep it.
   [[nodiscard]] std::shared_ptr<const ScratchBlock> of_capture(std::uint64_t capture, Stream stream,
                                                                std::uint64_t bytes);
 
@@ -58,13 +60,13 @@ class Scratch {
 
   std::shared_ptr<const Context> context_;
   std::mutex mutex_;
-  /// Keyed by the driver's number of a stream, which no later stream has. Blocks that have become too small
-  /// stay: launches that use them may still run.
-  std::map<std::uint64_t, Blocks> of_streams_;
+  /// Keyed by the driver's id of a stream, which it never reuses. Blocks that have become too small are kept,
+  /// because launches that use them may still run.
+  std::map<std::uint64_t, Blocks> stream_blocks_;
   // The capture and stream of the launch that was captured last.
   std::uint64_t capture_ = 0;
-  Stream captured_ = nullptr;
-  std::weak_ptr<const ScratchBlock> of_last_capture_;
+  Stream captured_stream_ = nullptr;
+  std::weak_ptr<const ScratchBlock> last_captured_block_;
 };
 
 }  // namespace driver

@@ -21,7 +21,7 @@ int open_lock(const std::filesystem::path& path) {
   return ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 }
 
-/// Whether `descriptor` is the file that `path` names now, and not one that was removed.
+/// Whether `descriptor` is still the file at `path`, and not a file that was removed.
 bool is_at(int descriptor, const std::filesystem::path& path) {
   struct stat opened {};
   struct stat named {};
@@ -29,7 +29,7 @@ bool is_at(int descriptor, const std::filesystem::path& path) {
          opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
 }
 
-/// Tries once. Opens the file each time: the previous holder has removed the file that it locked.
+/// Tries to take the lock once. Opens the file each time, because the previous holder removes its file.
 Attempt attempt(const std::filesystem::path& path, int& descriptor) {
   descriptor = open_lock(path);
   if (descriptor < 0 && errno == ENOENT && !make_private_folder(path.parent_path())) {
@@ -47,7 +47,7 @@ Attempt attempt(const std::filesystem::path& path, int& descriptor) {
 
 FileLock::FileLock(std::filesystem::path path, std::chrono::milliseconds patience) : path_(std::move(path)) {
   using Clock = std::chrono::steady_clock;
-  // flock() can wait by itself, but not for a while only.
+  // Polls, because flock() can wait, but not with a time limit.
   constexpr std::chrono::milliseconds longest_pause{20};
   const auto deadline = Clock::now() + patience;
   for (std::chrono::milliseconds pause{1}; attempt(path_, descriptor_) == Attempt::busy;
@@ -61,7 +61,7 @@ FileLock::FileLock(std::filesystem::path path, std::chrono::milliseconds patienc
 FileLock::~FileLock() {
   if (descriptor_ < 0) return;
   ::unlink(path_.c_str());
-  // Closing would not do where a forked child has the descriptor, too.
+  // Unlocked explicitly: if a forked child also has the descriptor, closing it would not release the lock.
   static_cast<void>(::flock(descriptor_, LOCK_UN));
   ::close(descriptor_);
 }

@@ -7,17 +7,17 @@
 
 TMAJIT_BEGIN
 
-/// Keeps other processes and other threads from the same work while it lives: an advisory lock (flock) on a
-/// file that is there for nothing else, and goes with the lock. It ends with its process, however that ends;
-/// a child that was forked meanwhile does not keep it once this object goes.
+/// Excludes other processes and threads from the same work while it lives: an advisory lock (flock) on a
+/// separate file, which is removed with the lock. The lock ends with its process, even after a crash. A child
+/// that was forked meanwhile does not hold the lock after this object is destroyed.
 ///
-/// Nothing relies on it for being right, only for not doing work twice or losing one of two changes: where
-/// there can be no lock (a read-only folder, a filesystem without locks) and where it is not had in time,
-/// work goes on without it.
+/// Correctness does not depend on the lock. It only avoids that work is done twice, or that one of two
+/// changes is lost. If no lock is possible (a read-only folder, a filesystem without locks), or if it cannot
+/// be taken in time, the caller continues without it.
 class FileLock {
  public:
-  /// Makes the file `path`, and its folder if that is missing (0700). Waits for the lock for at most
-  /// `patience`: a stopped process keeps its lock.
+  /// Creates the file `path`, and its folder if that is missing (0700). Waits for the lock for at most
+  /// `patience`, because a stopped process never releases its lock.
   FileLock(std::filesystem::path path, std::chrono::milliseconds patience);
   ~FileLock();
   FileLock(const FileLock&) = delete;

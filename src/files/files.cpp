@@ -28,14 +28,14 @@ auto uninterrupted(Call call) {
   return result;
 }
 
-/// Unlike anything that another process, thread or machine with the same folder picks at the same time.
+/// A file name that no other process, thread or machine with the same folder chooses at the same time.
 std::string unique_name() {
   static std::atomic<std::uint64_t> count{0};
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return fmt::format("{}-{:x}-{}", ::getpid(), now, count.fetch_add(1, std::memory_order_relaxed));
 }
 
-/// Makes one folder; that it is there already is fine.
+/// Creates one folder, unless it exists.
 std::error_code make_folder(const std::filesystem::path& path) {
   if (::mkdir(path.c_str(), 0700) == 0) return {};
   auto error = last_error();
@@ -103,7 +103,7 @@ std::error_code replace_file(const std::filesystem::path& folder, const std::fil
       bytes.remove_prefix(static_cast<std::size_t>(written));
     }
   }
-  // On Linux the descriptor is gone even where close() fails; the failure may be the first news of a full
+  // On Linux close() frees the descriptor even if it fails. Its failure may be the first report of a full
   // disk on a network filesystem.
   if (::close(file) != 0 && errno != EINTR && !error) error = last_error();
   if (!error && ::rename(pending.c_str(), path.c_str()) != 0) error = last_error();
@@ -116,7 +116,7 @@ std::error_code publish_file(const std::filesystem::path& pending, const std::fi
   constexpr unsigned mode = 0644;
   auto error = replace_file(pending, path, bytes, mode);
   if (error != std::errc::no_such_file_or_directory) return error;
-  // The first file of a cache, or of one of its folders.
+  // This is the first file of a cache, or of one of its folders: create the folders.
   for (const auto& folder : {pending, path.parent_path()}) {
     error = make_private_folder(folder);
     if (error) return error;

@@ -27,7 +27,8 @@ std::string why_untrusted(const std::filesystem::path& folder) {
         "it belongs to the user {} and this process runs as {}; chown it, or name another folder",
         info.st_uid, ::geteuid());
   }
-  // Under the sticky bit others may add files, whose owner tells, but not replace those that are there.
+  // In a folder with the sticky bit, other users can add files but not replace existing ones. Readers
+  // recognise an added file by its owner (is_trusted_file).
   if ((info.st_mode & writable_by_others) != 0 && (info.st_mode & S_ISVTX) == 0) {
     return fmt::format("others may write to it (its mode is {:04o}); chmod go-w it, or name another folder",
                        info.st_mode & 07777U);

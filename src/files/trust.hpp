@@ -9,17 +9,17 @@ struct stat;
 
 TMAJIT_BEGIN
 
-/// Whether `owner_id` may have written what this process runs: its own user, or root, who could as well
-/// replace the library. Root itself trusts no other user: what another user wrote would run with root's
+/// Whether this process may run code from files of the user `owner_id`: its own user, or root, which could
+/// replace the library as well. A process of root trusts no other user, whose code would run with root's
 /// rights.
 [[nodiscard]] bool is_trusted_owner(unsigned owner_id) noexcept;
 
-/// Whether only its trusted owner can have written the file of `info`.
+/// Whether the file of `info` has a trusted owner and no other user can write to it.
 [[nodiscard]] bool is_trusted_file(const struct stat& info) noexcept;
 
-/// Why another user may have written the files of a folder, and what to do about it, as a clause: the folder
-/// belongs to another user, or others may write to it and remove files that are not theirs. Empty for a
-/// folder that can be trusted or does not exist. A link stands for its target.
+/// Why a folder's files cannot be trusted, and what to do about it, as a clause: the folder belongs to
+/// another user, or other users can replace its files. Empty for a folder that can be trusted or does not
+/// exist. A symbolic link stands for its target.
 [[nodiscard]] std::string why_untrusted(const std::filesystem::path& folder);
 
 TMAJIT_END

@@ -27,17 +27,17 @@ namespace {
 
 constexpr EnumNames<Health, 3> healths{"health", {"ok", "warning", "missing"}};
 
-/// How each is shown, in the order of the enumerators.
+/// The styles of Health's enumerators, in their order.
 constexpr std::array styles{Style::good, Style::warn, Style::bad};
 
 constexpr std::uint64_t little_space = std::uint64_t{256} << 20U;
 
-/// A check that `look` fills in. If `look` throws, the message is the finding and `failed` the status.
-template <class Look>
-MachineCheck examine(const std::string& subject, Health failed, const std::string& remedy, const Look& look) {
+/// A check that `fill` fills in. If `fill` throws, the message is the finding and `failed` the status.
+template <class Fill>
+MachineCheck examine(const std::string& subject, Health failed, const std::string& remedy, const Fill& fill) {
   try {
     MachineCheck check{.subject = subject};
-    look(check);
+    fill(check);
     return check;
   } catch (const std::exception& error) {
     return {.subject = subject, .health = failed, .found = error.what(), .remedy = remedy};
@@ -45,7 +45,7 @@ MachineCheck examine(const std::string& subject, Health failed, const std::strin
 }
 
 MachineCheck check_nvrtc() {
-  // The message of a missing NVRTC ends with what to do; here that stands in a line of its own.
+  // The message of a missing NVRTC ends with a remedy, which is a separate line in the report.
   constexpr std::string_view to_get = "\nTo get it: ";
   MachineCheck result = examine("NVRTC", Health::absent, "", [](MachineCheck& check) {
     const CompilerIdentity& identity = compiler();
@@ -59,7 +59,7 @@ MachineCheck check_nvrtc() {
   return result;
 }
 
-/// Whether a kernel really comes out, not only whether the parts are there.
+/// Compiles a kernel: an NVRTC that loads may still fail to compile.
 MachineCheck check_trial() {
   constexpr auto remedy = "report this with the output of jitc doctor --json";
   return examine("trial kernel", Health::absent, remedy, [](MachineCheck& check) {
@@ -122,7 +122,7 @@ MachineCheck check_simulator() {
   return result;
 }
 
-/// The kernel module's own words, where it is loaded: it may be there without the user-mode driver.
+/// The version line of the kernel module, or empty. The module may be loaded without the user-mode driver.
 std::string kernel_module() {
   std::ifstream file("/proc/driver/nvidia/version");
   std::string line;
@@ -138,12 +138,12 @@ void check_gpus(std::vector<MachineCheck>& checks) {
         {.subject = "CUDA driver",
          .health = Health::absent,
          .found = why_no_gpu() + (module.empty() ? "" : "; " + module),
-         .remedy =
-             module.empty()
-                 ? "install the NVIDIA driver on a machine with a Hopper GPU; without, kernels compile and "
-                   "run on the simulated device"
-                 : "the kernel module is there: install libcuda.so.1 of the same version (in a "
-                   "container, start it with access to the GPU)"});
+         .remedy = module.empty()
+                       ? "install the NVIDIA driver on a machine with a Hopper GPU; without it, kernels "
+                         "compile and "
+                         "run on the simulated device"
+                       : "the kernel module is loaded: install libcuda.so.1 of the same version (in a "
+                         "container, start it with access to the GPU)"});
     return;
   }
   checks.push_back({.subject = "CUDA driver", .found = module.empty() ? "libcuda.so.1" : module});
@@ -178,7 +178,7 @@ MachineCheck check_nvdisasm() {
   });
 }
 
-/// The folder, or the nearest one above it that exists: where it would be made.
+/// The folder itself or, if it does not exist, its nearest parent that does: there it would be created.
 std::filesystem::path existing(std::filesystem::path path) {
   std::error_code ignored;
   path = std::filesystem::absolute(path, ignored);
@@ -193,7 +193,7 @@ MachineCheck check_cache(const DiskCache& cache) {
       "make it writable, or name another with $TMAJIT_CACHE_DIR or --cache-dir; kernels are "
       "compiled anew in every process until then";
   return examine("cache folder", Health::poor, remedy, [&](MachineCheck& check) {
-    // Written and forgotten: a file without a name.
+    // A file that is written without commit() gets no name and leaves nothing behind.
     OutputFile probe(existing(cache.directory()) / "jitc-doctor-probe");
     probe.write("tmajit");
     std::uint64_t bytes = 0;
@@ -212,7 +212,7 @@ MachineCheck check_cache(const DiskCache& cache) {
 }
 
 MachineCheck check_space(const DiskCache& cache) {
-  constexpr auto remedy = "see to it that the file system answers";
+  constexpr auto remedy = "make sure that the file system responds";
   return examine("disk space", Health::poor, remedy, [&](MachineCheck& check) {
     const auto folder = existing(cache.directory());
     std::error_code error;

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 
 struct ProcessResult {
-  int status = 0;  ///< exit status, or 128 + the signal that ended it
+  int status = 0;  ///< exit status, or 128 + the signal that ended the process
   std::string out;
   std::string err;
 };

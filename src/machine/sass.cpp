@@ -25,8 +25,8 @@ std::string environment(const char* variable) {
 }  // namespace
 
 std::optional<std::filesystem::path> find_nvdisasm() {
-  if (const auto own = environment("TMAJIT_NVDISASM"); !own.empty()) {
-    return llvm::sys::fs::can_execute(own) ? std::optional<std::filesystem::path>(own) : std::nullopt;
+  if (const auto named = environment("TMAJIT_NVDISASM"); !named.empty()) {
+    return llvm::sys::fs::can_execute(named) ? std::optional<std::filesystem::path>(named) : std::nullopt;
   }
   if (llvm::sys::fs::can_execute(TMAJIT_NVDISASM_HINT)) return TMAJIT_NVDISASM_HINT;
   const auto search = [](llvm::ArrayRef<llvm::StringRef> folders) {
@@ -39,8 +39,8 @@ std::optional<std::filesystem::path> find_nvdisasm() {
 }
 
 std::string nvdisasm_remedy() {
-  if (const auto own = environment("TMAJIT_NVDISASM"); !own.empty()) {
-    return fmt::format("$TMAJIT_NVDISASM names {}, which is no program: correct or unset it", own);
+  if (const auto named = environment("TMAJIT_NVDISASM"); !named.empty()) {
+    return fmt::format("$TMAJIT_NVDISASM names {}, which is no program: correct or unset it", named);
   }
   return "run tools/setup.sh, which fetches it, install the CUDA toolkit or the Python package "
          "nvidia-cuda-nvdisasm, or name it with $TMAJIT_NVDISASM";
@@ -49,11 +49,11 @@ std::string nvdisasm_remedy() {
 std::string disassemble(std::span<const std::byte> cubin) {
   const auto program = find_nvdisasm();
   if (!program) {
-    fail(ErrorCode::unavailable, "nvdisasm, which turns a cubin into SASS, is not here: {}",
+    fail(ErrorCode::unavailable, "nvdisasm, which turns a cubin into SASS, was not found: {}",
          nvdisasm_remedy());
   }
-  // nvdisasm wants a file that it can seek in; one in memory, which the child inherits, leaves nothing
-  // behind.
+  // nvdisasm needs a file in which it can seek. A file in memory, which the child inherits, needs no
+  // clean-up.
   const Descriptor file(::memfd_create("tmajit.cubin", 0));
   if (file.get() < 0) {
     fail(ErrorCode::io, "cannot make a temporary file for nvdisasm: {}",

@@ -48,11 +48,11 @@ std::uint16_t encode(const SmallFloat& format, double value) {
   const auto end = format.saturates ? largest_finite(format) : infinity_bits(format);
   std::uint32_t bits = end;
   if (std::isfinite(value)) {
-    // In units of the last place the value is exact in double, and rounding it is rounding to an integer.
+    // Scaling to units in the last place is exact in double, so that only nearbyint() rounds.
     const int least = least_exponent(format);
     const int exponent = magnitude == 0 ? least : std::max(std::ilogb(magnitude), least);
     const double units = std::nearbyint(std::ldexp(magnitude, format.mantissa_bits - exponent));
-    // The hidden bit and a carry out of the mantissa both count up the exponent field, as they should.
+    // The hidden bit and a carry out of the mantissa both increment the exponent field, as intended.
     bits = (static_cast<std::uint32_t>(exponent - least) << format.mantissa_bits) +
            static_cast<std::uint32_t>(units);
     if (bits > largest_finite(format)) bits = end;

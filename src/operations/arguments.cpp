@@ -111,8 +111,8 @@ PadWidths read_widths(std::string_view text, std::string_view subject) {
   const Texts ends = split_at(text, ':');
   if (ends.size() > 2) {
     refuse(
-        fmt::format("{} {}: more than one colon; legal is what goes before all dimensions, a colon, and "
-                    "what goes after them: 1,1:2,2, or 1,1 for the same at both ends",
+        fmt::format("{} {}: more than one colon; legal are the widths before all dimensions, a colon, and "
+                    "the widths after them: 1,1:2,2, or 1,1 for the same widths at both ends",
                     subject, text));
   }
   const PadWidths widths{.before = parse_numbers(ends.front(), subject),

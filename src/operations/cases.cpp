@@ -29,7 +29,7 @@ RandomCase random_case(std::string_view operation, std::uint64_t pattern, std::u
   for (std::uint64_t redrawn = 0;; ++redrawn) {
     CaseDraw draw(operation, pattern + (redrawn << 40), variation, limits);
     cases_of(operation).random(draw);
-    // Many dimensions with gaps in each can reach very far.
+    // Many dimensions with gaps can need too much memory: such a case is drawn again.
     const auto& buffers = draw.made.buffers;
     if (std::accumulate(buffers.begin(), buffers.end(), std::uint64_t{0}) <= limits.bytes)
       return std::move(draw.made);

@@ -12,20 +12,20 @@
 
 namespace reference {
 
-/// The cases of one operation: legal ones at random, for the tests, and those that are
-/// measured. Written in `cases.cpp` of the operation's folder, built beside the library.
+/// The cases of one operation: random legal cases for the tests, and cases of the benchmark. They are written
+/// in `cases.cpp` of the operation's folder and built beside the library.
 struct OperationCases {
   /// Draws a legal case.
   void (*random)(CaseDraw& draw) = nullptr;
-  /// Adds what the benchmark measures; null: nothing.
+  /// Adds the operation's cases of the benchmark; null: there are none.
   void (*measured)(bench::CaseBuilder& list) = nullptr;
-  /// Adds what the benchmark measures when it is asked for this operation alone; null: the same.
+  /// Adds the cases of a benchmark of this operation alone; null: those of `measured`.
   void (*suite)(bench::CaseBuilder& list) = nullptr;
-  /// Draws a case of the benchmark; null: there are none.
+  /// Draws a random case of the benchmark; null: there are none.
   bench::Case (*drawn)(bench::CaseDrawer& draw) = nullptr;
 };
 
-// Each in a namespace of its own, so that the files can be compiled together.
+// Each operation has its own namespace, so that the files can be compiled together.
 #define TMAJIT_DECLARE(name)           \
   namespace name##_operation {         \
     extern const OperationCases cases; \
@@ -36,18 +36,18 @@ TMAJIT_FOR_EACH_OPERATION(TMAJIT_DECLARE)
 /// The cases of the operation of that name, one of tmajit::operations().
 [[nodiscard]] const OperationCases& cases_of(std::string_view operation);
 
-/// A legal case of an operation. `pattern` decides what kernels are made for: types, rank, orders of
-/// dimensions, signs, broadcasts, alignment, about how large it is; `variation` extents, gaps, offsets and
-/// cuts within that. Cases of one pattern mostly need the same kernels.
+/// A legal case of an operation. `pattern` determines the properties for which kernels are specialised:
+/// types, rank, orders of dimensions, signs, broadcasts, alignment and approximate size. `variation`
+/// determines extents, gaps, offsets and cuts. Cases of one pattern mostly need the same kernels.
 [[nodiscard]] RandomCase random_case(std::string_view operation, std::uint64_t pattern,
                                      std::uint64_t variation, const CaseLimits& limits = {});
 /// A legal case of one of several operations, which the pattern selects.
 [[nodiscard]] RandomCase random_case(std::span<const std::string_view> operations, std::uint64_t pattern,
                                      std::uint64_t variation, const CaseLimits& limits = {});
-/// Those that move elements, or compute each from elements of the same index.
+/// The operations that move elements, or compute each element from source elements of the same index.
 inline constexpr std::array<std::string_view, 10> elementwise_operations{
     "copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "concat", "split", "map"};
-/// The names of all.
+/// The names of all operations.
 [[nodiscard]] std::span<const std::string_view> all_operations();
 
 }  // namespace reference

@@ -9,8 +9,9 @@
 
 TMAJIT_BEGIN
 
-/// One operation, as the list of operations has it: its description, the destinations' shapes and types, and
-/// the operation from its arguments. Each is written in `arguments.cpp` of the operation's folder.
+/// An entry of the list of operations: the operation's description, a function that gives its destinations'
+/// shapes and types, and one that makes the operation from its arguments. Each entry is written in
+/// `arguments.cpp` of the operation's folder.
 struct OperationEntry {
   OperationInfo info;
   /// Called for as many sources as `info` allows.

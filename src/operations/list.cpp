@@ -14,26 +14,26 @@ const OperationRules& rules_of_move(const Move& move) noexcept {
   return std::visit([](const auto& body) -> const OperationRules& { return rules_of(body); }, move.body);
 }
 
-void check_all_apart(std::span<const Move> moves, Violations& violations) {
-  struct Place {
+void check_no_overlap(std::span<const Move> moves, Violations& violations) {
+  struct OperandOfMove {
     std::size_t move;
     std::ptrdiff_t source;  // −1: the destination
   };
   std::vector<PlacedOperand> operands;
-  std::vector<Place> places;
+  std::vector<OperandOfMove> origins;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const Move& move = moves[i];
     const auto group = static_cast<std::uint32_t>(i);
     const bool in_place = rules_of_move(move).in_place;
     operands.push_back({&move.destination.view, move.destination.address, true, group, in_place});
-    places.push_back({i, -1});
+    origins.push_back({i, -1});
     for (std::size_t k = 0; k < move.sources.size(); ++k) {
       operands.push_back({&move.sources[k].view, move.sources[k].address, false, group, in_place});
-      places.push_back({i, static_cast<std::ptrdiff_t>(k)});
+      origins.push_back({i, static_cast<std::ptrdiff_t>(k)});
     }
   }
   const auto name = [&](std::size_t n) {
-    const auto [move, source] = places[n];
+    const auto [move, source] = origins[n];
     return source < 0 ? destination_name(moves, move)
                       : source_name(moves, move, static_cast<std::size_t>(source));
   };
@@ -58,7 +58,7 @@ void check_operation(std::span<const Move> moves) {
   }
   throw_if_any(violations);
   if (moves.size() == 1 && rules_of_move(moves.front()).check_alone != nullptr) return;
-  check_all_apart(moves, violations);
+  check_no_overlap(moves, violations);
   throw_if_any(violations);
 }
 

@@ -8,7 +8,8 @@
 
 TMAJIT_BEGIN
 
-// One function an operation, found by its descriptor. A descriptor without one does not compile.
+// One function for each operation, selected by the descriptor's type. A descriptor without one does not
+// compile.
 
 [[nodiscard]] const OperationRules& rules_of(const Copy&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Padding&) noexcept;
@@ -21,12 +22,13 @@ TMAJIT_BEGIN
 [[nodiscard]] const OperationRules& rules_of(const Convolution&) noexcept;
 [[nodiscard]] const OperationRules& rules_of(const Tiles&) noexcept;
 
-/// Throws SpecError with every rule that the moves break: those of their operations, addresses that are
-/// multiples of an element, every element written once, and nothing written where something else is read or
-/// written.
+/// Throws SpecError with every rule that the moves break. The rules are those of the operations, and:
+/// addresses are multiples of the element size, each element is written once, no destination overlaps another
+/// tensor.
 void check_operation(std::span<const Move> moves);
 
-/// The problem of a move that check_operation() has found legal, in the widest elements that help.
+/// The canonical problem of a move that check_operation() has found legal. Where it helps, several elements
+/// are merged into a wider one.
 [[nodiscard]] Problem make_problem(const Move& move);
 
 TMAJIT_END

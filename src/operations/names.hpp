@@ -1,6 +1,7 @@
 #pragma once
 
-/// The list of operations, in the order of the documentation: a new one is a line. Calls USE(name) for each.
+/// The list of operations, in the order of the documentation: USE(name) for each. A new operation adds a
+/// line.
 #define TMAJIT_FOR_EACH_OPERATION(USE) \
   USE(copy)                            \
   USE(permute)                         \

@@ -6,14 +6,15 @@
 TMAJIT_BEGIN
 
 /// The rules of one operation's moves and their canonical problem, for the checks and the planner. Each
-/// operation with a descriptor of its own has one, in its folder.
+/// operation that has its own descriptor defines one, in its folder.
 struct OperationRules {
   /// Each element of the sources is read by the thread that writes the destination's element of the same
   /// coordinates, and by no other: a source may be the destination.
   bool in_place = false;
-  /// Adds the operation's own rules that a move breaks. The rules of every move have been checked before.
+  /// Adds the operation's own rules that a move breaks. Its views are within their limits.
   void (*check)(MoveRules& rules) = nullptr;
-  /// All rules of a move whose kernel sees tensors as they are, which stand in place of those of every move.
+  /// Adds all rules that a move breaks whose kernel sees tensors without rewriting. If set, it replaces
+  /// `check` and the rules of every move.
   void (*check_alone)(const Move& move, Violations& violations) = nullptr;
   /// The canonical problem of a legal move, which families see.
   Problem (*problem)(const Move& move) = nullptr;

@@ -33,7 +33,7 @@ Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
     : plan_(plan),
       trial_(std::move(trial)),
       plans_(trial_->size()),
-      can_(trial_->size()),
+      can_run_(trial_->size()),
       shape_(trial_->join()),
       launches_(trial_->size()) {
   std::vector<KernelChoice> choices;
@@ -42,14 +42,14 @@ Attempts::Attempts(const PlanState& plan, std::shared_ptr<Trial> trial,
     const auto found = nearest(choices, trial_->choice(i));
     if (!found) continue;
     plans_[i] = candidates[*found];
-    can_[i] = true;
+    can_run_[i] = true;
   }
-  usual_.add(PlacedLaunches::make(plan.operation, plan.reaches, plan.plans, plan.kernels));
+  default_launches_.add(PlacedLaunches::make(plan.operation, plan.reaches, plan.plans, plan.kernels));
 }
 
 bool Attempts::launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const {
-  const PlacedLaunches* const usual = usual_.find(addresses);
-  if (usual == nullptr) return false;
+  const PlacedLaunches* const default_launches = default_launches_.find(addresses);
+  if (default_launches == nullptr) return false;
   if (!runtime.device()->streams().is_captured(stream)) {
     if (trial_->is_settled()) {
       adopt(runtime);
@@ -57,7 +57,7 @@ bool Attempts::launch(const Runtime& runtime, const TensorAddresses& addresses, 
       return true;
     }
   }
-  (*usual)(addresses, stream);
+  (*default_launches)(addresses, stream);
   return true;
 }
 
@@ -81,15 +81,15 @@ bool Attempts::launch_timed(const Runtime& runtime, const TensorAddresses& addre
 Attempts::Chosen Attempts::choose(const Runtime& runtime) const {
   const Trial::Turn turn(*trial_);
   if (!turn || trial_->is_settled()) return {};
-  std::size_t candidate =
-      0;  // an error before another is chosen drops the default one, and so ends the trial
+  // An error before a candidate is chosen drops the default one, 0, which ends the trial.
+  std::size_t candidate = 0;
   try {
     trial_->collect();
     if (const auto verdict = trial_->verdict()) {
       conclude(runtime, *verdict);
       return {};
     }
-    const std::optional<std::size_t> next = trial_->next(can_, shape_);
+    const std::optional<std::size_t> next = trial_->next(can_run_, shape_);
     if (!next) return {};
     candidate = *next;
     std::unique_ptr<const PlacedLaunches>& launches = launches_[candidate];
@@ -114,29 +114,29 @@ void Attempts::conclude(const Runtime& runtime, const Trial::Verdict& verdict) c
                           .shape_class = trial_->shape_class(),
                           .choice = verdict.choice != nullptr ? *verdict.choice : KernelChoice{},
                           .microseconds = verdict.us};
-  // A choice that was added in the meantime was measured more carefully, and stays.
+  // A choice that a tuner or the caller added in the meantime was measured more carefully, and is kept.
   if (verdict.choice != nullptr && !table.has_added(found.chip, found.shape_class)) {
     table.add(found);
-    log(LogLevel::info, "{}: {} takes {:.1f} us, {:.2f} of what the usual kernel does",
-        found.shape_class.text(), found.choice.text(), found.microseconds, verdict.part);
+    log(LogLevel::info, "{}: {} takes {:.1f} us, {:.2f} of the default kernel's time",
+        found.shape_class.text(), found.choice.text(), found.microseconds, verdict.relative_time);
   }
   trial_->settle();
 }
 
 void Attempts::adopt(const Runtime& runtime) const {
   if (adopted_.exchange(true)) return;
-  const auto take = [this](const PlanState& now) {
+  const auto set_launches = [this](const PlanState& state) {
     plan_.as_planned =
-        &plan_.launches.add(PlacedLaunches::make(plan_.operation, plan_.reaches, now.plans, now.kernels));
+        &plan_.launches.add(PlacedLaunches::make(plan_.operation, plan_.reaches, state.plans, state.kernels));
   };
   try {
-    kept_ = make_steps(runtime, plan_.operation, plan_.family);
-    take(*kept_);
-    better_.store(kept_.get(), std::memory_order_release);
+    better_owner_ = make_steps(runtime, plan_.operation, plan_.family);
+    set_launches(*better_owner_);
+    better_.store(better_owner_.get(), std::memory_order_release);
   } catch (const std::exception& error) {
-    log(LogLevel::warn, "{}: a plan that there is stays as it is: {}", trial_->shape_class().text(),
+    log(LogLevel::warn, "{}: an existing plan keeps its kernel: {}", trial_->shape_class().text(),
         error.what());
-    take(plan_);
+    set_launches(plan_);
   }
 }
 

@@ -10,24 +10,24 @@
 
 TMAJIT_BEGIN
 
-/// A plan's part in the trial of its shape class (Improve): its candidates, and what it becomes when the
-/// trial is settled. Until then the plan has no launches where it was planned, so that calls come here;
-/// afterwards none does. Thread-safe.
+/// A plan's part in the trial of its shape class (Improve): its candidates, and the better plan that replaces
+/// it when the trial is settled. Until then PlanState::launches is empty, so that the plan's calls reach
+/// launch() here. Thread-safe.
 class Attempts {
  public:
-  /// Null for a plan that takes no part. The plan must outlive what is returned.
+  /// Null for a plan that takes no part in a trial. The plan must outlive the returned object.
   [[nodiscard]] static std::shared_ptr<const Attempts> make(const Runtime& runtime, const PlanState& plan);
 
-  /// Launches one candidate on addresses that lie as planned; false, and nothing is launched, if they may
-  /// not.
+  /// Launches one candidate. Returns false, and launches nothing, if the addresses may differ from the
+  /// planned ones in alignment or relative offset.
   [[nodiscard]] bool launch(const Runtime& runtime, const TensorAddresses& addresses, Stream stream) const;
-  /// The plan that calls are made by now; null until the trial is settled.
+  /// The plan that replaces this one; null until the trial is settled.
   [[nodiscard]] const PlanState* better() const noexcept { return better_.load(std::memory_order_acquire); }
 
  private:
   struct Chosen {
-    const PlacedLaunches* launches = nullptr;  ///< null: those of the usual one
-    Trial::Run* run = nullptr;  ///< null for a kernel's first launch, which is not timed: it loads the code
+    const PlacedLaunches* launches = nullptr;  ///< null: the default kernel's
+    Trial::Run* run = nullptr;  ///< null for a kernel's first launch, which loads the code and is not timed
     std::size_t candidate = 0;
   };
   Attempts(const PlanState& plan, std::shared_ptr<Trial> trial, const std::vector<KernelPlan>& candidates);
@@ -36,18 +36,18 @@ class Attempts {
                                   Stream stream) const;
   [[nodiscard]] Chosen choose(const Runtime& runtime) const;
   void conclude(const Runtime& runtime, const Trial::Verdict& verdict) const;
-  /// Gives the plan the launches of what was found, once.
+  /// Gives the plan the launches of the trial's winner, once.
   void adopt(const Runtime& runtime) const;
 
   const PlanState& plan_;
   std::shared_ptr<Trial> trial_;
-  LaunchesByAlignment usual_;
-  std::vector<std::optional<KernelPlan>> plans_;  ///< plans of the trial's candidates that can do this
-  std::vector<bool> can_;                         ///< whether each candidate can do this
-  std::uint64_t shape_;                           ///< number of the shape in the trial
+  LaunchesByAlignment default_launches_;
+  std::vector<std::optional<KernelPlan>> plans_;  ///< of the trial's candidates that can run this move
+  std::vector<bool> can_run_;  ///< whether each of the trial's candidates can run this move
+  std::uint64_t shape_;        ///< number of the shape in the trial
   mutable std::vector<std::unique_ptr<const PlacedLaunches>> launches_;  ///< by candidate; null until made
   mutable std::atomic<bool> adopted_{false};
-  mutable std::shared_ptr<const PlanState> kept_;  ///< `better_`
+  mutable std::shared_ptr<const PlanState> better_owner_;  ///< owns `better_`
   mutable std::atomic<const PlanState*> better_{nullptr};
 };
 

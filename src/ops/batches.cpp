@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::size_t block_bytes = 1 << 16;  // of pageable memory, which the driver takes without waiting
+constexpr std::size_t block_bytes = 1 << 16;  // pageable memory that the driver copies without waiting
 
 std::vector<DevicePtr> list_of(const TensorAddresses& addresses) {
   std::vector<DevicePtr> list(addresses.destinations.begin(), addresses.destinations.end());
@@ -20,8 +20,8 @@ std::vector<DevicePtr> list_of(const TensorAddresses& addresses) {
   return list;
 }
 
-/// Memory with the table for the graph that `stream` is captured into; 0 if the stream is not captured.
-DevicePtr of_capture(Device& device, std::span<const std::byte> table, Stream stream) {
+/// Address of a copy of the table for the graph into which `stream` is captured; 0 if it is not captured.
+DevicePtr copy_for_capture(Device& device, std::span<const std::byte> table, Stream stream) {
   if (!device.streams().is_captured(stream)) return 0;
   auto* const graphs = dynamic_cast<GraphMemory*>(&device);
   if (graphs == nullptr)
@@ -61,13 +61,13 @@ void Batches::launch(const Runtime& runtime, RaggedPlan plan, const TensorAddres
                      bool as_planned, Stream stream) {
   const std::shared_ptr<Device>& device = runtime.device();
   PreparedLaunch prepared = runtime.kernel(plan.kernel).prepare(plan.kernel);
-  if (const DevicePtr kept = of_capture(*device, plan.table, stream); kept != 0) {
-    prepared.rebind({kept, kept});
+  if (const DevicePtr graph_table = copy_for_capture(*device, plan.table, stream); graph_table != 0) {
+    prepared.rebind({graph_table, graph_table});
     return prepared(stream);
   }
   const std::lock_guard lock(mutex_);
   Table& table = table_for(runtime, stream, plan.table.size(), std::move(prepared));
-  table.addresses.clear();  // should anything fail
+  table.addresses.clear();  // in case of an exception below
   table.as_planned = false;
   table.bytes = std::move(plan.table);
   const DevicePtr at = table.memory.address();
@@ -94,7 +94,7 @@ Batches::Table& Batches::table_for(const Runtime& runtime, Stream stream, std::s
     }
   }
   if (tables_.size() >= most) tables_.pop_back();
-  // Twice as much: at other addresses the same batch may have a dimension more.
+  // Twice the size, because the batch may have one more dimension at other addresses.
   tables_.push_front({stream, Buffer(runtime.device(), 2 * bytes), {}, {}, std::move(launch), false});
   return tables_.front();
 }

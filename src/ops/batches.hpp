@@ -19,9 +19,8 @@ TMAJIT_BEGIN
 inline constexpr DevicePtr unplaced_table = 256;
 
 /// The batches that a plan has launched, each with its table in device memory. A table belongs to one stream,
-/// which writes it before the launches that read it: the host waits for nothing, and the least recently used
-/// table of a stream is overwritten in the stream's order. A launch that is captured has a table of its own,
-/// which the graph keeps. Thread-safe.
+/// which writes it before the launches that read it. So the host never waits, and a stream can overwrite its
+/// least recently used table. A captured launch has its own table, which the graph owns. Thread-safe.
 class Batches {
  public:
   /// The most tables of one stream.
@@ -29,13 +28,13 @@ class Batches {
   /// The most tables of all streams together; freeing one waits for the device.
   static constexpr std::size_t most = 64;
 
-  /// Enqueues the batch if its table is on the stream. Returns false, and enqueues nothing, if it is not.
+  /// Enqueues the batch if the stream has its table. Otherwise returns false and enqueues nothing.
   [[nodiscard]] bool launch_known(const Runtime& runtime, const TensorAddresses& addresses, Stream stream);
   /// Enqueues the batch at the addresses that the plan was made for, without comparing addresses. Returns
-  /// false, and enqueues nothing, if its table is not on the stream.
+  /// false and enqueues nothing if the stream does not have its table.
   [[nodiscard]] bool launch_as_planned(const Runtime& runtime, Stream stream);
-  /// Enqueues the table of a batch of tensors at `addresses`, planned for `unplaced_table`, and its launch.
-  /// `as_planned`: these are the addresses that the plan was made for.
+  /// Enqueues the copy of a batch's table to the device, and the batch's launch. The batch has its tensors at
+  /// `addresses` and was planned for `unplaced_table`. `as_planned`: the plan was made for these addresses.
   void launch(const Runtime& runtime, RaggedPlan plan, const TensorAddresses& addresses, bool as_planned,
               Stream stream);
 
@@ -46,7 +45,7 @@ class Batches {
     std::vector<std::byte> bytes;      ///< bytes that the stream copies
     std::vector<DevicePtr> addresses;  ///< addresses of the tensors
     PreparedLaunch launch;
-    bool as_planned = false;  ///< these are the addresses that the plan was made for
+    bool as_planned = false;  ///< the plan was made for these addresses
   };
   /// Enqueues the stream's first batch for which `is_wanted` is true. Returns false, and enqueues nothing, if
   /// there is none.

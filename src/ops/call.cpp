@@ -10,13 +10,14 @@ Call::Call(const Runtime& runtime, char operation, std::span<const Tensor> desti
            std::span<const Tensor> sources)
     : Call(runtime, kept_of(runtime), operation, destinations, sources) {}
 
-Call::Call(const Runtime& runtime, MovesKept& kept, char operation, std::span<const Tensor> destinations,
+Call::Call(const Runtime& runtime, MoveCaches& caches, char operation, std::span<const Tensor> destinations,
            std::span<const Tensor> sources)
-    : runtime_(runtime), table_(kept.plans.of_this_thread()), destinations_(destinations.size()) {
-  if (destinations.size() + sources.size() > usual) many_.resize(destinations.size() + sources.size());
+    : runtime_(runtime), table_(caches.plans.of_this_thread()), destinations_(destinations.size()) {
+  if (destinations.size() + sources.size() > most_inline)
+    heap_addresses_.resize(destinations.size() + sources.size());
   key_.add(static_cast<std::uint64_t>(operation) << 32 | destinations.size());
   key_.add(sources.size());
-  key_.add(kept.tuning.table().generation());
+  key_.add(caches.tuning.table().generation());
   add(destinations);
   add(sources);
 }
@@ -28,7 +29,7 @@ void Call::add(std::span<const Tensor> tensors) {
     key_.add(std::uint64_t{view.rank} << 8 | static_cast<std::uint64_t>(view.type));
     key_.add(std::as_bytes(std::span(view.shape).first(rank)));
     key_.add(std::as_bytes(std::span(view.strides).first(rank)));
-    (many_.empty() ? few_.data() : many_.data())[count_++] = tensor.address;
+    (heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data())[count_++] = tensor.address;
   }
 }
 

@@ -14,10 +14,10 @@
 
 TMAJIT_BEGIN
 
-struct MovesKept;
+struct MoveCaches;
 
-/// One call of an operation: finds the plan that an equal call of this thread has made, or makes it, and
-/// launches it on the call's addresses. An equal call is one of the same operation, views and arguments.
+/// One call of an operation. It finds the plan of an earlier equal call of this thread, or makes one, and
+/// launches it on the call's addresses. Equal calls have the same operation, views and arguments.
 class Call {
  public:
   Call(const Runtime& runtime, char operation, std::span<const Tensor> destinations,
@@ -49,22 +49,23 @@ class Call {
   }
 
  private:
-  Call(const Runtime& runtime, MovesKept& kept, char operation, std::span<const Tensor> destinations,
+  Call(const Runtime& runtime, MoveCaches& caches, char operation, std::span<const Tensor> destinations,
        std::span<const Tensor> sources);
   void add(std::span<const Tensor> tensors);
   [[nodiscard]] TensorAddresses addresses() const noexcept {
-    const std::span<const DevicePtr> all(many_.empty() ? few_.data() : many_.data(), count_);
+    const std::span<const DevicePtr> all(
+        heap_addresses_.empty() ? inline_addresses_.data() : heap_addresses_.data(), count_);
     return {all.first(destinations_), all.subspan(destinations_)};
   }
 
-  static constexpr std::size_t usual = max_operands;
+  static constexpr std::size_t most_inline = max_operands;
   const Runtime& runtime_;
   PlanTable* table_;
   CallKey key_;
   std::size_t destinations_;
   std::size_t count_ = 0;
-  std::array<DevicePtr, usual> few_;
-  std::vector<DevicePtr> many_;  ///< the addresses, if there are more than `usual`
+  std::array<DevicePtr, most_inline> inline_addresses_;
+  std::vector<DevicePtr> heap_addresses_;  ///< the addresses, if there are more than `most_inline`
 };
 
 TMAJIT_END

@@ -20,7 +20,7 @@ class CallKey {
   CallKey& operator=(const CallKey&) = delete;
 
   void add(std::uint64_t word) { *room_for(1) = word; }
-  /// Bytes, to a whole word with zeros: their number must be known from what was added before.
+  /// Adds bytes, padded with zeros to whole words. Earlier words of the key must determine their number.
   void add(std::span<const std::byte> bytes) {
     if (bytes.empty()) return;
     const std::size_t words = (bytes.size() + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
@@ -30,9 +30,9 @@ class CallKey {
   }
 
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {many_.empty() ? few_.data() : many_.data(), count_};
+    return {heap_words_.empty() ? inline_words_.data() : heap_words_.data(), count_};
   }
-  /// Few keys have equal ones; four words at a time, for one after the other waits for each multiplication.
+  /// Different keys rarely have equal hashes. Four lanes hide the latency of the multiplications.
   [[nodiscard]] std::uint64_t hash() const noexcept {
     constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
     std::array<std::uint64_t, 4> lanes{count_, 1, 2, 3};
@@ -52,16 +52,17 @@ class CallKey {
   [[nodiscard]] std::uint64_t* room_for(std::size_t words) {
     const std::size_t at = count_;
     count_ += words;
-    if (many_.empty() && count_ <= few_.size()) [[likely]]
-      return few_.data() + at;
-    if (many_.empty()) many_.assign(few_.begin(), few_.begin() + static_cast<std::ptrdiff_t>(at));
-    many_.resize(count_);
-    return many_.data() + at;
+    if (heap_words_.empty() && count_ <= inline_words_.size()) [[likely]]
+      return inline_words_.data() + at;
+    if (heap_words_.empty())
+      heap_words_.assign(inline_words_.begin(), inline_words_.begin() + static_cast<std::ptrdiff_t>(at));
+    heap_words_.resize(count_);
+    return heap_words_.data() + at;
   }
 
   std::size_t count_ = 0;
-  std::vector<std::uint64_t> many_;
-  std::array<std::uint64_t, 96> few_;  // what is read of it was written
+  std::vector<std::uint64_t> heap_words_;
+  std::array<std::uint64_t, 96> inline_words_;  // uninitialised: only its first `count_` words are read
 };
 
 TMAJIT_END

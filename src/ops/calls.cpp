@@ -7,7 +7,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Adds windows to what tells calls apart.
+/// Adds windows to a call's key.
 void add_windows(Call& call, const Windows& windows) {
   for (const Dims* list :
        {&windows.filter, &windows.strides, &windows.dilations, &windows.before, &windows.after})

@@ -12,16 +12,21 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr float short_ms = 0.05F;    // what takes less is timed in a graph: launches would hide it
-constexpr std::uint32_t nodes = 50;  // of such a graph
+/// Shorter kernels are timed in a graph, without the launch overhead.
+constexpr float short_ms = 0.05F;
+constexpr std::uint32_t graph_launches = 50;
 constexpr unsigned most_threads = 16;
-constexpr std::uint32_t rounds = 3;         // what slows the chip for a while then slows no candidate alone
-constexpr double hopeless = 2;              // times the fastest: one look is enough
-constexpr float look_slack_ms = 0.01F;      // that a launch by itself may take longer than another
-constexpr double near_fastest = 1.03;       // times the fastest: more runs tell such apart
-constexpr std::uint32_t final_rounds = 12;  // of those
+/// Several, so that a temporary slowdown affects all candidates.
+constexpr std::uint32_t rounds = 3;
+/// A candidate that takes more than this multiple of the shortest time is timed once.
+constexpr double slow_ratio = 2;
+/// By how much the times of single launches may differ by chance.
+constexpr float first_time_slack_ms = 0.01F;
+/// Candidates that take at most this multiple of the shortest time are timed in `final_rounds` more rounds.
+constexpr double near_ratio = 1.03;
+constexpr std::uint32_t final_rounds = 12;
 
-/// Times of candidates, taken in turn.
+/// Measures the times of candidates, in rounds.
 class Contest {
  public:
   Contest(DeviceTiming& timing, const std::vector<PreparedLaunch>& launches, std::uint32_t repeats)
@@ -29,36 +34,38 @@ class Contest {
         launches_(launches),
         count_(std::max(repeats / rounds, 1U)),
         times_(launches.size()) {
-    std::vector<float> looks;
-    for (const PreparedLaunch& launch : launches_) looks.push_back(run(launch, 3).back());
-    const float least = std::ranges::min(looks);
-    // All of them one way: what a launch adds must not come between two that are compared.
+    std::vector<float> first_times;
+    for (const PreparedLaunch& launch : launches_) first_times.push_back(run(launch, 3).back());
+    const float least = std::ranges::min(first_times);
+    // All candidates are timed the same way, so that launch overhead is part of all times or of none.
     in_graph_ = least < short_ms;
-    for (std::size_t i = 0; i < looks.size(); ++i) {
-      if (static_cast<double>(looks[i]) <= hopeless * static_cast<double>(least + look_slack_ms)) {
-        racing_.push_back(i);
+    for (std::size_t i = 0; i < first_times.size(); ++i) {
+      if (static_cast<double>(first_times[i]) <=
+          slow_ratio * static_cast<double>(least + first_time_slack_ms)) {
+        compared_.push_back(i);
       } else {
-        times_[i].push_back(looks[i]);
+        times_[i].push_back(first_times[i]);
       }
     }
   }
 
-  /// Those that are still compared, by their numbers.
-  [[nodiscard]] const std::vector<std::size_t>& racing() const noexcept { return racing_; }
+  /// Numbers of the candidates that are still compared.
+  [[nodiscard]] const std::vector<std::size_t>& compared() const noexcept { return compared_; }
 
   void time(std::size_t candidate) {
     const PreparedLaunch& launch = launches_[candidate];
     const std::vector<float> measured =
-        in_graph_ ? timing_.time_in_graph(count_, nodes, [&](Stream stream) { launch(stream); })
+        in_graph_ ? timing_.time_in_graph(count_, graph_launches, [&](Stream stream) { launch(stream); })
                   : run(launch, count_);
     times_[candidate].insert(times_[candidate].end(), measured.begin(), measured.end());
   }
 
-  /// Leaves those that are slower by more than measuring errs by.
+  /// Ends the comparison of candidates that are slower than the fastest beyond the measuring error.
   void keep_near() {
     double least = std::numeric_limits<double>::infinity();
-    for (const std::size_t one : racing_) least = std::min(least, median_us(one));
-    std::erase_if(racing_, [&](std::size_t one) { return median_us(one) > near_fastest * least; });
+    for (const std::size_t candidate : compared_) least = std::min(least, median_us(candidate));
+    std::erase_if(compared_,
+                  [&](std::size_t candidate) { return median_us(candidate) > near_ratio * least; });
   }
 
   [[nodiscard]] double median_us(std::size_t candidate) {
@@ -77,7 +84,7 @@ class Contest {
   const std::vector<PreparedLaunch>& launches_;
   std::uint32_t count_;
   std::vector<std::vector<float>> times_;
-  std::vector<std::size_t> racing_;
+  std::vector<std::size_t> compared_;
   bool in_graph_ = false;
 };
 
@@ -124,17 +131,17 @@ std::vector<double> contest_us(DeviceTiming& timing, const std::vector<PreparedL
   for (const PreparedLaunch& launch : launches) launch(nullptr);
   Contest contest(timing, launches, repeats);
   const auto race = [&](std::uint32_t times, bool is_final) {
-    const std::vector<std::size_t>& racing = contest.racing();
-    for (std::size_t n = 0; n < times * racing.size(); ++n) {
-      const std::size_t one = racing[n % racing.size()];
-      const auto done = is_final ? count : static_cast<std::uint32_t>(n * count / (times * racing.size()));
-      progress(done, one);
-      contest.time(one);
+    const std::vector<std::size_t>& compared = contest.compared();
+    for (std::size_t n = 0; n < times * compared.size(); ++n) {
+      const std::size_t candidate = compared[n % compared.size()];
+      const auto done = is_final ? count : static_cast<std::uint32_t>(n * count / (times * compared.size()));
+      progress(done, candidate);
+      contest.time(candidate);
     }
   };
   race(rounds, false);
   contest.keep_near();
-  if (contest.racing().size() > 1) race(final_rounds, true);
+  if (contest.compared().size() > 1) race(final_rounds, true);
   std::vector<double> microseconds;
   for (std::uint32_t i = 0; i < count; ++i) microseconds.push_back(contest.median_us(i));
   return microseconds;

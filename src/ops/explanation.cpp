@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint32_t register_unit = 8;  // registers that a thread is given at a time
+constexpr std::uint32_t register_unit = 8;  // granularity in which threads are allocated registers
 
 using Dimensions = std::vector<std::uint32_t>;
 
@@ -28,7 +28,7 @@ Dimensions dimensions_where(const TensorView& view, Condition holds) {
   return found;
 }
 
-/// The steps from the views of a move to the loop nest of its kernel, a sentence each.
+/// The steps from a move's views to its kernel's loop nest, one sentence each.
 std::vector<std::string> rewrites(const KernelPlanState& planned) {
   std::vector<std::string> out = planned.candidate.family->rewrites(planned.candidate);
   if (planned.problem.is<TileProblem>()) return out;
@@ -62,7 +62,7 @@ std::vector<std::string> rewrites(const KernelPlanState& planned) {
   if (nest.operand != planned.problem.nest.operand) {
     out.emplace_back("A dimension turned round, so that the source's lines run forwards.");
   }
-  // The family's own follow.
+  // The family's own steps come last.
   std::ranges::rotate(out, out.begin() + own);
   return out;
 }

@@ -4,13 +4,13 @@ TMAJIT_BEGIN
 namespace {
 
 std::unique_ptr<Companion> make_kept(const Runtime& runtime) {
-  return std::make_unique<MovesKept>(runtime);
+  return std::make_unique<MoveCaches>(runtime);
 }
 
 }  // namespace
 
-MovesKept& kept_of(const Runtime& runtime) {
-  return static_cast<MovesKept&>(companion_of(runtime, make_kept));
+MoveCaches& kept_of(const Runtime& runtime) {
+  return static_cast<MoveCaches&>(companion_of(runtime, make_kept));
 }
 
 TuningTable& tuning(const Runtime& runtime) {

@@ -7,14 +7,14 @@
 
 TMAJIT_BEGIN
 
-/// State that moves keep beside a runtime.
-struct MovesKept final : Companion {
-  explicit MovesKept(const Runtime& runtime) : tuning(options_of(runtime).cache_directory) {}
+/// The state of moves that lives as long as a runtime: tuned choices, trials and cached plans.
+struct MoveCaches final : Companion {
+  explicit MoveCaches(const Runtime& runtime) : tuning(options_of(runtime).cache_directory) {}
   TuningStore tuning;
   Trials trials;
   PlanTables plans;
 };
 
-[[nodiscard]] MovesKept& kept_of(const Runtime& runtime);
+[[nodiscard]] MoveCaches& kept_of(const Runtime& runtime);
 
 TMAJIT_END

@@ -13,35 +13,35 @@ TMAJIT_BEGIN
 
 class Attempts;
 
-/// Everything that a plan holds except the runtime, whose tables hold plans. Members that every launch reads
-/// come first.
+/// Everything that a plan holds except the runtime: the runtime's tables hold plans, so that would be a
+/// cycle. Members that every launch reads come first.
 struct PlanState {
-  mutable LaunchesByAlignment launches = {};  ///< none without a device
-  /// Those of them for where it was planned; null until they are there.
+  mutable LaunchesByAlignment launches = {};  ///< empty without a device
+  /// The launches for the planned addresses; null until they are made.
   mutable std::atomic<const PlacedLaunches*> as_planned{nullptr};
   Operation operation;
-  std::string family;             ///< the only one that was considered; empty: any
+  std::string family;             ///< the only family that was considered; empty: any
   std::vector<KernelPlan> plans;  ///< plans of the moves that are not empty, in order
   std::vector<Kernel> kernels;    ///< kernels of the same moves, in order
   double planning_us = 0;
-  std::vector<TensorReach> reaches;  ///< reaches of its tensors
-  bool is_batch = false;             ///< all moves are one launch, whose table is in `batches`
+  std::vector<TensorReach> reaches;  ///< of the operation's tensors
+  bool is_batch = false;             ///< all moves share one launch, whose table is in `batches`
   mutable Batches batches = {};
-  std::shared_ptr<const Attempts> attempts = {};  ///< if its choice may improve
+  std::shared_ptr<const Attempts> attempts = {};  ///< the plan's part in a trial; null if it takes none
 };
 
 /// Throws what plan() throws.
 [[nodiscard]] std::shared_ptr<const PlanState> make_plan(const Runtime& runtime, Operation operation,
                                                          std::string_view family);
-/// The same without launches, for Attempts and for other memory.
+/// The same without launches; Attempts and launch() make these themselves.
 [[nodiscard]] std::shared_ptr<PlanState> make_steps(const Runtime& runtime, Operation operation,
                                                     std::string_view family);
-/// The plan that calls of a plan are made by now: another where its choice has improved.
+/// The plan that calls of `plan` use now: the better one, if a trial has found one, else `plan` itself.
 [[nodiscard]] const PlanState& current(const PlanState& plan) noexcept;
-/// Enqueues a plan of this runtime on addresses, which may be none of the class that it was made for.
+/// Enqueues a plan of this runtime on addresses, whose alignment or relative offsets may be new to the plan.
 void launch(const Runtime& runtime, const PlanState& plan, const TensorAddresses& addresses, Stream stream);
 
-/// Options by which a runtime makes plans.
+/// The options with which a runtime makes plans.
 [[nodiscard]] PlanOptions plan_options(const Runtime& runtime, std::string_view family = {});
 
 TMAJIT_END

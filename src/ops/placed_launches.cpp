@@ -21,7 +21,7 @@ void require_count(std::size_t count, std::size_t needed, std::string_view what)
                           count == 1 ? std::string("1 address is") : fmt::format("{} addresses are", count)));
 }
 
-/// Calls `f` with each tensor that the operation was given, destinations first.
+/// Calls `f` with each of the operation's tensors, destinations first.
 template <class F>
 void for_each_tensor(const Operation& operation, F&& f) {
   for (const Tensor& tensor : operation.destinations) f(tensor);
@@ -31,8 +31,8 @@ void for_each_tensor(const Operation& operation, F&& f) {
 }  // namespace
 
 std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
-  // Moves that were given one by one have consecutive sources. In one operation each move has its own source,
-  // or a single move has all sources.
+  // Operation::of() lists the sources of all moves one after the other. In other operations each move has its
+  // own source, all moves share one source, or a single move has all sources.
   const auto destinations = static_cast<std::uint32_t>(operation.destinations.size());
   std::vector<MoveTensors> all;
   std::uint32_t next = 0;
@@ -50,16 +50,17 @@ std::vector<MoveTensors> tensors_of_moves(const Operation& operation) {
 Operation moved_to(const TensorAddresses& addresses, Operation operation) {
   require_count(addresses.destinations.size(), operation.destinations.size(), "destination");
   require_count(addresses.sources.size(), operation.sources.size(), "source");
-  std::vector<DevicePtr> by;
+  std::vector<DevicePtr> shifts;
   for_each_tensor(operation,
-                  [&](const Tensor& tensor) { by.push_back(addresses[by.size()] - tensor.address); });
+                  [&](const Tensor& tensor) { shifts.push_back(addresses[shifts.size()] - tensor.address); });
   const std::vector<MoveTensors> tensors = tensors_of_moves(operation);
   for (std::size_t i = 0; i < operation.moves.size(); ++i) {
     Move& move = operation.moves[i];
-    move.destination.address += by[tensors[i][0]];
-    for (std::size_t k = 0; k < move.sources.size(); ++k) move.sources[k].address += by[tensors[i][k + 1]];
+    move.destination.address += shifts[tensors[i][0]];
+    for (std::size_t k = 0; k < move.sources.size(); ++k)
+      move.sources[k].address += shifts[tensors[i][k + 1]];
   }
-  for (std::size_t t = 0; t < by.size(); ++t) {
+  for (std::size_t t = 0; t < shifts.size(); ++t) {
     const std::size_t first = operation.destinations.size();
     (t < first ? operation.destinations[t] : operation.sources[t - first]).address = addresses[t];
   }
@@ -78,7 +79,7 @@ std::vector<TensorReach> reaches_of(const Operation& operation) {
   return reaches;
 }
 
-/// One launch, before its image is written.
+/// The input for the image of one launch.
 struct PlacedLaunches::Step {
   std::shared_ptr<const KernelState> kernel;
   const KernelPlan* plan;
@@ -109,9 +110,9 @@ std::unique_ptr<PlacedLaunches> PlacedLaunches::make(const Operation& operation,
 
 PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches,
                                std::span<const Step> steps)
-    : tensors_(static_cast<std::uint32_t>(reaches.size())),
-      written_(static_cast<std::uint32_t>(operation.destinations.size())),
-      steps_(static_cast<std::uint32_t>(steps.size())) {
+    : tensor_count_(static_cast<std::uint32_t>(reaches.size())),
+      destination_count_(static_cast<std::uint32_t>(operation.destinations.size())),
+      launch_count_(static_cast<std::uint32_t>(steps.size())) {
   std::byte* at = behind();
   std::size_t next = 0;
   for_each_tensor(operation, [&](const Tensor& tensor) {
@@ -125,21 +126,21 @@ PlacedLaunches::PlacedLaunches(const Operation& operation, std::span<const Tenso
     const Problem& problem = Inside::state(*step.plan)->problem;
     for (std::uint32_t k = 1; k < problem.nest.operands; ++k) {
       if (problem.interleaved[k] || problem.low[k] == problem.high[k]) continue;
-      apart_.push_back({.written = step.tensors[0],
-                        .read = step.tensors[k],
-                        .destination = {problem.low[0], problem.high[0] - 1},
-                        .source = {problem.low[k], problem.high[k] - 1}});
+      separate_pairs_.push_back({.written = step.tensors[0],
+                                 .read = step.tensors[k],
+                                 .destination = {problem.low[0], problem.high[0] - 1},
+                                 .source = {problem.low[k], problem.high[k] - 1}});
     }
   }
 }
 
-bool PlacedLaunches::stay_apart(const TensorAddresses& addresses) const noexcept {
+bool PlacedLaunches::are_separate(const TensorAddresses& addresses) const noexcept {
   const std::span<const PlacedTensor> placed = tensors();
   const auto moved = [&](ByteRange range, std::uint32_t tensor) {
-    const DevicePtr by = addresses[tensor] - placed[tensor].base;
-    return ByteRange{range.first + by, range.last + by};
+    const DevicePtr shift = addresses[tensor] - placed[tensor].base;
+    return ByteRange{range.first + shift, range.last + shift};
   };
-  return std::none_of(apart_.begin(), apart_.end(), [&](const ApartPair& pair) {
+  return std::none_of(separate_pairs_.begin(), separate_pairs_.end(), [&](const SeparatePair& pair) {
     return meet(moved(pair.destination, pair.written), moved(pair.source, pair.read));
   });
 }

@@ -26,8 +26,8 @@ struct TensorAddresses {
   }
 };
 
-/// For each move of an operation, the given tensors (destinations first) that its destination and sources are
-/// parts of: of a concatenation all destinations are parts of one tensor.
+/// For a move: the numbers of the operation's tensors (destinations first) of which the move's destination
+/// and sources are parts. In a concatenation, the destinations of all moves are parts of one tensor.
 using MoveTensors = std::array<std::uint32_t, max_operands>;
 [[nodiscard]] std::vector<MoveTensors> tensors_of_moves(const Operation& operation);
 
@@ -35,35 +35,35 @@ using MoveTensors = std::array<std::uint32_t, max_operands>;
 /// many addresses as tensors were given.
 [[nodiscard]] Operation moved_to(const TensorAddresses& addresses, Operation operation);
 
-/// Where one of an operation's tensors reaches from its address, in bytes.
+/// The planned address of one of an operation's tensors, and the bytes that the tensor spans around it.
 struct TensorReach {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};  ///< `above` of a tensor without elements
   DevicePtr planned = 0;
-  std::uint64_t below = 0;  ///< before the address
-  std::uint64_t above = 0;  ///< behind it, without the first
+  std::uint64_t below = 0;  ///< bytes from the tensor's first byte to the address
+  std::uint64_t above = 0;  ///< bytes from the address to the tensor's last byte
   [[nodiscard]] bool empty() const noexcept { return above == nowhere; }
 };
 
 /// Reaches of the destinations, then of the sources.
 [[nodiscard]] std::vector<TensorReach> reaches_of(const Operation& operation);
 
-/// How new addresses of an operation's tensors lie to each other.
+/// How the byte ranges of an operation's tensors relate at new addresses.
 enum class Placement : std::uint8_t {
-  unsure,      ///< some may overlap
-  as_planned,  ///< tensors whose ranges of bytes meet have the planned relative offsets
-  apart,       ///< no range of one that is written meets another's
+  unsure,      ///< some tensors may overlap
+  as_planned,  ///< tensors whose byte ranges intersect have their planned relative offsets
+  apart,       ///< no destination's byte range intersects another tensor's
 };
 
-/// The launches of an operation whose tensors lie as `base` does but for multiples of `alignment_unit` bytes,
-/// and whose sources interleave with destinations only where they do there: kernels are chosen by nothing
-/// else of an address. Never changes once it is made. All that launching reads
-/// stands in one piece of memory: this, the tensors, then the image of each launch.
+/// The launches of an operation for one class of addresses. All addresses of a class differ from `base` by
+/// multiples of `alignment_unit` bytes, and a source interleaves with a destination only if it does so at
+/// `base`. The choice of kernels depends on nothing else about addresses. Immutable. Everything that a launch
+/// reads is contiguous in memory: this object, the tensors, then the image of each launch.
 class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches> {
  public:
   static constexpr DevicePtr alignment_unit = 16;
 
-  /// Makes the launches of the moves that move anything, with their plans and kernels. `reaches` are those of
-  /// the operation as it was first planned.
+  /// Makes the launches of the moves that are not empty, with their plans and kernels. `reaches` belongs to
+  /// the operation at the addresses for which the plan was made first.
   [[nodiscard]] static std::unique_ptr<PlacedLaunches> make(const Operation& operation,
                                                             std::span<const TensorReach> reaches,
                                                             std::span<const KernelPlan> plans,
@@ -72,21 +72,21 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
   PlacedLaunches& operator=(const PlacedLaunches&) = delete;
   ~PlacedLaunches() = default;
 
-  [[nodiscard]] bool counts(const TensorAddresses& addresses) const noexcept {
-    return addresses.destinations.size() == written_ && addresses.size() == tensors_;
+  [[nodiscard]] bool has_count(const TensorAddresses& addresses) const noexcept {
+    return addresses.destinations.size() == destination_count_ && addresses.size() == tensor_count_;
   }
   [[nodiscard]] bool suits(const TensorAddresses& addresses, Placement placement) const noexcept {
     DevicePtr differences = 0;
     std::size_t t = 0;
     for (const PlacedTensor& tensor : tensors()) differences |= addresses[t++] - tensor.base;
-    return differences % alignment_unit == 0 && (placement == Placement::apart || stay_apart(addresses));
+    return differences % alignment_unit == 0 && (placement == Placement::apart || are_separate(addresses));
   }
-  /// Without a search. Unless it is unsure these addresses are legal: what lies to each other as it was
-  /// planned was found legal then.
+  /// Addresses with a result other than `unsure` are legal: relative offsets as planned were checked when the
+  /// plan was made.
   [[nodiscard]] Placement placement(const TensorAddresses& addresses) const noexcept;
-  /// Enqueues them on addresses that suit. Allocates nothing.
+  /// Enqueues the launches on addresses for which suits() is true. Allocates nothing.
   void operator()(const TensorAddresses& addresses, Stream stream) const { launch(addresses, stream); }
-  /// Enqueues them where the operation was first planned, if these are the launches of that place.
+  /// Enqueues the launches on the planned addresses. Only for launches that were made for these.
   void as_planned(Stream stream) const {
     prefetch();
     launch(Planned{tensors().data()}, stream);
@@ -103,21 +103,21 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
     DevicePtr operator[](std::size_t tensor) const noexcept { return tensors[tensor].reach.planned; }
   };
   struct Step;
-  /// A source of a move that does not interleave with its destination: with these bytes at `base`, its kernel
-  /// may load what lies between its elements.
-  struct ApartPair {
-    std::uint32_t written = 0;  ///< the tensors that they are parts of
-    std::uint32_t read = 0;
-    ByteRange destination;
-    ByteRange source;
+  /// A source of a move that does not interleave with the move's destination. The move's kernel may therefore
+  /// load bytes between the source's elements, which must not be part of the destination.
+  struct SeparatePair {
+    std::uint32_t written = 0;  ///< number of the tensor that the destination is part of
+    std::uint32_t read = 0;     ///< number of the tensor that the source is part of
+    ByteRange destination;      ///< at `base`
+    ByteRange source;           ///< at `base`
   };
-  [[nodiscard]] bool stay_apart(const TensorAddresses& addresses) const noexcept;
+  [[nodiscard]] bool are_separate(const TensorAddresses& addresses) const noexcept;
 
   PlacedLaunches(const Operation& operation, std::span<const TensorReach> reaches,
                  std::span<const Step> steps);
-  /// Has the memory that launching reads come while other things are looked at.
+  /// Prefetches the memory that a launch reads, while the addresses are checked.
   void prefetch() const noexcept {
-    constexpr std::uint32_t most = 7 * cache_line;  // one launch; further launches are read in their turn
+    constexpr std::uint32_t most = 7 * cache_line;  // enough for one launch
     for (std::uint32_t at = cache_line; at <= most; at += cache_line) {
       __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at);
     }
@@ -125,31 +125,31 @@ class alignas(cache_line) PlacedLaunches : public WithBytesBehind<PlacedLaunches
   template <class Addresses>
   void launch(const Addresses& addresses, Stream stream) const {
     const LaunchImage* image = images();
-    for (std::uint32_t i = 0; i < steps_; ++i) {
+    for (std::uint32_t i = 0; i < launch_count_; ++i) {
       (*image)(addresses, stream);
       image = &image->next();
     }
   }
   [[nodiscard]] std::span<const PlacedTensor> tensors() const noexcept {
-    return {reinterpret_cast<const PlacedTensor*>(behind()), tensors_};
+    return {reinterpret_cast<const PlacedTensor*>(behind()), tensor_count_};
   }
   [[nodiscard]] const LaunchImage* images() const noexcept {
-    return reinterpret_cast<const LaunchImage*>(behind() + tensors_ * sizeof(PlacedTensor));
+    return reinterpret_cast<const LaunchImage*>(behind() + tensor_count_ * sizeof(PlacedTensor));
   }
 
   const PlacedLaunches* next_ = nullptr;
-  std::uint32_t tensors_;
-  std::uint32_t written_;  ///< destinations
-  std::uint32_t steps_;
+  std::uint32_t tensor_count_;
+  std::uint32_t destination_count_;
+  std::uint32_t launch_count_;
   std::vector<std::shared_ptr<const KernelState>> kernels_;
-  std::vector<ApartPair> apart_;
+  std::vector<SeparatePair> separate_pairs_;
 };
 
-/// Launches of one operation for each class of alignment, and of what interleaves, that it has met. Readers
-/// take no lock, and writers leave none behind in a process that forks.
+/// The launches of one operation for each class of addresses that it has met (see PlacedLaunches). Neither
+/// readers nor writers take a lock, so that a fork cannot leave one locked.
 class LaunchesByAlignment {
  public:
-  /// Finding one among more takes as long as planning.
+  /// A linear search among more classes takes as long as planning.
   static constexpr std::uint32_t most_classes = 256;
 
   LaunchesByAlignment() = default;
@@ -157,23 +157,24 @@ class LaunchesByAlignment {
   LaunchesByAlignment(const LaunchesByAlignment&) = delete;
   LaunchesByAlignment& operator=(const LaunchesByAlignment&) = delete;
 
-  /// Those that suit as many addresses as there are tensors, where these surely do not overlap; null if there
-  /// are none.
+  /// The launches for these addresses, if there is one address for each tensor and no tensors can overlap;
+  /// else null.
   [[nodiscard]] const PlacedLaunches* find(const TensorAddresses& addresses) const noexcept {
     const PlacedLaunches* newest = newest_.load(std::memory_order_acquire);
     if (newest == nullptr) return nullptr;
     newest->prefetch();
-    if (!newest->counts(addresses)) return nullptr;
-    const Placement placement = newest->placement(addresses);  // as of all of them
+    if (!newest->has_count(addresses)) return nullptr;
+    const Placement placement = newest->placement(addresses);  // the same for all classes
     return placement == Placement::unsure ? nullptr : first_that_suits(newest, addresses, placement);
   }
-  /// Finds launches for addresses that were found not to overlap, as many as there are tensors.
+  /// The launches for addresses that were checked: one for each tensor, without overlap. Null if there are
+  /// none.
   [[nodiscard]] const PlacedLaunches* find_legal(const TensorAddresses& addresses) const noexcept {
     return first_that_suits(newest_.load(std::memory_order_acquire), addresses, Placement::unsure);
   }
-  /// Adds launches, and returns where they are kept.
+  /// Adds launches and returns a reference to them.
   const PlacedLaunches& add(std::unique_ptr<PlacedLaunches> launches);
-  /// Whether there are `most_classes`, and no more should be kept.
+  /// Whether there are `most_classes`, so that no more should be added.
   [[nodiscard]] bool full() const noexcept { return count_.load(std::memory_order_relaxed) >= most_classes; }
 
  private:
@@ -196,8 +197,8 @@ inline Placement PlacedLaunches::placement(const TensorAddresses& addresses) con
     const DevicePtr address = addresses[i];
     if (reach.empty()) continue;
     if (address <= reach.below || address + reach.above < address)
-      return Placement::unsure;  // null, or it wraps
-    for (std::size_t j = 0; j < std::min<std::size_t>(i, written_); ++j) {
+      return Placement::unsure;  // a null pointer, or the range wraps
+    for (std::size_t j = 0; j < std::min<std::size_t>(i, destination_count_); ++j) {
       const TensorReach& other = all[j].reach;
       if (other.empty()) continue;
       const bool apart = address + reach.above < addresses[j] - other.below ||

@@ -14,15 +14,15 @@ PlanOptions plan_options(const Runtime& runtime, std::string_view family) {
 
 namespace {
 
-/// Whether the tensors that the operation says it was given can be those of its moves: Operation is a plain
-/// struct, which a caller may have filled with moves alone.
+/// Whether the operation's lists of tensors fit its moves. Operation is a plain struct, in which a caller may
+/// have set only the moves.
 bool names_its_tensors(const Operation& operation) {
   std::size_t sources = 0;
   for (const Move& move : operation.moves) sources += move.sources.size();
   const auto fits = [](std::size_t given, std::size_t parts) {
     return given == parts || (given == 1 && parts > 0);
   };
-  // A reduction of nothing reads none of the sources that it was given.
+  // A reduction of zero elements has a move without sources.
   return fits(operation.destinations.size(), operation.moves.size()) &&
          (sources == 0 || fits(operation.sources.size(), sources));
 }
@@ -68,7 +68,7 @@ const PlanState& current(const PlanState& plan) noexcept {
 
 namespace {
 
-/// Whether an operation's tensors lie at these addresses.
+/// Whether these are the addresses of the operation's tensors.
 bool are_own(const TensorAddresses& addresses, const Operation& operation) {
   std::size_t next = 0;
   for (const auto* const tensors : {&operation.destinations, &operation.sources}) {
@@ -79,8 +79,8 @@ bool are_own(const TensorAddresses& addresses, const Operation& operation) {
   return true;
 }
 
-/// The launches for addresses that may overlap, are aligned or interleave as none before, or of a plan whose
-/// choice is being improved.
+/// Launches a plan on addresses for which LaunchesByAlignment::find() has no launches: tensors may overlap,
+/// their alignment or interleaving is new, or the plan takes part in a trial.
 [[gnu::cold, gnu::noinline]] void launch_checked(const Runtime& runtime, const PlanState& plan,
                                                  const TensorAddresses& addresses, Stream stream) {
   const bool several = plan.operation.moves.size() > 1 || plan.is_batch;

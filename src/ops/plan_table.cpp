@@ -15,7 +15,8 @@ void PlanTable::insert(std::uint64_t hash, std::span<const std::uint64_t> key, P
   const auto oldest = static_cast<std::size_t>(std::ranges::min_element(set.used) - set.used.begin());
   set.tag[oldest] = tag_of(hash);
   set.used[oldest] = ++turn_;
-  // The evicted plan may be destroyed here, which may call operations: the table is consistent by then.
+  // The evicted plan may be destroyed on return. Its destructor may call operations, so the table is already
+  // consistent.
   std::swap(set.entry[oldest], entry);
 }
 

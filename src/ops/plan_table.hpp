@@ -12,14 +12,15 @@
 
 TMAJIT_BEGIN
 
-/// Plans of one-call operations by what they were asked for, but for addresses: of one thread, so that
-/// nothing is locked. A plan that was not used for long makes room for another.
+/// The plans of one thread's one-call operations, by a key of everything in a call but its addresses. One
+/// thread alone uses the table, so it needs no lock. It is 4-way set-associative; the least recently used
+/// plan of a set is evicted.
 class PlanTable {
  public:
   using Plan = std::shared_ptr<const PlanState>;
   static constexpr std::size_t most_plans = 256;
 
-  /// Null if it is not there.
+  /// Null if there is no plan with this key.
   [[nodiscard]] Plan find(std::uint64_t hash, std::span<const std::uint64_t> key) noexcept {
     Set& set = sets_[hash % sets_.size()];
     for (std::size_t way = 0; way < ways; ++way) {
@@ -33,7 +34,7 @@ class PlanTable {
 
  private:
   static constexpr std::size_t ways = 4;
-  /// The key stands behind it.
+  /// A plan, followed in memory by its key.
   struct Entry : WithBytesBehind<Entry> {
     Entry(std::span<const std::uint64_t> key, Plan its_plan);
     [[nodiscard]] bool is_of(std::span<const std::uint64_t> key) const noexcept {
@@ -49,7 +50,7 @@ class PlanTable {
   /// A look-up reads only one set and the entry that it finds.
   struct alignas(cache_line) Set {
     std::array<std::uint32_t, ways> tag{};
-    std::array<std::uint32_t, ways> used{};  ///< the turn in which it was last asked for
+    std::array<std::uint32_t, ways> used{};  ///< value of `turn_` at the last use
     std::array<std::unique_ptr<const Entry>, ways> entry{};
   };
   [[nodiscard]] static std::uint32_t tag_of(std::uint64_t hash) noexcept {
@@ -60,11 +61,11 @@ class PlanTable {
   std::uint32_t turn_ = 0;
 };
 
-/// The tables of a runtime's threads.
+/// A runtime's plan tables, one for each thread.
 class PlanTables {
  public:
-  /// The calling thread's in this runtime. Null if more threads than `most_numbered_threads` live, or if the
-  /// thread ends and has given its number up: calls then plan each time.
+  /// The calling thread's table. Null if more than `most_numbered_threads` threads are alive, or if the
+  /// thread is ending and has returned its number. Calls of such a thread make a plan each time.
   [[nodiscard]] PlanTable* of_this_thread();
 
   PlanTables() = default;

@@ -34,7 +34,7 @@ RaggedCopy::RaggedCopy(const Runtime& runtime, List<Tensor> destinations, List<T
   const std::size_t bytes = plan_ragged(destinations, sources, 0, runtime.chip()).table.size();
   Buffer table(device, bytes);
   const RaggedPlan planned = plan_ragged(destinations, sources, table.address(), runtime.chip());
-  // Launches may be on any stream: the table is there before the first.
+  // Launches may be on any stream, so the copy of the table must be complete before the first launch.
   device->memory().copy_in(table.address(), planned.table, nullptr);
   device->streams().synchronize(nullptr);
   Kernel kernel = runtime.kernel(planned.kernel);

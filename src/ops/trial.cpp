@@ -9,11 +9,11 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr double clearly = 0.99;          // of the usual candidate's time
-constexpr double near = 1.05;             // times the fastest: a few calls do not tell such apart
-constexpr std::uint32_t final_times = 5;  // what they are timed, in units of what all are
+constexpr double clear_gain = 0.99;  // a winner takes at most this fraction of the default candidate's time
+constexpr double nearly_fastest = 1.05;  // times the fastest: a few calls do not distinguish these candidates
+constexpr std::uint32_t final_times = 5;  // candidates near the fastest are timed this many times as often
 constexpr std::uint32_t most_timed_calls = 100;
-constexpr std::uint32_t patience = 64;  // calls that can do nothing for the trial
+constexpr std::uint32_t patience = 64;  // calls of no use for the trial, after which it drops candidates
 
 }  // namespace
 
@@ -51,33 +51,35 @@ void Trial::collect() {
 Trial::Sample Trial::median_of(std::size_t candidate) {
   std::vector<Sample> comparable;
   for (Sample sample : candidates_[candidate].samples) {
-    std::vector<double> usual;
+    std::vector<double> defaults;
     for (const Sample& one : candidates_[0].samples) {
-      if (one.shape == sample.shape) usual.push_back(one.us);
+      if (one.shape == sample.shape) defaults.push_back(one.us);
     }
-    if (usual.empty()) continue;
-    const auto middle = usual.begin() + static_cast<std::ptrdiff_t>(usual.size() / 2);
-    std::ranges::nth_element(usual, middle);
-    sample.part = sample.us / *middle;
+    if (defaults.empty()) continue;
+    const auto middle = defaults.begin() + static_cast<std::ptrdiff_t>(defaults.size() / 2);
+    std::ranges::nth_element(defaults, middle);
+    sample.relative_time = sample.us / *middle;
     comparable.push_back(sample);
   }
-  if (comparable.empty()) return {.part = std::numeric_limits<double>::infinity()};
+  if (comparable.empty()) return {.relative_time = std::numeric_limits<double>::infinity()};
   const auto middle = comparable.begin() + static_cast<std::ptrdiff_t>(comparable.size() / 2);
-  std::ranges::nth_element(comparable, middle, {}, &Sample::part);
+  std::ranges::nth_element(comparable, middle, {}, &Sample::relative_time);
   return *middle;
 }
 
 Trial::Verdict Trial::fastest() {
-  const Sample usual = median_of(0);
-  Verdict verdict{.choice = nullptr, .us = usual.us, .part = 1};
-  double least = clearly * usual.part;
+  const Sample default_sample = median_of(0);
+  Verdict verdict{.choice = nullptr, .us = default_sample.us, .relative_time = 1};
+  double least = clear_gain * default_sample.relative_time;
   for (std::size_t i = 1; i < candidates_.size(); ++i) {
     if (candidates_[i].dropped) continue;
     if (verdict.choice == nullptr) verdict.choice = &candidates_[0].choice;
     const Sample sample = median_of(i);
-    if (!(sample.part < least)) continue;
-    least = sample.part;
-    verdict = {.choice = &candidates_[i].choice, .us = sample.us, .part = sample.part / usual.part};
+    if (!(sample.relative_time < least)) continue;
+    least = sample.relative_time;
+    verdict = {.choice = &candidates_[i].choice,
+               .us = sample.us,
+               .relative_time = sample.relative_time / default_sample.relative_time};
   }
   return verdict;
 }
@@ -85,10 +87,11 @@ Trial::Verdict Trial::fastest() {
 bool Trial::has_finalists() {
   std::vector<double> parts;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    parts.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity() : median_of(i).part);
+    parts.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity()
+                                           : median_of(i).relative_time);
   }
-  const double most = near * *std::ranges::min_element(parts);
-  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].is_slow = !(parts[i] <= most);
+  const double longest_fast = nearly_fastest * *std::ranges::min_element(parts);
+  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].is_slow = !(parts[i] <= longest_fast);
   return std::ranges::count(candidates_, false, &Candidate::is_slow) > 1;
 }
 
@@ -120,7 +123,7 @@ std::size_t Trial::runs_of(std::size_t candidate) const {
   }));
 }
 
-std::optional<std::size_t> Trial::next(const std::vector<bool>& can, std::uint64_t shape) {
+std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::uint64_t shape) {
   std::optional<std::size_t> next;
   std::size_t fewest = wanted_;
   bool pending = false;
@@ -128,15 +131,15 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can, std::uint64
     const std::size_t runs = runs_of(i);
     const std::size_t timed = candidates_[i].samples.size() + runs;
     pending = pending || runs > 0;
-    if (!can[i] || is_done(candidates_[i]) || timed >= fewest) continue;
+    if (!can_run[i] || is_done(candidates_[i]) || timed >= fewest) continue;
     fewest = timed;
     next = i;
   }
-  if (next && !has_unit(shape)) next = can[0] ? std::optional<std::size_t>(0) : std::nullopt;
-  // Calls that can do the rest may not come any more.
+  if (next && !has_unit(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
+  // The program may make no more calls that the remaining candidates can run.
   if (next || pending || ++fruitless_ < patience) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {
-    if (!is_done(candidates_[i])) drop(i, "no call that it could do came for long");
+    if (!is_done(candidates_[i])) drop(i, "for long, no call came that it can run");
   }
   return next;
 }
@@ -146,7 +149,7 @@ Trial::Run* Trial::begin(std::size_t candidate, std::uint64_t shape, DeviceTimin
     if (run.phase_.load(std::memory_order_acquire) != Run::Phase::idle) continue;
     if (!run.timer_) run.timer_ = timing.timer();
     if (!run.timer_) {
-      drop(0, "the device times nothing");
+      drop(0, "the device has no timers");
       return nullptr;
     }
     run.candidate_ = candidate;

@@ -15,15 +15,15 @@
 TMAJIT_BEGIN
 
 /// Finds the fastest of a few kernels for a shape class by timing calls that a program makes anyway. Threads
-/// take turns, and none waits: a thread that does not get its turn launches the default kernel. So a fork
-/// leaves no thread waiting, either.
+/// take turns, and none waits: a thread that does not get its turn launches the default kernel. A forked
+/// child therefore never waits for a thread of its parent.
 class Trial {
  public:
-  /// A launch that is timed. The thread that was given it launches, and then hands it over or abandons it.
+  /// A timed launch. The thread that called begin() launches the kernel, then calls hand_over() or abandon().
   class Run {
    public:
     StreamTimer& timer() noexcept { return *timer_; }
-    /// Times it, when the device has come as far.
+    /// Lets collect() read the time once the device has finished the launch.
     void hand_over() noexcept { phase_.store(Phase::pending, std::memory_order_release); }
     void abandon() noexcept { phase_.store(Phase::idle, std::memory_order_release); }
 
@@ -37,28 +37,28 @@ class Trial {
   };
   /// Result of a trial.
   struct Verdict {
-    const KernelChoice* choice = nullptr;  ///< the fastest; null if nothing could be compared
+    const KernelChoice* choice = nullptr;  ///< the fastest; null if no candidates could be compared
     double us = 0;                         ///< microseconds of the choice
-    double part = 1;                       ///< fraction of the default candidate's time
+    double relative_time = 1;              ///< fraction of the default candidate's time
   };
-  /// One thread's turn, if no other has it.
+  /// One thread's turn; true unless another thread has the turn.
   class Turn {
    public:
     explicit Turn(Trial& trial) noexcept
-        : trial_(trial), mine_(!trial.taken_.exchange(true, std::memory_order_acquire)) {}
+        : trial_(trial), has_turn_(!trial.taken_.exchange(true, std::memory_order_acquire)) {}
     ~Turn() {
-      if (mine_) trial_.taken_.store(false, std::memory_order_release);
+      if (has_turn_) trial_.taken_.store(false, std::memory_order_release);
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
-    explicit operator bool() const noexcept { return mine_; }
+    explicit operator bool() const noexcept { return has_turn_; }
 
    private:
     Trial& trial_;
-    bool mine_;
+    bool has_turn_;
   };
 
-  /// The usual choice comes first.
+  /// The first of `choices` is the default one.
   Trial(const ShapeClass& shape_class, const std::vector<KernelChoice>& choices, std::uint32_t timed_calls);
 
   [[nodiscard]] const ShapeClass& shape_class() const noexcept { return shape_class_; }
@@ -66,27 +66,28 @@ class Trial {
   [[nodiscard]] const KernelChoice& choice(std::size_t candidate) const {
     return candidates_[candidate].choice;
   }
-  /// Whether there is nothing more to be done.
+  /// Whether the trial has ended.
   [[nodiscard]] bool is_settled() const noexcept { return settled_.load(std::memory_order_acquire); }
   void settle() noexcept { settled_.store(true, std::memory_order_release); }
-  /// Leaves a candidate out, and says why in the log. Without the usual one there is nothing to compare with.
+  /// Drops a candidate and logs the reason. Dropping the default one, the basis of comparison, ends the
+  /// trial.
   void drop(std::size_t candidate, std::string_view why);
 
-  /// The number of a shape that takes part from now on. Times are compared in units of what the usual
-  /// candidate takes for the same shape, as measured: shapes of one class are not of one size, and
-  /// predictions are wrong by more than candidates differ.
+  /// Adds a shape to the trial and returns its number. Times are compared as fractions of the default
+  /// candidate's measured time for the same shape, because shapes of one class differ in size. Predicted
+  /// times would not do: their errors exceed the differences between candidates.
   [[nodiscard]] std::uint64_t join() noexcept { return shapes_.fetch_add(1); }
 
   /// @name In a thread's turn
   /// @{
-  /// Takes the times that are there.
+  /// Reads the times of launches that the device has finished.
   void collect();
-  /// The result, once every candidate has its times, and candidates near the fastest have more.
+  /// The result, once every candidate has all its times; nothing before.
   [[nodiscard]] std::optional<Verdict> verdict();
-  /// Which of the candidates that a call of this shape `can` do is to be timed next; none if it can do
-  /// nothing for the trial.
-  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can, std::uint64_t shape);
-  /// A run of a candidate. Null while the device is so far behind that enough others are pending.
+  /// The candidate to time next with a call of this shape, which `can_run` each of the candidates or not;
+  /// nothing if the call is of no use for the trial.
+  [[nodiscard]] std::optional<std::size_t> next(const std::vector<bool>& can_run, std::uint64_t shape);
+  /// A run of a candidate. Null while `most_runs` runs are in flight.
   [[nodiscard]] Run* begin(std::size_t candidate, std::uint64_t shape, DeviceTiming& timing);
   /// @}
 
@@ -94,27 +95,27 @@ class Trial {
   struct Sample {
     double us = 0;
     std::uint64_t shape = 0;
-    double part = 0;  ///< fraction of the default candidate's time for the shape
+    double relative_time = 0;  ///< fraction of the default candidate's time for the shape
   };
   struct Candidate {
     KernelChoice choice;
     std::vector<Sample> samples;
     std::atomic<bool> dropped{false};
-    bool is_slow = false;  ///< it has its times, and others are clearly faster
+    bool is_slow = false;  ///< it has been timed, and is no longer near the fastest
   };
   [[nodiscard]] bool is_done(const Candidate& candidate) const {
     return candidate.dropped || candidate.is_slow || candidate.samples.size() >= wanted_;
   }
   [[nodiscard]] std::size_t runs_of(std::size_t candidate) const;
-  /// Whether the usual candidate has been timed for a shape, or is about to be.
+  /// Whether the default candidate has been timed for a shape, or a run of it is in flight.
   [[nodiscard]] bool has_unit(std::uint64_t shape) const;
-  /// The middle one of a candidate's samples by their parts, which are reckoned anew.
+  /// The median of a candidate's samples by relative time, which is computed anew.
   [[nodiscard]] Sample median_of(std::size_t candidate);
   [[nodiscard]] Verdict fastest();
-  /// Leaves those that are clearly slower than the fastest as they are. Whether several are left.
+  /// Marks candidates that are clearly slower than the fastest. Returns whether several others remain.
   [[nodiscard]] bool has_finalists();
 
-  static constexpr std::size_t most_runs = 8;  // at once
+  static constexpr std::size_t most_runs = 8;  // in flight at once
   ShapeClass shape_class_;
   std::uint32_t timed_calls_;
   std::size_t wanted_;  ///< samples of each candidate
@@ -122,7 +123,7 @@ class Trial {
   std::vector<Candidate> candidates_;
   std::atomic<std::uint64_t> shapes_{0};
   std::array<Run, most_runs> runs_;
-  std::uint32_t fruitless_ = 0;  ///< calls that could do nothing for it
+  std::uint32_t fruitless_ = 0;  ///< calls that were of no use for the trial
   std::atomic<bool> taken_{false};
   std::atomic<bool> settled_{false};
 };

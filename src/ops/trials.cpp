@@ -5,16 +5,18 @@
 TMAJIT_BEGIN
 
 std::shared_ptr<Trial> Trials::of_class(const std::shared_ptr<Trial>& fresh) {
-  std::shared_ptr<Trial> leaving;  // may end here, which calls the device: without the lock
+  // An evicted trial may be destroyed when this goes out of scope: that calls the device, so after the lock.
+  std::shared_ptr<Trial> evicted;
   const std::lock_guard lock(mutex_);
-  Kept& kept = kept_[fresh->shape_class()];
-  kept.used = ++turn_;
-  if (!kept.trial) kept.trial = fresh;
-  std::shared_ptr<Trial> found = kept.trial;
-  if (kept_.size() > most_kept) {
-    const auto oldest = std::ranges::min_element(kept_, {}, [](const auto& one) { return one.second.used; });
-    leaving = std::move(oldest->second.trial);
-    kept_.erase(oldest);
+  Entry& entry = entries_[fresh->shape_class()];
+  entry.used = ++turn_;
+  if (!entry.trial) entry.trial = fresh;
+  std::shared_ptr<Trial> found = entry.trial;
+  if (entries_.size() > most_trials) {
+    const auto oldest =
+        std::ranges::min_element(entries_, {}, [](const auto& one) { return one.second.used; });
+    evicted = std::move(oldest->second.trial);
+    entries_.erase(oldest);
   }
   return found;
 }

@@ -11,23 +11,23 @@
 
 TMAJIT_BEGIN
 
-/// The trials of a runtime, one for each shape class. Beyond `most_kept` the least recently used trial is
-/// evicted: plans that take part in it go on, and other plans of its class begin anew. Thread-safe.
+/// The trials of a runtime, one for each shape class. Beyond `most_trials` the least recently used trial is
+/// evicted: its plans continue with it, and later plans of its class begin a new trial. Thread-safe.
 class Trials {
  public:
-  static constexpr std::size_t most_kept = 256;
+  static constexpr std::size_t most_trials = 256;
 
   Trials() = default;
-  /// The class's trial: the one that is kept or, if there is none, `fresh`.
+  /// The cached trial of the class of `fresh`; if there is none, `fresh`, which is then cached.
   [[nodiscard]] std::shared_ptr<Trial> of_class(const std::shared_ptr<Trial>& fresh);
 
  private:
-  struct Kept {
+  struct Entry {
     std::shared_ptr<Trial> trial;
     std::uint64_t used = 0;
   };
   std::mutex mutex_;
-  std::map<ShapeClass, Kept> kept_;
+  std::map<ShapeClass, Entry> entries_;
   std::uint64_t turn_ = 0;
 
   ForkGuard fork_guard_{[this] { mutex_.lock(); },

@@ -19,7 +19,8 @@ const Move& largest(const Operation& operation) {
   return *std::ranges::max_element(operation.moves, {}, bytes);
 }
 
-/// Kernels that do the same, planned without earlier choices. Those of a batch read a table each.
+/// The candidate kernels for a plan, without regard to earlier tuned choices. Each candidate for a batch has
+/// its own table.
 struct Candidates {
   ShapeClass shape_class;
   std::vector<KernelPlan> plans = {};

@@ -16,8 +16,8 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A change takes milliseconds. A process that holds the lock for longer was stopped. One of two choices that
-/// are stored at once can then be lost.
+/// A change takes milliseconds; a process that holds the lock for longer was stopped. Changing the file
+/// without the lock can then lose one of two choices that are stored at once.
 constexpr std::chrono::seconds lock_patience{10};
 
 void require_trusted(const std::filesystem::path& folder) {
@@ -33,8 +33,8 @@ TuningStore::TuningStore(const std::optional<std::filesystem::path>& cache_direc
 }
 
 void TuningStore::load() noexcept try {
-  // Read aside: a child that is forked meanwhile finds the table as it was, and reads anew, for glibc begins
-  // again what a fork has cut short (pthread_once).
+  // The file is read into a separate table. A child that is forked meanwhile finds `table_` unchanged and
+  // loads again, because glibc restarts a call_once that a fork interrupted (pthread_once).
   table_ = TuningTable::shipped();
   if (!file_) return;
   require_trusted(file_->parent_path());
@@ -56,11 +56,11 @@ bool TuningStore::remember(const TunedChoice& choice) {
   const auto folder = file_->parent_path();
   try {
     require_trusted(folder);
-    const FileLock lock(tuning_lock_path(folder), lock_patience);  // makes the folder, too
-    TuningTable kept;
-    kept.load(*file_);
-    kept.add(choice);
-    kept.save(*file_);
+    const FileLock lock(tuning_lock_path(folder), lock_patience);  // also creates the folder
+    TuningTable stored;
+    stored.load(*file_);
+    stored.add(choice);
+    stored.save(*file_);
     return true;
   } catch (const Error& error) {
     log(LogLevel::warn, "a tuned choice is not stored: {}", error.what());

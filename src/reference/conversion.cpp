@@ -10,7 +10,7 @@ using Rounding = Conversion::Rounding;
 
 namespace {
 
-/// Where a float's fields stand.
+/// The fields of a floating-point format.
 struct Layout {
   int exponent_bits;
   int mantissa_bits;
@@ -45,12 +45,12 @@ bool is_signed(ElementType type) {
          type == ElementType::i64;
 }
 
-/// The number (-1)^negative · m · 2^e, or what is none.
+/// The number (-1)^negative · m · 2^e, an infinity, or a NaN.
 struct Exact {
   enum class Kind : std::uint8_t { number, infinity, nan };
   Kind kind = Kind::number;
   bool negative = false;
-  std::uint64_t m = 0;  ///< for a NaN the fields of its mantissa
+  std::uint64_t m = 0;  ///< of a NaN: its mantissa field
   int e = 0;
 };
 
@@ -78,7 +78,7 @@ Exact decode_integer(ElementType type, std::uint64_t bits) {
   return {.negative = value < 0, .m = value < 0 ? 0 - low : low};
 }
 
-/// m / 2^places to an integer.
+/// m / 2^places, rounded to an integer.
 std::uint64_t shift_out(std::uint64_t m, int places, bool negative, Rounding rounding) {
   if (places <= 0) return m << -places;
   const std::uint64_t whole = places < 64 ? m >> places : 0;
@@ -122,25 +122,25 @@ std::uint64_t to_integer(const Conversion& how, const Exact& x) {
   return low_bits(x.negative ? 0 - magnitude : magnitude, how.to);
 }
 
-/// The bits of a NaN as an H200 leaves them (docs/tma.md, "What cvt does"): what only widens a number, and
-/// what f64 has to do with, keeps sign and payload; all else gives one NaN.
+/// The bits of a NaN result, as on an H200 (docs/tma.md, "What cvt does"). Conversions that only widen a
+/// number, and those from or to f64, keep sign and payload; all others give one fixed NaN.
 std::uint64_t nan_of(const Conversion& how, const Exact& x) {
   using enum ElementType;
   const Layout f = layout_of(how.to);
   const int added = f.mantissa_bits - layout_of(how.from).mantissa_bits;
   const std::uint64_t sign = x.negative ? f.sign() : 0;
-  const std::uint64_t kept = f.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
+  const std::uint64_t payload = f.infinity() | (added >= 0 ? x.m << added : x.m >> -added);
   if (how.to == tf32 && how.rounding == Rounding::away)
-    return (sign | (kept - (how.ends_finite ? 1 : 0))) << f.unused;
+    return (sign | (payload - (how.ends_finite ? 1 : 0))) << f.unused;
   const bool moves =
       (how.to == how.from && (how.to == f32 || how.to == f64)) || (how.to == f32 && how.from == bf16);
-  if (moves && !how.to_integral && !how.flushes) return sign | kept;
-  if (how.to == f64 && how.flushes) return f.sign() - (std::uint64_t{1} << added);  // the one of f32
-  if (how.to == f64 || how.from == f64) return sign | kept | f.hidden() / 2;
+  if (moves && !how.to_integral && !how.flushes) return sign | payload;
+  if (how.to == f64 && how.flushes) return f.sign() - (std::uint64_t{1} << added);  // the fixed NaN of f32
+  if (how.to == f64 || how.from == f64) return sign | payload | f.hidden() / 2;
   return (f.sign() - 1) << f.unused;
 }
 
-/// Whether a number other than zero becomes less than the normal ones, rounded as if exponents had no end.
+/// Whether a nonzero number, rounded as if exponents were unbounded, is smaller than all normal numbers.
 bool is_tiny(const Layout& f, const Exact& x, Rounding rounding) {
   const int exponent = static_cast<int>(std::bit_width(x.m)) - 1 + x.e;
   if (exponent != f.least() - 1) return exponent < f.least();
@@ -165,9 +165,9 @@ std::uint64_t to_float(const Conversion& how, Exact x) {
   if (x.m == 0 || (how.flushes && how.to == ElementType::f32 && is_tiny(f, x, how.rounding)))
     return result(0);
   const int exponent = std::max(static_cast<int>(std::bit_width(x.m)) - 1 + x.e, f.least());
-  if (exponent <= 2 - f.least()) {  // of e4m3 the highest field is of numbers, too
+  if (exponent <= 2 - f.least()) {  // in e4m3 the highest exponent field also holds finite numbers
     const std::uint64_t steps = shift_out(x.m, exponent - f.mantissa_bits - x.e, x.negative, how.rounding);
-    // A carry out of the mantissa goes on into the exponent.
+    // A carry out of the mantissa increments the exponent.
     const auto biased = static_cast<std::uint64_t>(exponent - f.least());
     const std::uint64_t magnitude = steps + biased * f.hidden();
     if (magnitude <= f.largest()) return result(magnitude);

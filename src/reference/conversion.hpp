@@ -12,15 +12,15 @@ struct Conversion {
   tmajit::ElementType to{};
   tmajit::ElementType from{};
   Rounding rounding = Rounding::none;
-  bool to_integral = false;  ///< .rni …: also between floats, to an integral value
-  bool flushes = false;      ///< .ftz: of f32, source and result; but an f32 that becomes an f16 stays
+  bool to_integral = false;  ///< .rni and similar: rounds to an integral value, even if `to` is a float
+  bool flushes = false;      ///< .ftz: flushes f32 sources and results, except a source that becomes an f16
   bool saturates = false;    ///< .sat: to the range of an integer, or to [0, 1]
-  bool ends_finite = false;  ///< .satfinite; e4m3 and e5m2 always
+  bool ends_finite = false;  ///< .satfinite: overflow gives the largest finite value (e4m3, e5m2: always)
   bool rectifies = false;    ///< .relu
 };
 
-/// Converts the bits of a number to those of the result, both in the low bytes. All 32 bits of a tf32 count.
-/// Where the ISA leaves the result open (bits of NaNs, values that .ftz flushes), it is that of an H200
+/// Converts the bits of a number to the bits of the result, both in the low bytes; a tf32 has 32 bits. Where
+/// the ISA leaves the result open (bits of NaNs, values that .ftz flushes), it is that of an H200
 /// (docs/tma.md).
 [[nodiscard]] std::uint64_t convert(const Conversion& how, std::uint64_t bits);
 

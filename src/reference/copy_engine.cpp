@@ -43,7 +43,7 @@ std::uint64_t inner_unit(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
 
-/// Where the dimensions of an image begin: with an interleaved layout behind the slices of channels.
+/// The first dimension of an image. With an interleaved layout it follows the slices of channels.
 std::uint32_t first_of_image(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? 1 : 2;
 }
@@ -57,20 +57,21 @@ Tile tile_of(const TensorMapSpec& map) {
     for (std::uint32_t d = 0; d < map.rank; ++d) {
       const auto stride = element_stride(map, d);
       tile.extents[d] = (map.box[d] + stride - 1) / stride;
-      // Read off an H200 (docs/tma.md): one index of the slices of channels.
+      // Measured on an H200 (docs/tma.md): a tile has one index of the slices of channels.
       if (d == 1 && map.interleave != Interleave::none) tile.extents[d] = 1;
       if (!innermost(map, d)) tile.rows *= tile.extents[d];
     }
   }
   tile.unit = inner_unit(map);
   tile.pitch = tile.extents[map.rank - 1U] * tile.unit;
-  // Slices lie one after the other; rows of elements begin a span apart.
+  // Slices are contiguous; rows of elements begin at least a swizzle's span apart.
   if (map.interleave == Interleave::none)
     tile.pitch = std::max<std::uint64_t>(tile.pitch, span_bytes(map.swizzle));
   return tile;
 }
 
-// Read off an H200 (docs/tma.md): the driver calls it "a special NaN constant" and gives no bits.
+// The bits of the NaN were measured on an H200 (docs/tma.md): the driver's documentation only says "a special
+// NaN constant".
 void fill(const TensorMapSpec& map, std::byte* element) {
   constexpr std::array nan{std::byte{0xf7}, std::byte{0x7f}};
   for (std::uint32_t i = 0; i < size_of(map.type); ++i) {
@@ -78,17 +79,18 @@ void fill(const TensorMapSpec& map, std::byte* element) {
   }
 }
 
-/// An element of the innermost dimension: where it lies in the tile and in the tensor, in bytes.
-struct Place {
+/// The position of an element of the innermost dimension: its offsets in the tile and in the tensor, in
+/// bytes.
+struct Position {
   std::uint64_t in_tile;
   std::int64_t in_tensor;
   std::int64_t column;  ///< coordinate in the innermost dimension
-  bool row_inside;      ///< whether the other coordinates lie in the tensor
+  bool row_inside;      ///< whether the coordinates in all other dimensions are inside the tensor
 };
 
 using Coordinates = std::array<std::int64_t, max_map_rank>;
 
-/// Where a row of a box begins.
+/// The coordinates at which a row of a box begins.
 Coordinates row_of_box(const TensorMapSpec& map, const Tile& tile, const Coordinates& origin,
                        std::uint64_t row) {
   auto at = origin;
@@ -99,8 +101,8 @@ Coordinates row_of_box(const TensorMapSpec& map, const Tile& tile, const Coordin
   return at;
 }
 
-/// Moves a filter's corner to its next place: along the last dimension of the image that has one left, and to
-/// the lower corner in those behind that; else to the next image.
+/// Moves a filter's corner to its next position. The innermost dimension of the image advances first. At its
+/// end it restarts at the lower corner and the next dimension advances; after all dimensions, the image.
 void advance(const TensorMapSpec& map, Coordinates& corner) {
   for (auto i = map.rank - 2U; i-- > 0;) {
     const auto d = first_of_image(map) + i;
@@ -112,7 +114,7 @@ void advance(const TensorMapSpec& map, Coordinates& corner) {
   ++corner[0];
 }
 
-/// The places where rows begin, in the order of shared memory.
+/// The coordinates at which rows begin, in the order of shared memory.
 std::vector<Coordinates> rows_of(const TensorMapSpec& map, const Tile& tile,
                                  std::span<const std::int64_t> coordinates,
                                  std::span<const std::int64_t> offsets) {
@@ -145,25 +147,25 @@ void for_each_element(const TensorMapSpec& map, const Tile& tile, const std::vec
     }
     for (std::uint64_t index = 0; index < tile.extents[inner]; ++index) {
       const auto column = rows[row][inner] + static_cast<std::int64_t>(index * element_stride(map, inner));
-      visit(Place{.in_tile = row * tile.pitch + index * tile.unit,
-                  .in_tensor = address + column * static_cast<std::int64_t>(tile.unit),
-                  .column = column,
-                  .row_inside = inside});
+      visit(Position{.in_tile = row * tile.pitch + index * tile.unit,
+                     .in_tensor = address + column * static_cast<std::int64_t>(tile.unit),
+                     .column = column,
+                     .row_inside = inside});
     }
   }
 }
 
-bool inside(const TensorMapSpec& map, const Place& place) {
-  return place.row_inside && place.column >= 0 &&
-         static_cast<std::uint64_t>(place.column) < map.shape[map.rank - 1U];
+bool inside(const TensorMapSpec& map, const Position& position) {
+  return position.row_inside && position.column >= 0 &&
+         static_cast<std::uint64_t>(position.column) < map.shape[map.rank - 1U];
 }
 
-/// Whether a store writes the element: whether the 16-byte chunk that it lies in begins inside the row.
-bool is_stored(const TensorMapSpec& map, const Place& place) {
+/// Whether a store writes the element: the 16-byte chunk that holds it must begin inside the row.
+bool is_stored(const TensorMapSpec& map, const Position& position) {
   constexpr std::uint64_t chunk = 16;
   const auto unit = inner_unit(map);
-  const auto begin = static_cast<std::uint64_t>(place.column) * unit / chunk * chunk;
-  return place.row_inside && place.column >= 0 && begin < map.shape[map.rank - 1U] * unit;
+  const auto begin = static_cast<std::uint64_t>(position.column) * unit / chunk * chunk;
+  return position.row_inside && position.column >= 0 && begin < map.shape[map.rank - 1U] * unit;
 }
 
 void check(const TensorMapSpec& map, std::span<const std::int64_t> coordinates, std::size_t shared_bytes,
@@ -193,16 +195,16 @@ void load(const TensorMapSpec& map, std::span<const std::byte> tensor,
   check(map, coordinates, shared.size(), begin);
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
-  for_each_element(map, tile, rows_of(map, tile, coordinates, offsets), [&](const Place& place) {
-    // A slice is several elements of the type. None of those crosses the 16 bytes that a swizzle moves as
-    // one.
+  for_each_element(map, tile, rows_of(map, tile, coordinates, offsets), [&](const Position& position) {
+    // A slice holds several elements of the type. None of them crosses a 16-byte chunk, which a swizzle moves
+    // as a whole.
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
-      auto* const element = shared.data() + swizzled(begin + place.in_tile + part, map.swizzle);
-      if (!inside(map, place)) {
+      auto* const element = shared.data() + swizzled(begin + position.in_tile + part, map.swizzle);
+      if (!inside(map, position)) {
         fill(map, element);
         continue;
       }
-      const auto from = static_cast<std::size_t>(place.in_tensor) + part;
+      const auto from = static_cast<std::size_t>(position.in_tensor) + part;
       if (from + size > tensor.size()) throw std::invalid_argument("reference: the tensor is too small");
       std::memcpy(element, tensor.data() + from, size);
       convert_on_load(map.type, element);
@@ -215,15 +217,15 @@ void reduce(const TensorMapSpec& map, std::span<std::byte> tensor, std::span<con
   check(map, coordinates, shared.size(), begin);
   const auto tile = tile_of(map);
   const auto size = size_of(map.type);
-  for_each_element(map, tile, rows_of(map, tile, coordinates, {}), [&](const Place& place) {
-    if (!is_stored(map, place)) return;
+  for_each_element(map, tile, rows_of(map, tile, coordinates, {}), [&](const Position& position) {
+    if (!is_stored(map, position)) return;
     for (std::uint64_t part = 0; part < tile.unit; part += size) {
-      const auto to = static_cast<std::size_t>(place.in_tensor) + part;
+      const auto to = static_cast<std::size_t>(position.in_tensor) + part;
       if (to + size > tensor.size()) {
-        if (inside(map, place)) throw std::invalid_argument("reference: the tensor is too small");
+        if (inside(map, position)) throw std::invalid_argument("reference: the tensor is too small");
         continue;
       }
-      combine(tensor.data() + to, shared.data() + swizzled(begin + place.in_tile + part, map.swizzle));
+      combine(tensor.data() + to, shared.data() + swizzled(begin + position.in_tile + part, map.swizzle));
     }
   });
 }

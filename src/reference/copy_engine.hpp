@@ -14,17 +14,17 @@ namespace reference {
 /// memory is an array whose first byte stands for an address aligned to 1024 bytes; a tile begins at byte
 /// `begin` of it, a multiple of 128. Coordinates are row-major and count elements.
 ///
-/// Read off an H200 (docs/tma.md): rows narrower than a swizzle, element strides, the NaN that fills,
-/// interleaved layouts, that stores write whole 16-byte chunks, and im2col. Not yet confirmed: what a store
-/// does with element strides, and interleave 16B under a swizzle.
+/// Measured on an H200 (docs/tma.md): rows narrower than a swizzle, element strides, the NaN of the OOB fill,
+/// interleaved layouts, that stores write whole 16-byte chunks, and im2col. Not yet confirmed: element
+/// strides of a store, and interleave 16B under a swizzle.
 
 /// Bytes of a tile in shared memory, the padding of rows narrower than the swizzle included.
 [[nodiscard]] std::uint64_t image_bytes(const tmajit::TensorMapSpec& map);
 
-/// Loads the tile at `coordinates` (which may lie anywhere): writes the bytes that the engine writes, leaves
-/// the other bytes of `shared` unchanged. `shared` has at least begin + image_bytes(map) bytes; `tensor`
-/// begins at the map's address. For im2col maps the coordinates of the image lie within the bounding box, and
-/// `offsets` has one for each.
+/// Loads the tile at `coordinates`, which may be outside of the tensor. Writes the bytes that the engine
+/// writes and leaves other bytes of `shared` unchanged. `shared` has at least begin + image_bytes(map) bytes;
+/// `tensor` begins at the map's address. For im2col maps the coordinates of the image are inside the bounding
+/// box, and `offsets` has one number for each dimension of the image.
 void load(const tmajit::TensorMapSpec& map, std::span<const std::byte> tensor,
           std::span<const std::int64_t> coordinates, std::span<std::byte> shared,
           std::span<const std::int64_t> offsets = {}, std::uint64_t begin = 0);
@@ -38,12 +38,12 @@ void store(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
 
 /// The operation of a reduction: updates an element of the tensor with one of the tile.
 using Combine = std::function<void(std::byte* element, const std::byte* operand)>;
-/// A store that combines each element that it would write with what is there.
+/// Like store(), but combines each element with the tensor's old one instead of overwriting it.
 void reduce(const tmajit::TensorMapSpec& map, std::span<std::byte> tensor,
             std::span<const std::int64_t> coordinates, std::span<const std::byte> shared,
             const Combine& combine, std::uint64_t begin = 0);
 
-/// Where byte `offset` of an unswizzled tile lies under `swizzle`.
+/// Maps the offset of a byte in an unswizzled tile to its offset under `swizzle`.
 [[nodiscard]] std::uint64_t swizzled(std::uint64_t offset, tmajit::Swizzle swizzle);
 
 }  // namespace reference

@@ -48,7 +48,7 @@ void combine_integers(EngineReduction operation, std::byte* element, const std::
 }
 
 /// The sum, rounded to odd: an inexact sum becomes the neighbouring double whose last bit is set. Rounding
-/// that to a narrower type gives what rounding the exact sum once would give.
+/// this double to a narrower type gives the same result as rounding the exact sum once.
 double sum_to_odd(double a, double b) {
   const double sum = a + b;
   if (!std::isfinite(sum)) return sum;
@@ -82,8 +82,8 @@ void add_floats(std::byte* element, const std::byte* operand) {
   std::memcpy(element, &bits, sizeof bits);
 }
 
-/// A NaN propagates with all its bits; of two NaNs the operand's. NaNs are copied as bytes, since the host
-/// may make a signalling NaN quiet when it loads it into a register.
+/// A NaN propagates with all its bits; if both are NaN, the operand's. NaNs are copied as bytes, because the
+/// host may make a signalling NaN quiet when it loads it into a register.
 void add_doubles(std::byte* element, const std::byte* operand) {
   if (std::isnan(read<double>(operand))) {
     std::memcpy(element, operand, sizeof(double));

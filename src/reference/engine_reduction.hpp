@@ -20,15 +20,15 @@ inline constexpr std::array all_engine_reductions{
 /// The destination of a reduction: a tensor, by its map; global memory; shared memory of a peer in the
 /// cluster.
 enum class ReductionTarget : std::uint8_t { tensor, global, peer };
-/// Checks whether the ISA's tables list the reduction. They list bit-wise operations for .b32 and .b64, which
-/// here are the integers of that size; through maps of i64 they are illegal on an H200 (docs/tma.md).
+/// Whether the ISA's tables list the reduction. They list bit-wise operations for .b32 and .b64, for which
+/// the integer types of that size stand here. Through maps of i64 they are illegal on an H200 (docs/tma.md).
 [[nodiscard]] bool engine_reduces(EngineReduction operation, tmajit::ElementType type,
                                   ReductionTarget target) noexcept;
 
-/// Combines the element at `element` with the one at `operand`. Sums keep subnormals, and those of f16
-/// and bf16 are rounded once; a NaN is 0x7fffffff, 0x7fff, and of f64 the operand's, or that which is
-/// there, bit by bit: read off an H200 (docs/tma.md). In min and max a NaN loses against a number, and −0 is
-/// below +0.
+/// Combines the element at `element` with the element at `operand`, as measured on an H200 (docs/tma.md).
+/// Sums keep subnormals; sums of f16 and bf16 are rounded once. A NaN sum is 0x7fffffff in f32 and 0x7fff in
+/// 16 bits; in f64 it has all bits of the operand's NaN or, if that is a number, of the element's. In min and
+/// max a number wins over a NaN, and −0 is below +0.
 void combine(EngineReduction operation, tmajit::ElementType type, std::byte* element,
              const std::byte* operand);
 

@@ -17,8 +17,8 @@
 namespace reference {
 namespace {
 
-/// The relations that expressions compare by. Those of two characters come first, to be found before those
-/// of one.
+/// The relations of comparisons. Relations of two characters come first, so that the parser finds "<=" before
+/// "<".
 constexpr std::array<std::string_view, 6> relations{"==", "!=", "<=", ">=", "<", ">"};
 constexpr std::size_t equalities = 2;
 
@@ -31,12 +31,12 @@ constexpr std::array casts{Cast{"float", tmajit::ElementType::f32}, Cast{"double
 
 }  // namespace
 
-/// Recursive descent; false where something is not understood.
+/// A recursive-descent parser. Its functions return false for text that is not supported.
 class ExpressionParser {
  public:
   using Kind = Expression::Step::Kind;
 
-  ExpressionParser(std::string_view text, bool counts) : text_(text), counts_(counts) {}
+  ExpressionParser(std::string_view text, bool allows_n) : text_(text), allows_n_(allows_n) {}
 
   bool parse(Expression& expression) {
     if (!conditional(0) || next() != '\0') return false;
@@ -46,7 +46,7 @@ class ExpressionParser {
   }
 
  private:
-  static constexpr int deepest = 100;
+  static constexpr int max_depth = 100;
 
   char next() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) ++at_;
@@ -63,13 +63,13 @@ class ExpressionParser {
   }
 
   bool conditional(int depth) {
-    if (depth > deepest || !comparison(depth, equalities)) return false;
+    if (depth > max_depth || !comparison(depth, equalities)) return false;
     if (!takes('?')) return true;
     if (!conditional(depth + 1) || !takes(':') || !conditional(depth + 1)) return false;
     steps_.push_back({.kind = Kind::select});
     return true;
   }
-  /// A comparison by one of the first `count` relations if those are the equalities, else by one of the rest.
+  /// A comparison by an equality if `count` is `equalities`, else by one of the other relations.
   bool comparison(int depth, std::size_t count) {
     const std::size_t first = count == equalities ? 0 : equalities;
     const auto operand = [&] { return first == 0 ? comparison(depth, relations.size()) : sum(depth); };
@@ -85,7 +85,7 @@ class ExpressionParser {
     }
   }
   bool sum(int depth) {
-    if (depth > deepest || !product(depth)) return false;
+    if (depth > max_depth || !product(depth)) return false;
     for (;;) {
       const bool minus = next() == '-';
       if (!takes('+') && !takes('-')) return true;
@@ -104,7 +104,7 @@ class ExpressionParser {
     }
   }
   bool unary(int depth) {
-    if (depth > deepest) return false;
+    if (depth > max_depth) return false;
     if (takes('-')) {
       if (!unary(depth + 1)) return false;
       negate();
@@ -120,7 +120,7 @@ class ExpressionParser {
     const std::string_view name = word();
     if (name.empty()) return number();
     if (name.front() == 'x') return neighbour();
-    if (counts_ && name == "n") {
+    if (allows_n_ && name == "n") {
       ++at_;
       steps_.push_back({.kind = Kind::neighbour, .source = 1});
       return true;
@@ -138,7 +138,7 @@ class ExpressionParser {
     }
     return call(depth);
   }
-  /// The operand of a cast: a coordinate, or in brackets an expression, else what is a unary one.
+  /// The operand of a cast: a coordinate, an expression if it is in brackets, or else a unary expression.
   bool converted(int depth, std::size_t type, bool in_brackets) {
     const std::string_view rest = text_.substr(at_);
     if (rest.size() >= 4 && rest.starts_with("g[") && rest[2] >= '0' && rest[2] <= '7' && rest[3] == ']') {
@@ -150,7 +150,7 @@ class ExpressionParser {
     steps_.push_back({.kind = Kind::cast, .function = type});
     return true;
   }
-  /// The name that the text goes on with, or nothing.
+  /// The identifier at the current position, or an empty text.
   std::string_view word() {
     static_cast<void>(next());
     std::size_t end = at_;
@@ -231,7 +231,7 @@ class ExpressionParser {
   }
 
   std::string_view text_;
-  bool counts_;
+  bool allows_n_;
   std::size_t at_ = 0;
   std::vector<Expression::Step> steps_;
   std::size_t offsets_ = 0;
@@ -256,14 +256,14 @@ Scalar divide(const Scalar& a, const Scalar& b) {
       a, b);
 }
 
-/// The distance from the value to its neighbour in its type; 0 of integers.
+/// The distance from the value to the next one of its type; 0 for integers.
 double last_place(const Scalar& value) {
   if (std::holds_alternative<float>(value)) return 0x1p-23 * std::fabs(as_double(value)) + 0x1p-149;
   if (std::holds_alternative<double>(value)) return 0x1p-52 * std::fabs(as_double(value)) + 0x1p-1074;
   return 0;
 }
 
-/// The most that a function changes if its arguments change by their errors.
+/// The largest change of a function's value if its arguments change by their errors.
 template <class F>
 double spread(const F& f, const Computed& a, const Computed& b) {
   if (a.error == 0 && b.error == 0) return 0;
@@ -280,7 +280,7 @@ double spread(const F& f, const Computed& a, const Computed& b) {
   return most;
 }
 
-/// The value with an error that began before its own rounding.
+/// The value with `error`, which came from its operands, and the error of its own rounding.
 Computed rounded(const Scalar& value, double error, double rounding = 0) {
   return {value, is_exact(error) ? error : error + last_place(value), rounding};
 }
@@ -302,8 +302,8 @@ Computed product_of(const Computed& a, const Computed& b) {
   } else if (std::holds_alternative<double>(value)) {
     rounding = std::fabs(std::fma(as_double(a.value), as_double(b.value), -as_double(value)));
   }
-  if (std::isnan(rounding)) rounding = 0;  // of infinities
-  // A product that is negated is one still.
+  if (std::isnan(rounding)) rounding = 0;  // infinities do not round
+  // A negated product can still be contracted to an FMA.
   if (std::fabs(as_double(b.value)) == 1) rounding += a.rounding;
   if (std::fabs(as_double(a.value)) == 1) rounding += b.rounding;
   return rounded(value, spread(std::multiplies<double>(), a, b), rounding);
@@ -379,9 +379,9 @@ double stored_error(tmajit::ElementType type, const Computed& computed) {
                   std::fabs(as_double(stored(type, value - computed.error)) - middle));
 }
 
-std::optional<Expression> Expression::parse(std::string_view text, bool counts) {
+std::optional<Expression> Expression::parse(std::string_view text, bool allows_n) {
   Expression expression;
-  if (!ExpressionParser(text, counts).parse(expression)) return std::nullopt;
+  if (!ExpressionParser(text, allows_n).parse(expression)) return std::nullopt;
   return expression;
 }
 
@@ -434,12 +434,12 @@ Computed Expression::evaluate(std::span<const Computed> x, std::span<const std::
 }
 
 bool Expression::is_exact() const {
-  // A value on the stack: its number, if it is a constant, and whether it is a product that rounds.
+  // A value on the stack: its number, if it is a constant, and whether it is a product that may round.
   struct Part {
     double number = 0;
     bool rounds = false;
   };
-  // Multiplications by -1, as of differences, and by powers of two are exact.
+  // Multiplications by powers of two are exact, and by −1, to which the parser turns differences.
   const auto is_exact_factor = [](double number) {
     return std::fabs(number) >= 1 && std::exp2(std::round(std::log2(std::fabs(number)))) == std::fabs(number);
   };

@@ -12,7 +12,7 @@
 
 namespace reference {
 
-/// A value that the host computed, and how far a kernel's may lie from it.
+/// A value that the host has computed, and the allowed error of a kernel's value.
 struct Computed {
   Computed() = default;
   template <class Value>
@@ -32,28 +32,29 @@ inline constexpr double either_zero = 0x1p-1074;
   return error < 0x1p-1000;
 }
 
-/// How far elements of `type` may lie from the value as it is stored.
+/// The allowed error of an element of `type` in which a kernel stores the value.
 [[nodiscard]] double stored_error(tmajit::ElementType type, const Computed& computed);
 
 /// An expression over sources: numbers, + - * /, comparisons, ?:, brackets, casts such as (float)x, calls
-/// such as exp(x), sources x, x0 … x7, called with offsets or not, and coordinates as integers, int(g[0]).
+/// such as exp(x), sources x, x0 … x7 with or without offsets, and coordinates that are cast, as in
+/// int(g[0]).
 class Expression {
  public:
-  /// nullopt for anything else: an unknown function, a coordinate that is not converted. `counts`: the text
-  /// may use n, the number of elements, which is the second source.
-  [[nodiscard]] static std::optional<Expression> parse(std::string_view text, bool counts = false);
+  /// nullopt for any other text, such as an unknown function, or a coordinate without a cast. `allows_n`: the
+  /// text may use n, the number of elements, which is the second source.
+  [[nodiscard]] static std::optional<Expression> parse(std::string_view text, bool allows_n = false);
 
   using Neighbour = std::function<Computed(std::uint32_t source, std::span<const std::int64_t> offsets)>;
-  /// Computes the value with C++'s types. Functions compute in double; the result is rounded to float if
-  /// CUDA's function returns float. The error allows for contracted multiplications and for inexact
+  /// Computes the value with C++'s types. Functions compute in double; their result is rounded to float if
+  /// the CUDA function returns float. The error allows for contracted multiplications and for inexact
   /// functions.
   [[nodiscard]] Computed evaluate(const Neighbour& neighbour, std::span<const std::uint64_t> g = {}) const;
   /// evaluate() for expressions without offsets; x[i] is the element of source i.
   [[nodiscard]] Computed evaluate(std::span<const Computed> x, std::span<const std::uint64_t> g = {}) const;
   /// The largest number of offsets of a call; 0 without calls.
   [[nodiscard]] std::size_t offsets() const noexcept { return offsets_; }
-  /// Whether a kernel computes the same bits as evaluate() from all elements: nothing can be contracted, and
-  /// each function is exact.
+  /// Whether a kernel computes the same bits as evaluate(), whatever the elements: no multiplication can be
+  /// contracted, and each function is exact.
   [[nodiscard]] bool is_exact() const;
 
  private:
@@ -72,7 +73,7 @@ class Expression {
       call
     } kind;
     Scalar number = 0;
-    std::uint32_t source = 0;  ///< or the coordinate's dimension
+    std::uint32_t source = 0;  ///< number of the source, or the coordinate's dimension
     std::vector<std::int64_t> offsets = {};
     std::size_t function = 0;  ///< call, compare, cast: index into the table of functions, relations or types
   };

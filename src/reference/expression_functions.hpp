@@ -7,16 +7,16 @@
 
 namespace reference {
 
-/// One of CUDA's mathematical functions of floating point, and the error that CUDA's guide gives it, with
-/// that of the host's own.
+/// A mathematical function of CUDA and its allowed error: the error in CUDA's guide plus that of the host's
+/// own function.
 struct Function {
   std::string_view name;
   std::size_t arguments;
   double (*compute)(double a, double b);
   bool in_f32 = false;  ///< returns float for any argument; otherwise float only if all arguments are float
-  double units = 0;     ///< in the last place of the result
-  double per_argument = 0;  ///< further units for each 1 of the argument's size
-  double absolute = 0;
+  double units = 0;     ///< error in units in the last place of the result
+  double per_argument = 0;  ///< further units, times the argument's magnitude
+  double absolute = 0;      ///< absolute error
 };
 
 inline double exponential(double a, double /*b*/) {

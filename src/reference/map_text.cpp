@@ -16,7 +16,7 @@ std::string describe(const TensorMapSpec& map) {
       text << (d == 0 ? "" : "x") << values[d];
     }
   };
-  // Numbers for the modes: they may be no enumerators at all.
+  // Modes are printed as numbers, because they may have no enumerator.
   text << "type=" << static_cast<unsigned>(map.type) << " rank=" << static_cast<unsigned>(map.rank)
        << " interleave=" << static_cast<unsigned>(map.interleave)
        << " swizzle=" << static_cast<unsigned>(map.swizzle)

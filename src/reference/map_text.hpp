@@ -6,7 +6,7 @@
 
 namespace reference {
 
-/// Every field in one line, of maps that break rules, too.
+/// Every field of a map, legal or not, on one line.
 [[nodiscard]] std::string describe(const tmajit::TensorMapSpec& map);
 
 }  // namespace reference

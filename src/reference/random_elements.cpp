@@ -26,7 +26,7 @@ SmallFloat format_of(ElementType type) {
   }
 }
 
-/// Random bits as a float whose exponent is that of 1 or up to 15 less.
+/// Makes a float of random bits, with an exponent from that of 1 down to 15 less.
 std::uint64_t as_float(std::uint64_t bits, const SmallFloat& format) {
   const std::uint64_t bias = (std::uint64_t{1} << (format.exponent_bits - 1)) - 1;
   const std::uint64_t exponent = bias - std::min<std::uint64_t>(bits & 15U, bias);
@@ -43,12 +43,12 @@ void RandomElements::fill(std::span<std::byte> elements) {
   const SmallFloat format = format_of(type_);
   for (std::size_t at = 0; at < elements.size(); at += size) {
     const std::uint64_t bits = floats ? as_float(random_(), format) : random_();
-    // Little-endian, as every host of a GPU.
+    // Little-endian, like every host of a GPU.
     std::memcpy(elements.data() + at, &bits, std::min(size, elements.size() - at));
   }
 }
 
-// One more word, so that an element at the end is contiguous.
+// The buffer has one more word, so that an element at the end of the period is contiguous.
 Pattern::Pattern(tmajit::ElementType type, std::uint64_t seed) : bytes_(period_bytes + word) {
   RandomElements(type, seed).fill(std::span(bytes_).first(period_bytes));
   std::copy_n(bytes_.begin(), word, bytes_.begin() + period_bytes);

@@ -34,7 +34,7 @@ To to_integer(From value) {
     return static_cast<To>(value);
   } else {
     if (std::isnan(value)) return 0;
-    // 2^digits is exact in both float types, which the largest integer need not be.
+    // 2^digits is exact in both float types, unlike the largest integer.
     const From above = std::ldexp(From{1}, std::numeric_limits<To>::digits);
     if (value >= above) return std::numeric_limits<To>::max();
     const From below = std::is_signed_v<To> ? -above : From{0};
@@ -59,7 +59,7 @@ float float_of(const Scalar& value) {
   return std::visit([](auto v) { return static_cast<float>(v); }, value);
 }
 
-/// `f` of both in C++'s common type; of integers as unsigned ones, so that they wrap.
+/// `f` of both values in C++'s common type. Integers are computed as unsigned, so that they wrap.
 template <typename F>
 Scalar combine(const Scalar& a, const Scalar& b, const F& f) {
   return std::visit(
@@ -97,7 +97,7 @@ Scalar widened(const Scalar& value) {
 }
 
 Scalar add(const Scalar& a, const Scalar& b) {
-  // The common case of long sums: avoids the dispatch over all pairs of types.
+  // A shortcut for long sums, which avoids the dispatch over all pairs of types.
   if (const auto* const x = std::get_if<double>(&a)) {
     if (const auto* const y = std::get_if<double>(&b)) return *x + *y;
   }
@@ -151,7 +151,8 @@ void encode(ElementType type, const Scalar& value, std::byte* bytes) {
   }
 }
 
-// As an H200 does it (docs/tma.md): plain loads flush nothing, and every NaN becomes one.
+// As measured on an H200 (docs/tma.md): loads flush no subnormals, and every NaN of tf32 becomes the same
+// NaN.
 void convert_on_load(ElementType type, std::byte* element) {
   switch (type) {
     case ElementType::tf32:

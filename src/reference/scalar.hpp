@@ -14,7 +14,7 @@ namespace reference {
 using Scalar = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_t, std::uint32_t,
                             std::int32_t, std::uint64_t, std::int64_t, float, double>;
 
-/// The result of an expression as a Scalar: bool counts as int, `long long` as the 64-bit type.
+/// The result of an expression as a Scalar: bool becomes int, `long long` the 64-bit type.
 template <typename T>
 [[nodiscard]] Scalar scalar(T value) {
   if constexpr (std::is_same_v<T, bool>) {
@@ -42,16 +42,16 @@ template <typename T>
 /// Reads the element at `bytes` (little-endian, unaligned).
 [[nodiscard]] Scalar decode(tmajit::ElementType type, const std::byte* bytes);
 
-/// Converts `value` to `type` as kernels do, and writes it to `bytes`: integer to integer wraps, float to
-/// integer truncates and saturates with NaN giving 0, anything to a float rounds to nearest even, through f32
-/// where the float is shorter; fp8 saturates to its largest finite value, tf32 rounds to nearest even too.
+/// Converts `value` to `type` as kernels do, and writes it to `bytes`. Integer to integer wraps. Float to
+/// integer truncates and saturates; NaN gives 0. Conversions to a float round to nearest even, through f32 if
+/// the float is shorter or tf32. fp8 saturates to its largest finite value.
 void encode(tmajit::ElementType type, const Scalar& value, std::byte* bytes);
 
-/// Converts an element (`size_of(type)` bytes) as a tensor map of `type` does on the way to shared memory:
-/// tf32 rounds. Other types pass unchanged, the ftz forms of f32 too.
+/// Converts an element (`size_of(type)` bytes) as a load through a tensor map of `type` does: tf32 and
+/// tf32_ftz are rounded; all other types, f32_ftz included, are unchanged.
 void convert_on_load(tmajit::ElementType type, std::byte* element);
 
-/// Equal bits, or both NaN: which NaN an operation makes differs between processors.
+/// Whether two elements have equal bits, or both are NaN. The bits of a NaN result differ between processors.
 [[nodiscard]] bool same_value(tmajit::ElementType type, const std::byte* a, const std::byte* b);
 
 /// An element's bits, "0x3f800000".

@@ -8,15 +8,15 @@
 
 namespace reference {
 
-/// The number of elements of a view: the reference does not link the library, which has
-/// TensorView::elements().
+/// The number of elements of a view. TensorView::elements() cannot be used: the reference does not link the
+/// library.
 [[nodiscard]] inline std::uint64_t element_count(const tmajit::TensorView& view) {
   std::uint64_t count = 1;
   for (std::uint32_t d = 0; d < view.rank; ++d) count *= view.shape[d];
   return count;
 }
 
-/// The element of a tensor in host memory that lies `offset` elements from its first one.
+/// The element of a tensor in host memory at a distance of `offset` elements from the first one.
 [[nodiscard]] inline std::byte* element_at(const tmajit::Tensor& tensor, std::int64_t offset) {
   const auto bytes = offset * static_cast<std::int64_t>(size_of(tensor.view.type));
   // NOLINTNEXTLINE(performance-no-int-to-ptr): host memory by contract
@@ -61,8 +61,8 @@ struct Part {
   return result;
 }
 
-/// A tensor with the rank and shape of `like`. Only the elements of `part` are in memory: dense and row-major
-/// at `elements`.
+/// A tensor with the rank and shape of `like`, of which only the elements of `part` exist: they are at
+/// `elements`, dense and row-major.
 [[nodiscard]] inline tmajit::Tensor only_part(const tmajit::TensorView& like, const Part& part,
                                               tmajit::ElementType type, void* elements) {
   tmajit::Tensor result{like, reinterpret_cast<tmajit::DevicePtr>(elements)};
@@ -72,8 +72,8 @@ struct Part {
     result.view.strides.at(d) = stride;
     stride *= static_cast<std::int64_t>(part.count.at(d));
   }
-  const std::int64_t before = offset_of(result.view, part.first);
-  result.address -= static_cast<tmajit::DevicePtr>(before * static_cast<std::int64_t>(size_of(type)));
+  const std::int64_t first = offset_of(result.view, part.first);
+  result.address -= static_cast<tmajit::DevicePtr>(first * static_cast<std::int64_t>(size_of(type)));
   return result;
 }
 
@@ -103,7 +103,7 @@ void for_each_pair(const tmajit::Tensor& destination, const tmajit::Tensor& sour
   std::array<std::uint64_t, tmajit::max_view_rank> index{};
   std::int64_t to = 0;
   std::int64_t from = 0;
-  for (std::uint64_t left = element_count(view); left > 0; --left) {
+  for (std::uint64_t remaining = element_count(view); remaining > 0; --remaining) {
     visit(element_at(destination, to), element_at(source, from));
     for (std::uint32_t d = view.rank; d-- > 0;) {
       to += view.strides[d];

@@ -19,7 +19,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Adds the milliseconds of its life to a stage, whether that ends well or not.
+/// Adds the milliseconds of its lifetime to a stage, also if the stage throws.
 class Stopwatch {
  public:
   explicit Stopwatch(double& milliseconds) : milliseconds_(milliseconds) {}
@@ -33,7 +33,7 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// The operation that a plan's kernel is made for; nothing for a source of the user's own.
+/// The operation that a plan's kernel is made for; empty for a user's own source.
 MadeFor made_for(const KernelRequest& request) {
   if (request.custom != nullptr) return {};
   const Problem& problem = Inside::state(*request.plan)->problem;
@@ -61,8 +61,8 @@ BuiltKernel Builder::build(const KernelRequest& request) const {
   BuiltKernel kernel;
   kernel.shared_bytes = request.shared_bytes;
   kernel.artifact.made_for = made_for(request);
-  const Source source = written(request, kernel.times);
-  load_or_compile(source, make(source, kernel), kernel);
+  const Source source = generate(request, kernel.times);
+  load_or_compile(source, fetch_or_compile(source, kernel), kernel);
   return kernel;
 }
 
@@ -70,17 +70,17 @@ Artifact Builder::artifact(const CacheKey& key, const KernelRequest& request) co
   BuiltKernel kernel;
   kernel.key = key;
   kernel.artifact.made_for = made_for(request);
-  if (!fetch_entry(kernel)) make(written(request, kernel.times), kernel);
+  if (!fetch_entry(kernel)) fetch_or_compile(generate(request, kernel.times), kernel);
   return std::move(kernel.artifact);
 }
 
-Source Builder::written(const KernelRequest& request, StageTimes& times) {
+Source Builder::generate(const KernelRequest& request, StageTimes& times) {
   if (request.custom != nullptr) return *request.custom;
   const Stopwatch watch(times.generate);
   return source(*request.plan);
 }
 
-const CompilerIdentity* Builder::make(const Source& source, BuiltKernel& kernel) const {
+const CompilerIdentity* Builder::fetch_or_compile(const Source& source, BuiltKernel& kernel) const {
   const CompilerIdentity* compiler = nullptr;
   try {
     const Stopwatch watch(kernel.times.key);  // the first time, this loads NVRTC
@@ -101,8 +101,8 @@ void Builder::load_or_compile(const Source& source, const CompilerIdentity* comp
   try {
     load(kernel);
   } catch (const Error& error) {
-    // Only the driver can tell that an entry is of no use here: replace it, once. A GPU that fails, or is
-    // full, would fail with any code.
+    // Only the driver can tell that a cached entry does not suit this GPU: compile the kernel again, once.
+    // With any other error, such as a failed device or too little memory, new code would fail as well.
     if (compiler == nullptr || error.code() != ErrorCode::invalid_image ||
         kernel.level == CacheLevel::compiled)
       throw;
@@ -154,10 +154,10 @@ void Builder::compile_once(const Source& source, const CompilerIdentity& compile
       making.emplace(making_lock_path(disk_->directory(), kernel.key), patience_);
     }
     if (making->timed_out()) {
-      log(LogLevel::info, "kernel {} is compiled here, too: another process has been at it for {} ms",
+      log(LogLevel::info, "kernel {} is compiled here, too: another process has worked on it for {} ms",
           kernel.key.hex(), patience_.count());
     }
-    // Another process may have stored it since it was looked for.
+    // Another process may have stored the kernel in the meantime.
     if (fetch_entry(kernel)) return;
   }
   compile(source, compiler, kernel);

@@ -16,7 +16,7 @@ class Companion {
   virtual ~Companion() = default;
 };
 
-/// The runtime's companion, which `make` makes when it is first asked for. Takes no lock.
+/// The runtime's companion; the first call creates it by `make`. Takes no lock.
 [[nodiscard]] Companion& companion_of(const Runtime& runtime,
                                       std::unique_ptr<Companion> (*make)(const Runtime&));
 /// Returns the options that the runtime was made with.

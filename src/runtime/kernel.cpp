@@ -15,19 +15,19 @@ TMAJIT_BEGIN
 std::shared_ptr<const KernelState> kept_of(KernelOrigin origin, std::shared_ptr<const Builder> builder,
                                            BuiltKernel built) {
   const Artifact& artifact = built.artifact;
-  auto kept = std::make_shared<KernelState>(KernelState{.origin = std::move(origin),
-                                                        .builder = std::move(builder),
-                                                        .entry = artifact.entry,
-                                                        .key = built.key,
-                                                        .level = built.level,
-                                                        .times = built.times,
-                                                        .resources = artifact.resources,
-                                                        .shared_bytes = built.shared_bytes,
-                                                        .artifact = nullptr,
-                                                        .device = std::move(built.device),
-                                                        .loaded = std::move(built.loaded)});
-  if (!built.on_disk) kept->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
-  return kept;
+  auto state = std::make_shared<KernelState>(KernelState{.origin = std::move(origin),
+                                                         .builder = std::move(builder),
+                                                         .entry = artifact.entry,
+                                                         .key = built.key,
+                                                         .level = built.level,
+                                                         .times = built.times,
+                                                         .resources = artifact.resources,
+                                                         .shared_bytes = built.shared_bytes,
+                                                         .artifact = nullptr,
+                                                         .device = std::move(built.device),
+                                                         .loaded = std::move(built.loaded)});
+  if (!built.on_disk) state->artifact = std::make_unique<const Artifact>(std::move(built.artifact));
+  return state;
 }
 
 Artifact Kernel::artifact() const {

@@ -24,25 +24,25 @@ std::uint64_t KernelRequest::hash() const noexcept {
 }
 
 KernelOrigin::KernelOrigin(const KernelRequest& request)
-    : kept_(std::make_shared<const Kept>(Kept{.plan = copy_of(request.plan),
-                                              .custom = copy_of(request.custom),
-                                              .shared_bytes = request.shared_bytes})) {}
+    : content_(std::make_shared<const Content>(Content{.plan = copy_of(request.plan),
+                                                       .custom = copy_of(request.custom),
+                                                       .shared_bytes = request.shared_bytes})) {}
 
 KernelRequest KernelOrigin::request() const noexcept {
-  return {.plan = pointer_to(kept_->plan),
-          .custom = pointer_to(kept_->custom),
-          .shared_bytes = kept_->shared_bytes};
+  return {.plan = pointer_to(content_->plan),
+          .custom = pointer_to(content_->custom),
+          .shared_bytes = content_->shared_bytes};
 }
 
 bool KernelOrigin::is_of(const KernelPlan& plan) const noexcept {
-  return kept_->plan &&
-         (Inside::state(*kept_->plan) == Inside::state(plan) || kept_->plan->key() == plan.key());
+  return content_->plan &&
+         (Inside::state(*content_->plan) == Inside::state(plan) || content_->plan->key() == plan.key());
 }
 
 bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept {
   if (request.plan != nullptr) return origin.is_of(*request.plan);
-  if (!origin.kept_->custom || origin.kept_->shared_bytes != request.shared_bytes) return false;
-  const Source& custom = *origin.kept_->custom;
+  if (!origin.content_->custom || origin.content_->shared_bytes != request.shared_bytes) return false;
+  const Source& custom = *origin.content_->custom;
   const Source& other = *request.custom;
   const bool same_headers = custom.headers == other.headers ||
                             (custom.headers && other.headers && *custom.headers == *other.headers);

@@ -10,13 +10,13 @@
 
 TMAJIT_BEGIN
 
-/// A kernel to be made: a plan's, whose source is written only if it must be, or a source of the user's own.
+/// A request for a kernel: that of a plan, whose source is generated only if needed, or a user's own source.
 struct KernelRequest {
   const KernelPlan* plan = nullptr;
   const Source* custom = nullptr;
-  std::uint32_t shared_bytes = 0;  ///< dynamic, the most that a launch asks for
+  std::uint32_t shared_bytes = 0;  ///< the most dynamic shared memory that a launch may use
 
-  /// Equal requests have equal hashes; different ones rarely do.
+  /// Equal requests have equal hashes; different requests rarely do.
   [[nodiscard]] std::uint64_t hash() const noexcept;
 };
 
@@ -26,25 +26,25 @@ class KernelOrigin {
  public:
   explicit KernelOrigin(const KernelRequest& request);
 
-  /// The request again, for as long as this lives.
+  /// The request, with pointers into this object: valid for as long as it lives.
   [[nodiscard]] KernelRequest request() const noexcept;
-  /// Whether it is the kernel of such a plan.
+  /// Whether this is the origin of the kernel of `plan`.
   [[nodiscard]] bool is_of(const KernelPlan& plan) const noexcept;
 
   /// Plans are the same kernel if their keys are equal; custom kernels, if their texts, entries, expressions,
   /// headers and shared memory are.
   friend bool operator==(const KernelOrigin& origin, const KernelRequest& request) noexcept;
   friend bool operator==(const KernelOrigin& a, const KernelOrigin& b) noexcept {
-    return a.kept_ == b.kept_ || a == b.request();
+    return a.content_ == b.content_ || a == b.request();
   }
 
  private:
-  struct Kept {
+  struct Content {
     std::optional<KernelPlan> plan;
     std::optional<Source> custom;
     std::uint32_t shared_bytes;
   };
-  std::shared_ptr<const Kept> kept_;
+  std::shared_ptr<const Content> content_;
 };
 
 TMAJIT_END

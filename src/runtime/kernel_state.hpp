@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 
 /// The state of a kernel in memory: the data for its launches, and the data to obtain its artifact on
-/// request. Never changes once it is made.
+/// request. Immutable.
 struct KernelState {
   KernelOrigin origin;
   std::shared_ptr<const Builder> builder;  ///< null only in tests
@@ -18,10 +18,10 @@ struct KernelState {
   CacheLevel level;
   StageTimes times;
   Resources resources;
-  std::uint32_t shared_bytes;                ///< dynamic, the most that a launch may ask for
-  std::unique_ptr<const Artifact> artifact;  ///< artifact, if no disk cache has it
+  std::uint32_t shared_bytes;                ///< the most dynamic shared memory that a launch may use
+  std::unique_ptr<const Artifact> artifact;  ///< null if the disk cache has the artifact
 
-  // The kernel goes before the device that it is loaded on.
+  // In this order, the loaded kernel is destroyed before its device.
   std::shared_ptr<Device> device;
   std::unique_ptr<LoadedKernel> loaded;
 };

@@ -11,14 +11,15 @@
 
 TMAJIT_BEGIN
 
-/// The kernels of a runtime: from memory, or made. Thread-safe.
+/// The kernels of a runtime, cached in memory. Thread-safe.
 class KernelTable {
  public:
   explicit KernelTable(RuntimeOptions options, Toolchain toolchain = {})
       : kernels_(options.kernels_kept),
         builder_(std::make_shared<const Builder>(std::move(options), toolchain)) {}
 
-  /// Throws CompileError, Error{unavailable}, and what Device::load() throws.
+  /// The kernel from memory, or a new one. Throws CompileError, Error{unavailable}, and what
+  /// DeviceKernels::load() throws.
   [[nodiscard]] Kernel get(const KernelRequest& request) {
     const std::uint64_t hash = request.hash();
     if (auto known = kernels_.find(hash, request)) return Inside::make<Kernel>(std::move(known));

@@ -37,7 +37,7 @@ std::string described(const KernelArgument& argument) {
   return fmt::format("a value of {}", counted(size_of(argument), "byte"));
 }
 
-/// One launch of one kernel, argument by argument.
+/// Checks the arguments of one launch and packs them into a parameter block.
 class Binding {
  public:
   Binding(const OwnLaunch& launch, const KernelState& kernel) : launch_(launch), kernel_(kernel) {}

@@ -10,11 +10,11 @@
 
 TMAJIT_BEGIN
 
-/// The parameters of a launch of `kernel`, which is loaded. Throws as Kernel::prepare() does.
+/// The parameters of a launch of `kernel`, which must be loaded. Throws as Kernel::prepare() does.
 [[nodiscard]] ParameterBlock bound(const OwnLaunch& launch, const KernelState& kernel);
-/// Its tensors as operands.
+/// The launch's tensors as operands.
 [[nodiscard]] std::vector<LaunchImage::Part> parts_of(const OwnLaunch& launch);
-/// The bytes of all its tensors' elements.
+/// The bytes of the elements of all tensors.
 [[nodiscard]] std::uint64_t bytes_of(const OwnLaunch& launch);
 
 TMAJIT_END

@@ -24,7 +24,7 @@ void require_shared_bytes(const KernelState& kernel, std::uint32_t bytes) {
   throw Error(
       ErrorCode::invalid_argument,
       fmt::format("a launch of '{}' asks for {} of dynamic shared memory, but the kernel was made for "
-                  "at most {}; ask the runtime for it with that many.",
+                  "at most {}; ask the runtime for the kernel with that many.",
                   kernel.entry, counted(bytes, "byte"), kernel.shared_bytes));
 }
 
@@ -41,7 +41,7 @@ void require_plan(const KernelState& kernel, const KernelPlan& plan) {
     throw Error(
         ErrorCode::invalid_argument,
         fmt::format(
-            "a plan of the family {} is no launch of '{}', which was made of another plan or source; ask "
+            "a plan of the family {} is no launch of '{}', which was made from another plan or source; ask "
             "the runtime for the kernel of this plan.",
             plan.family().name, kernel.entry));
   }
@@ -50,9 +50,8 @@ void require_plan(const KernelState& kernel, const KernelPlan& plan) {
   if (std::find(problem.address.begin(), end, DevicePtr{0}) != end) {
     throw Error(
         ErrorCode::invalid_argument,
-        fmt::format(
-            "a plan of the family {} was made without addresses; plan it for tensors that lie somewhere.",
-            plan.family().name));
+        fmt::format("a plan of the family {} was made without addresses; plan it for tensors with addresses.",
+                    plan.family().name));
   }
 }
 

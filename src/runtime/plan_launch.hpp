@@ -23,11 +23,12 @@ void require_plan(const KernelState& kernel, const KernelPlan& plan);
 
 /// Bytes of the image of a plan's launch.
 [[nodiscard]] std::size_t image_bytes(const KernelPlan& plan) noexcept;
-/// Writes that image for a kernel that require_plan() takes. Operand i is part of `operands[i]`.
+/// Writes the image of a plan's launch for a kernel that passes require_plan(). Operand i is part of
+/// `operands[i]`.
 LaunchImage& write_image(void* memory, const KernelState& kernel, const KernelPlan& plan,
                          std::span<const LaunchImage::Part> operands);
 
-/// Operands that are tensors of their own, the destination number 0.
+/// For each operand of a plan: tensor i is operand i, with the destination as tensor 0.
 using OperandParts = std::array<LaunchImage::Part, max_operands>;
 [[nodiscard]] OperandParts parts_of(const KernelPlan& plan) noexcept;
 

@@ -24,9 +24,9 @@ void require_state(const void* state) {
 
 }  // namespace
 
-/// The image of its launch stands behind it.
+/// The state of a prepared launch, followed in memory by the launch's image.
 struct alignas(cache_line) PreparedLaunch::State : WithBytesBehind<PreparedLaunch::State> {
-  /// `write(memory, parts)` writes the image of a launch of operands at `addresses`.
+  /// `write(memory)` writes the launch's image.
   template <class Write>
   State(std::shared_ptr<const KernelState> its_kernel, std::span<const LaunchImage::Part> parts,
         std::uint64_t its_bytes_moved, const Write& write)

@@ -28,7 +28,7 @@ Companion& companion_of(const Runtime& runtime, std::unique_ptr<Companion> (*mak
   Companion* known = companion.load(std::memory_order_acquire);
   if (known != nullptr) return *known;
   std::unique_ptr<Companion> made = make(runtime);
-  // Another thread may have been first: its companion stays, and this one goes.
+  // If another thread has stored a companion first, that one is used and this one is deleted.
   if (companion.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
   return *known;
 }

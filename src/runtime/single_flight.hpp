@@ -17,32 +17,31 @@
 
 TMAJIT_BEGIN
 
-/// A table of values that are made when they are first asked for. Threads that ask for the same key at once
-/// get the one value that the first of them makes. No lock is held while it is made. The exception of a
-/// failed attempt reaches every thread that waited for it and is then forgotten, so that a later call tries
-/// again.
+/// A table of values that are made on first request. If several threads request the same key at once, the
+/// first of them makes the value and the others wait for it. No lock is held while a value is made. If that
+/// fails, every waiting thread gets the exception; a later request tries again.
 ///
-/// Its capacity is set by the caller. Beyond that, the least recently used values are evicted: they live on
-/// for as long as a caller holds them, and are made again when they are next asked for.
+/// The caller sets the capacity. Beyond it, the least recently used values are evicted. An evicted value
+/// lives as long as a caller holds it, and is made again on the next request.
 ///
-/// A forked child finds the values made before the fork. It makes by itself the values that its
-/// parent was making at the fork.
+/// A forked child finds the values made before the fork. The child makes by itself the values that its parent
+/// was making at the fork.
 ///
-/// Threads that find values write nothing that other threads read: each has a lane with a lock and shares of
-/// the values of its own. A thread that changes the table takes the locks of all lanes.
+/// Threads that only find values do not write memory that threads of other lanes use: each lane has its own
+/// lock and its own references to the values. A thread that changes the table takes the locks of all lanes.
 ///
-/// Keys need ==, which may take something else that a key is found by; callers bring the hash, all 64 bits of
-/// which must be good.
+/// Keys need operator==, also with the types that callers pass to find(). Callers pass the hash, whose 64
+/// bits must all be well mixed.
 template <class Key, class Value>
 class SingleFlight {
  public:
   using Result = std::shared_ptr<const Value>;
 
-  explicit SingleFlight(std::size_t most_kept = std::numeric_limits<std::size_t>::max())
-      : most_kept_(most_kept) {}
+  explicit SingleFlight(std::size_t capacity = std::numeric_limits<std::size_t>::max())
+      : capacity_(capacity) {}
 
-  /// The value for `key` if it has been made and is kept, else null. Allocates nothing but, once for each
-  /// value and lane, the share.
+  /// The value for `key` if the table holds it, else null. Allocates memory only once for each value and
+  /// lane, for a Share.
   template <class Probe>
   [[nodiscard]] Result find(std::uint64_t hash, const Probe& key) {
     const std::size_t lane = this_thread_number() % lanes;
@@ -50,7 +49,7 @@ class SingleFlight {
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || !at->second.value) return nullptr;
     Slot& slot = at->second;
-    // Usually no value has been made since the last use.
+    // `turn_` changes only when a value is made, so mostly there is nothing to store.
     if (slot.used.load(std::memory_order_relaxed) != turn_) slot.used.store(turn_, std::memory_order_relaxed);
     Result& share = slot.shares[lane];
     if (!share) {
@@ -67,7 +66,7 @@ class SingleFlight {
     if (Result found = find(hash, key)) return found;
     std::promise<Result> promise;
     std::shared_future<Result> pending;
-    {  // 1. The first thread promises the value; later threads wait for it.
+    {  // 1. Under the locks: the first thread registers its promise; later threads get its future.
       const Changing changing(*this);
       auto at = find_slot(hash, key);
       if (at == slots_.end()) at = slots_.emplace(hash, key);
@@ -82,13 +81,13 @@ class SingleFlight {
     }
     if (pending.valid()) return pending.get();
 
-    try {  // 2. No lock.
+    try {  // 2. Without locks: the first thread makes the value.
       Result value = std::forward<Make>(make)();
       publish(hash, key, promise, value);
       promise.set_value(value);
       return value;
     } catch (...) {
-      {  // Forget first, so that threads that come after the failure do not find it.
+      {  // The slot is erased first, so that later requests do not find the failure.
         const Changing changing(*this);
         const auto at = find_slot(hash, key);
         if (at != slots_.end() && at->second.maker == &promise) slots_.erase(at);
@@ -101,26 +100,26 @@ class SingleFlight {
   /// Values that the table keeps.
   [[nodiscard]] std::size_t kept() {
     const std::lock_guard lock(locks_[0].mutex);
-    return kept_;
+    return size_;
   }
 
  private:
-  // Up to this many threads each have a lane of their own, if no other threads live.
+  // With at most this many threads, each thread has its own lane.
   static constexpr std::size_t lanes = 16;
   static constexpr std::size_t cache_line = 64;
 
-  /// A lane's share of a value: its reference count is the lane's own, not one that all lanes share.
+  /// A lane's reference to a value, with a reference count that only threads of the lane change.
   struct alignas(cache_line) Share {
     Result value;
   };
   struct Slot {
     explicit Slot(const Key& its_key) : key(its_key) {}
     Key key;
-    const std::promise<Result>* maker = nullptr;  ///< who promised the value; null if that was before a fork
-    std::shared_future<Result> pending = {};      ///< until `value` is there
+    const std::promise<Result>* maker = nullptr;  ///< promise of the thread that makes the value, or null
+    std::shared_future<Result> pending = {};      ///< the promised value, until `value` is set
     Result value = nullptr;
-    std::atomic<std::uint64_t> used = 0;  ///< the turn in which it was last asked for
-    std::array<Result, lanes> shares{};   ///< each is its lane's alone
+    std::atomic<std::uint64_t> used = 0;  ///< value of `turn_` at the last use
+    std::array<Result, lanes> shares{};   ///< one for each lane, each aliasing a Share
   };
   struct Identity {
     std::size_t operator()(std::uint64_t hash) const noexcept { return hash; }
@@ -131,7 +130,7 @@ class SingleFlight {
     std::mutex mutex;
   };
 
-  /// Keeps everyone else from the table for as long as it lives.
+  /// Holds the locks of all lanes, and so exclusive access to the table.
   class Changing {
    public:
     explicit Changing(SingleFlight& table) : table_(table) {
@@ -155,8 +154,8 @@ class SingleFlight {
   }
 
   void publish(std::uint64_t hash, const Key& key, const std::promise<Result>& promise, const Result& value) {
-    // An evicted value may be destroyed here, after the locks are released: no thread should wait for that.
-    typename Slots::node_type leaving;
+    // An evicted value is destroyed with `evicted`, after the locks are released, so that no thread waits.
+    typename Slots::node_type evicted;
     const Changing changing(*this);
     const auto at = find_slot(hash, key);
     if (at == slots_.end() || at->second.maker != &promise) return;
@@ -164,14 +163,14 @@ class SingleFlight {
     at->second.maker = nullptr;
     at->second.pending = {};
     at->second.used.store(++turn_, std::memory_order_relaxed);
-    if (kept_ == most_kept_) {
-      leaving = slots_.extract(longest_unused());
+    if (size_ == capacity_) {
+      evicted = slots_.extract(least_recently_used());
     } else {
-      ++kept_;
+      ++size_;
     }
   }
-  /// Looks at every value, which takes little beside making one.
-  auto longest_unused() {
+  /// Searches all values, which takes little time compared with making one.
+  auto least_recently_used() {
     auto oldest = slots_.end();
     for (auto at = slots_.begin(); at != slots_.end(); ++at) {
       const auto used = [](auto slot) { return slot->second.used.load(std::memory_order_relaxed); };
@@ -182,13 +181,13 @@ class SingleFlight {
 
   std::array<Lock, lanes> locks_;
   Slots slots_;
-  std::size_t most_kept_;
-  std::size_t kept_ = 0;
-  std::uint64_t turn_ = 0;  ///< grows when a value is made
+  std::size_t capacity_;
+  std::size_t size_ = 0;
+  std::uint64_t turn_ = 0;  ///< increases when a value is made
 
   void after_fork(ForkSide side) {
     if (side == ForkSide::child) {
-      for (auto& [hash, slot] : slots_) {  // a child has none of its parent's threads
+      for (auto& [hash, slot] : slots_) {  // a child has no other threads that could make these values
         if (slot.value) continue;
         slot.maker = nullptr;
         slot.pending = {};

@@ -24,7 +24,7 @@ std::size_t take_number() noexcept {
   return most_numbered_threads;
 }
 
-/// Returns the number when its thread ends. Code that runs in the thread after that has none.
+/// Releases the thread's number when the thread ends. Code that runs in the thread afterwards has no number.
 class Holder {
  public:
   Holder() = default;
@@ -46,7 +46,7 @@ constinit thread_local std::size_t own_thread_number = not_numbered;
 
 std::size_t number_this_thread() noexcept {
   static const thread_local Holder holder;
-  // While all numbers are taken, a thread asks again each time.
+  // While all numbers are in use, each call of a thread without one tries again.
   const std::size_t number = take_number();
   if (number < most_numbered_threads) holder.hold(number);
   return number;

@@ -6,21 +6,21 @@
 
 TMAJIT_BEGIN
 
-/// Threads that have a number at once.
+/// The most threads that can have a number at once.
 inline constexpr std::size_t most_numbered_threads = 1024;
 
 inline constexpr std::size_t not_numbered = ~std::size_t{0};
-/// A thread's number, found without a call. So all thread-local memory of the library, some 40 bytes, is of
-/// the little that the C library keeps for libraries that are loaded late.
+/// A thread's number, read without a function call. This TLS model takes the library's thread-local memory,
+/// some 40 bytes, from the small reserve that the C library keeps for libraries loaded by dlopen.
 extern constinit thread_local std::size_t own_thread_number __attribute__((tls_model("initial-exec")));
 
 /// Gives the calling thread a number, until it ends.
 [[nodiscard]] std::size_t number_this_thread() noexcept;
 
-/// A number of the calling thread's own, the smallest that is free when it first asks;
-/// `most_numbered_threads` if none is, and in a thread that is ending. Takes no lock, so that a process that
-/// forks leaves none locked in its child. There the numbers of its parent's other threads are not given
-/// again: what is kept by them may have been caught in the midst of a change.
+/// The calling thread's own number: the smallest that is free at its first call. `most_numbered_threads` if
+/// none is free, or if the thread is ending. Takes no lock, so that a fork cannot leave one locked in the
+/// child. A child does not reuse the numbers of its parent's other threads: the fork may have interrupted a
+/// change of data that belongs to such a number.
 [[nodiscard]] inline std::size_t this_thread_number() noexcept {
   const std::size_t number = own_thread_number;
   return number != not_numbered ? number : number_this_thread();

@@ -413,7 +413,7 @@ TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
   REQUIRE(verdict.has_value());
   CHECK(verdict->choice == nullptr);
   CHECK(std::lround(verdict->us) == 5);
-  CHECK_THAT(log.text(), ContainsSubstring("no call that it could do came for long"));
+  CHECK_THAT(log.text(), ContainsSubstring("for long, no call came that it can run"));
 }
 
 TEST_CASE("a runtime keeps so many trials, and those that were asked for last") {

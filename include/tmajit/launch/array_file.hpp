@@ -80,7 +80,7 @@ class OutputArray {
 };
 
 /// The NumPy type that arrays of `type` are written with. A type that NumPy lacks is written as an unsigned
-/// integer with the same bits, the forms of f32 as f4.
+/// integer with the same bits; f32_ftz, tf32 and tf32_ftz as f4.
 [[nodiscard]] TMAJIT_API std::string_view npy_descr(ElementType type);
 
 /// C-order strides in elements.

@@ -32,7 +32,7 @@ class LaunchBuffers {
 
   /// The size of all buffers together.
   [[nodiscard]] TMAJIT_API std::uint64_t bytes() const;
-  /// The facts that lint uses of the tensor maps among a launch's parameters, legal or not.
+  /// Facts for lint about the tensor maps among a launch's parameters, whether the maps are legal or not.
   [[nodiscard]] TMAJIT_API std::vector<MapFacts> map_facts(const KernelLaunch& launch) const;
 
   /// The bytes of each parameter, tensor maps encoded; upload() comes first. Throws SpecError with every rule

@@ -22,7 +22,7 @@ struct BufferDescription {
   std::optional<std::string> out = {};  ///< .npy file, written after the launch
   std::optional<ElementType> type = {};
   std::vector<std::uint64_t> shape = {};   ///< elements, row-major; empty only with `in`, which has its own
-  std::vector<std::uint64_t> values = {};  ///< bit patterns, repeated as often as they fit; or none
+  std::vector<std::uint64_t> values = {};  ///< bit patterns, repeated to the buffer's end; or empty
   std::uint8_t fill = 0;
   friend bool operator==(const BufferDescription&, const BufferDescription&) = default;
 };
@@ -41,11 +41,11 @@ struct PointerParameter {
   friend bool operator==(const PointerParameter&, const PointerParameter&) = default;
 };
 
-/// The pixels that a copy through an im2col map moves: TensorMapSpec's, with one corner a dimension of an
-/// image.
+/// The pixels that a copy through an im2col map moves, as in TensorMapSpec::pixel_box. Corners have one
+/// number for each dimension of an image.
 struct PixelBoxDescription {
   std::vector<std::int32_t> lower = {};
-  std::vector<std::int32_t> upper = {};  ///< as many
+  std::vector<std::int32_t> upper = {};  ///< as many numbers as `lower`
   std::uint32_t channels = 0;
   std::uint32_t pixels = 0;
   friend bool operator==(const PixelBoxDescription&, const PixelBoxDescription&) = default;
@@ -131,10 +131,10 @@ struct KernelFile {
   std::filesystem::path launch_folder;
 };
 
-/// Reads the file `path`, and the launch file `launch` unless that is empty. Headers are looked for beside
-/// the file, in `include`, in the launch's "include", and where CUDA's own are. `constants` and `entry` go
-/// before the launch's. Throws Error{io} for a file that cannot be read, and what parse_launch() throws, with
-/// the launch file's name.
+/// Reads the file `path`, and the launch file `launch` unless that is empty. Headers are searched for in the
+/// file's folder, in `include`, in the launch's "include", and in CUDA's folders. `constants` and `entry`
+/// override the launch file's. Throws Error{io} for a file that cannot be read, and the errors of
+/// parse_launch(), with the launch file's name.
 [[nodiscard]] TMAJIT_API KernelFile read_kernel_file(const std::string& path, const std::string& launch = {},
                                                      std::string entry = {},
                                                      std::vector<KernelConstant> constants = {},

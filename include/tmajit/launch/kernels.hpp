@@ -25,11 +25,11 @@ struct PtxKernel {
   std::optional<Extent> block;       ///< .reqntid
   std::optional<Extent> most_block;  ///< .maxntid, whose product is the largest number of threads
   std::optional<Extent> cluster;     ///< .reqnctapercluster
-  bool needs_cluster = false;        ///< .explicitcluster without it
+  bool needs_cluster = false;        ///< .explicitcluster without .reqnctapercluster
 };
 
 /// Every kernel that the module defines, in order. Throws Error{invalid_argument} that shows the lines that
-/// do not parse, named `file`.
+/// do not parse, under the name `file`.
 [[nodiscard]] TMAJIT_API std::vector<PtxKernel> kernels_of(std::string_view ptx, std::string_view file);
 
 /// The kernel that `words` name: by its symbol, by its name as its author wrote it, or by any part of that
@@ -39,15 +39,15 @@ struct PtxKernel {
                                                         const std::string& words,
                                                         const std::string& path = "$");
 
-/// The kernel that a launch names. The launch's parameters, block, grid and cluster fit the kernel. Throws
-/// Error{invalid_argument} that names each place in the description that does not fit, and what the PTX
-/// declares.
+/// Finds the kernel that a launch names, and checks the launch's parameters, block, grid and cluster against
+/// it. Throws Error{invalid_argument} that names each place in the description that does not fit, and what
+/// the PTX declares.
 [[nodiscard]] TMAJIT_API const PtxKernel& match_kernel(const KernelLaunch& launch,
                                                        const std::vector<PtxKernel>& kernels);
 
-/// A first description of a launch of a kernel of a PTX module, as JSON, from what the kernel declares and
-/// does with its parameters. A value that the PTX does not determine is a string that begins with a question
-/// mark, which parse_launch() refuses; notes say what was seen. Throws as choose_kernel() does.
+/// A draft of a launch file, as JSON, for a kernel of a PTX module. It follows from the kernel's declarations
+/// and from its use of the parameters. A value that the PTX does not determine is a string that begins with a
+/// question mark, which parse_launch() refuses; notes say what the PTX shows. Throws as choose_kernel() does.
 [[nodiscard]] TMAJIT_API std::string first_launch(std::string_view ptx, std::string_view file,
                                                   const std::string& entry);
 

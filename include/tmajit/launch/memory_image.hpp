@@ -34,8 +34,8 @@ struct MemorySpan {
   [[nodiscard]] TMAJIT_API static MemorySpan of(const TensorView& view, std::uint64_t offset);
 };
 
-/// Copies the elements of a host array to their places in `memory`, a MemorySpan of the view. Where places
-/// coincide, the last element in C order stays.
+/// Copies the elements of a host array to their addresses in `memory`, a MemorySpan of the view. If several
+/// elements have one address, the last in C order is kept.
 TMAJIT_API void scatter(std::span<std::byte> memory, const MemorySpan& span, const TensorView& view,
                         std::span<const std::byte> array, const HostLayout& layout);
 
@@ -43,14 +43,14 @@ TMAJIT_API void scatter(std::span<std::byte> memory, const MemorySpan& span, con
 TMAJIT_API void gather(std::span<std::byte> array, std::span<const std::byte> memory, const MemorySpan& span,
                        const TensorView& view);
 
-/// The index of the first element that scatter() loses because a different element has the same place; empty
+/// The index of the first element that scatter() overwrites with a different one of the same address; empty
 /// if there is none.
 [[nodiscard]] TMAJIT_API std::vector<std::uint64_t> first_lost_element(const MemorySpan& span,
                                                                        const TensorView& view,
                                                                        std::span<const std::byte> array,
                                                                        const HostLayout& layout);
 
-/// The bytes that a view's memory shall hold. They are the array's own bytes where no element has to move.
+/// The bytes to write to a view's memory: the array's own bytes if no element has to move, else a copy.
 struct MemoryImage {
   std::vector<std::byte> own;
   std::span<const std::byte> bytes;  ///< view of `own`, or of the array, which must outlive it

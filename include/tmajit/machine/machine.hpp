@@ -38,8 +38,8 @@ struct MachineReport {
 /// `cache_directory` stands for the default one.
 [[nodiscard]] TMAJIT_API MachineReport examine_machine(const std::filesystem::path& cache_directory = {});
 
-/// A line for each check, and one for its remedy, wrapped to `width` columns (at least 66); with ANSI colours
-/// if `colour`.
+/// A line for each check and one for its remedy, wrapped to `width` columns (at least 66); with ANSI colours
+/// if `colour` is true.
 [[nodiscard]] TMAJIT_API std::string machine_text(const MachineReport& machine, std::size_t width,
                                                   bool colour);
 /// One JSON object on one line.

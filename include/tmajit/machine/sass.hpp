@@ -10,8 +10,8 @@
 
 TMAJIT_BEGIN
 
-/// Where nvdisasm is: $TMAJIT_NVDISASM alone if that is set; else the one found when tmajit was built, in
-/// $PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin, whichever comes first.
+/// The path of nvdisasm. If $TMAJIT_NVDISASM is set, only that path counts. Otherwise: the first of the path
+/// found when tmajit was built, $PATH, $CUDA_HOME/bin and /usr/local/cuda/bin.
 [[nodiscard]] TMAJIT_API std::optional<std::filesystem::path> find_nvdisasm();
 
 /// The advice for a user when find_nvdisasm() finds nothing.

@@ -8,8 +8,8 @@ class Runtime;
 struct Operation;
 
 namespace operation {
-/// Values converted to the destination's type, by the rules of expressions' results (docs/move.md). A copy
-/// where the types are equal, unless the type is tf32, which rounds; else the map "x".
+/// Converts values to the destination's type, by the rules for results of expressions (docs/move.md). If both
+/// types are equal, this is a copy, except for tf32, which rounds; otherwise it is the map "x".
 [[nodiscard]] TMAJIT_API Operation cast(const Tensor& destination, const Tensor& source);
 }  // namespace operation
 

@@ -11,8 +11,8 @@ class Runtime;
 struct Operation;
 
 namespace operation {
-/// The sources one after the other along `axis`: a copy of each to its part of the destination.
-/// Throws Error{invalid_argument} where ranks differ or extents do not add up to the destination's.
+/// Joins the sources along `axis`: each source is copied to its part of the destination.
+/// Throws Error{invalid_argument} if ranks differ or extents do not add up to the destination's.
 [[nodiscard]] TMAJIT_API Operation concat(const Tensor& destination, List<Tensor> sources, std::int64_t axis);
 }  // namespace operation
 

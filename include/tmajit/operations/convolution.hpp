@@ -19,10 +19,11 @@ struct Convolution {
 namespace operation {
 /// Each element [images, windows…, outputs] of the destination is the sum over a window of images [images,
 /// extents…, channels] of pixel times filter, which is [outputs, taps…, channels]; all f32. Products are
-/// added by one fma each, tap by tap in row-major order and in each the channels in order; zeros around an
-/// image take part. The destination may have images and windows as one dimension: [images · windows…,
-/// outputs]. `windows.filter` is the filter tensor's, and may be left empty. Throws Error{invalid_argument}
-/// for invalid windows, a filter of another shape, or a destination of another number of elements.
+/// accumulated by one fma each: taps in row-major order, and the channels of each tap in order. The zeros of
+/// the padding take part. The destination may merge images and windows into one dimension: [images ·
+/// windows…, outputs]. `windows.filter` may be empty: it follows from the filter tensor. Throws
+/// Error{invalid_argument} for invalid windows, a filter of another shape, or a destination of another number
+/// of elements.
 [[nodiscard]] TMAJIT_API Operation convolution(const Tensor& destination, const Tensor& images,
                                                const Tensor& filter, const Windows& windows = {});
 }  // namespace operation

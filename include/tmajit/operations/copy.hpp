@@ -9,15 +9,15 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// destination = source, of types of one size: bits as they are.
+/// destination = source, bit for bit; both types have one size.
 struct Copy {
   static constexpr std::string_view operation = "copy";
   friend bool operator==(const Copy&, const Copy&) = default;
 };
 
 namespace operation {
-/// The source is broadcast to the destination's shape where its extents are 1.
-/// Throws Error{invalid_argument} where it cannot be.
+/// The source is broadcast to the destination's shape where its extents are 1. Throws
+/// Error{invalid_argument} if it cannot be broadcast.
 [[nodiscard]] TMAJIT_API Operation copy(const Tensor& destination, const Tensor& source);
 }  // namespace operation
 

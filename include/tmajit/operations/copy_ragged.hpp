@@ -9,10 +9,10 @@ class Runtime;
 struct Operation;
 
 namespace operation {
-/// destinations[i] = sources[i] for every i, bits as they are, all in one launch. Shapes and strides differ
-/// from pair to pair. At addresses that a plan has not met on the stream, the stream first copies a table to
-/// the device; a graph that captures the launch has a table of its own. Throws Error{invalid_argument} if
-/// there are not as many sources as destinations.
+/// destinations[i] = sources[i] for every i, bit for bit, all in one launch. Each pair has its own shape and
+/// strides. A plan's first launch at new addresses on a stream first copies a table to the device; a graph
+/// that captures the launch has a table of its own. Throws Error{invalid_argument} if there are not as many
+/// sources as destinations.
 [[nodiscard]] TMAJIT_API Operation copy_ragged(List<Tensor> destinations, List<Tensor> sources);
 }  // namespace operation
 

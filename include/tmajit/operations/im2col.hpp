@@ -17,11 +17,11 @@ struct Im2col {
 };
 
 namespace operation {
-/// The pixels of each window of images [images, extents…, channels], side by side, 0 outside of an image:
-/// bits, of types of one size. The destination is [images · windows…, taps… · channels], the rows of a matrix
-/// that a filter multiplies, or has some or all of those dimensions separate: [images, windows…, taps…,
-/// channels]. Throws Error{invalid_argument} for invalid windows or a destination of
-/// another number of elements.
+/// Writes the pixels of each window of images [images, extents…, channels] side by side, 0 outside of an
+/// image. Elements are copied bit for bit; both types have one size. The destination is the matrix [images ·
+/// windows…, taps… · channels], whose rows a filter multiplies; some or all of its dimensions may be
+/// separate: [images, windows…, taps…, channels]. Throws Error{invalid_argument} for invalid windows or a
+/// destination of another number of elements.
 [[nodiscard]] TMAJIT_API Operation im2col(const Tensor& destination, const Tensor& source,
                                           const Windows& windows);
 }  // namespace operation

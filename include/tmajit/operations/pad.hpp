@@ -10,7 +10,7 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// Where the source of a padded move lies in the destination, and the value around it.
+/// The position of a source in the larger destination, and the value around it.
 struct Padding {
   static constexpr std::string_view operation = "pad";
   /// Destination index of the source's first element, a number a dimension; negative crops.
@@ -19,8 +19,8 @@ struct Padding {
 };
 
 namespace operation {
-/// The source at `padding.before` in the destination, `padding.value` around it; types of one size, bits as
-/// they are. Both have the same rank; plan() throws SpecError if they do not.
+/// Copies the source to index `padding.before` of the destination, bit for bit, and writes `padding.value`
+/// around it. Both types have one size. Both tensors have the same rank; plan() throws SpecError otherwise.
 [[nodiscard]] TMAJIT_API Operation pad(const Tensor& destination, const Tensor& source,
                                        const Padding& padding);
 }  // namespace operation

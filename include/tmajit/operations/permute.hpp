@@ -9,7 +9,7 @@ struct Operation;
 
 namespace operation {
 /// Dimension d of the destination is dimension axes[d] of the source. The permuted source is broadcast to the
-/// destination's shape where its extents are 1. A copy of a permuted view.
+/// destination's shape where its extents are 1. This is a copy of a permuted view.
 /// Throws Error{invalid_argument} unless `axes` names every dimension once.
 [[nodiscard]] TMAJIT_API Operation permute(const Tensor& destination, const Tensor& source, const Dims& axes);
 }  // namespace operation

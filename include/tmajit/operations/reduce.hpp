@@ -18,15 +18,15 @@ struct Operation;
 /// How a reduction combines the elements along its axes.
 enum class ReductionOp : std::uint8_t {
   sum,
-  mean,  ///< the sum over the count; of integers as f64
+  mean,  ///< the sum divided by the count; in f64 for integers
   min,   ///< NaN propagates, as in NumPy and PyTorch
   max,   ///< NaN propagates
-  any,   ///< 1 if an element is not 0 (NaN is not), else 0
+  any,   ///< 1 if an element differs from 0, as NaN does; else 0
   all,   ///< 1 if no element is 0, else 0
-  /// The first index of the least element, or of a NaN if there is one; counted in row-major order over the
-  /// reduced axes.
+  /// The first index of the least element, or of a NaN if there is one. The index counts the elements of the
+  /// reduced axes in row-major order.
   arg_min,
-  arg_max,  ///< the first index of the greatest element, counted as arg_min's
+  arg_max,  ///< the same for the greatest element
 };
 inline constexpr std::array all_reduction_ops{ReductionOp::sum,     ReductionOp::mean,   ReductionOp::min,
                                               ReductionOp::max,     ReductionOp::any,    ReductionOp::all,
@@ -38,9 +38,9 @@ template <>
 [[nodiscard]] TMAJIT_API ReductionOp parse<ReductionOp>(std::string_view name);
 
 /// A reduction of some dimensions of its sources; deterministic. Sums of f64 accumulate in f64, of other
-/// floating-point types in f32, of integers in 64 bits, and wrap; `min` and `max` of integers accumulate in
-/// at least 32 bits; `arg_min` and `arg_max` return 64-bit indices. Without elements `sum` and `any` give 0
-/// and `all` gives 1; other operations need at least one element.
+/// floating-point types in f32, of integers in 64 bits, where they wrap. `min` and `max` of integers
+/// accumulate in at least 32 bits. `arg_min` and `arg_max` return 64-bit indices. Without elements `sum` and
+/// `any` give 0 and `all` gives 1; other operations need at least one element.
 struct Reduction {
   static constexpr std::string_view operation = "reduce";
   ReductionOp op = ReductionOp::sum;
@@ -56,7 +56,7 @@ struct Reduction {
 };
 
 namespace operation {
-/// destination = what(sources…). The sources are broadcast to each other's shapes; the destination has the
+/// The reduction `what` of the sources. These are broadcast to each other's shapes. The destination has the
 /// dimensions that are not reduced, in order, and with `keep_dims` the reduced ones as extents of 1. Throws
 /// Error{invalid_argument} without a source, or for one that cannot be broadcast; plan() throws SpecError for
 /// axes or a destination's shape that do not fit.

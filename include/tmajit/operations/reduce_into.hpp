@@ -17,10 +17,10 @@ struct ReduceInto {
 };
 
 namespace operation {
-/// destination = destination op source, by the copy engine: both have one type of those that combined_as()
-/// says it combines so. Each element is combined atomically at the scope of the GPU, so that several launches
-/// may be in flight on one destination. Both tensors have a contiguous dimension in common; all other strides
-/// and the addresses are multiples of 16 bytes.
+/// destination = destination op source, by the copy engine. Both tensors have the same type, for which
+/// combined_as(op, type) returns a type. Each element is combined atomically at the scope of the GPU, so that
+/// several launches may be in flight on one destination. Both tensors have a contiguous dimension in common;
+/// all other strides and the addresses are multiples of 16 bytes.
 [[nodiscard]] TMAJIT_API Operation reduce_into(const Tensor& destination, CombineOp op, const Tensor& source);
 }  // namespace operation
 

@@ -31,14 +31,14 @@ template <>
 
 /// A cumulative sum, product, minimum or maximum along one axis; deterministic: equal launches leave equal
 /// bits. Sums and products of f64 accumulate in f64, of other floating-point types in f32, of integers in
-/// 64 bits, and wrap. The result is converted to the destination's type.
+/// 64 bits, where they wrap. The result is converted to the destination's type.
 struct Scan {
   static constexpr std::string_view operation = "scan";
   ScanOp op = ScanOp::sum;
   std::int64_t axis = -1;  ///< dimension of the destination; a negative one counts from the end
-  /// Each result is of the elements before its own; the first is the identity: 0 of sums, 1 of products. Of
-  /// `min` it is the greatest value of the expression's type, of `max` the least one: an infinity of
-  /// floating point.
+  /// Each result combines only the elements before its own. The first result is the identity: 0 for `sum`, 1
+  /// for `product`, the greatest value of the expression's type for `min`, the least for `max` (infinities
+  /// for floating-point types).
   bool exclusive = false;
   bool reverse = false;  ///< from the last element of the axis to the first
   /// The expression that is scanned, of x0 … x7 (x for one source): "x * x". Empty: the one source's values.
@@ -46,8 +46,8 @@ struct Scan {
 };
 
 namespace operation {
-/// destination = what(sources…), for 1 to 8 sources of any element types, which are broadcast to the
-/// destination's shape. A source may be the destination: every element is read before it is overwritten.
+/// The scan `what` of 1 to 8 sources of any element types, which are broadcast to the destination's shape. A
+/// source may be the destination: every element is read before it is overwritten.
 /// Throws Error{invalid_argument} without a source, or for one that cannot be broadcast; plan() throws
 /// SpecError for an axis that the destination does not have.
 [[nodiscard]] TMAJIT_API Operation scan(const Tensor& destination, const Scan& what, List<Tensor> sources);

@@ -12,7 +12,7 @@ struct Operation;
 
 namespace operation {
 /// The inverse of concat: cuts the source along `axis`, by the destinations' extents.
-/// Throws Error{invalid_argument} where ranks differ or extents do not add up to the source's.
+/// Throws Error{invalid_argument} if ranks differ or extents do not add up to the source's.
 [[nodiscard]] TMAJIT_API Operation split(List<Tensor> destinations, const Tensor& source, std::int64_t axis);
 }  // namespace operation
 

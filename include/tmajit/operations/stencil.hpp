@@ -14,14 +14,14 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// The element that a stencil reads for a neighbour beyond an edge of a source of n elements along the
-/// dimension.
+/// The element that a stencil reads for a neighbour beyond the edge of a source, which has n elements along
+/// the dimension.
 enum class Boundary : std::uint8_t {
   zero,      ///< 0
   constant,  ///< Stencil::value
-  clamp,     ///< the nearest element: of index -2 that of 0
-  wrap,      ///< element from the other end: for -2 that of n - 2
-  reflect,   ///< mirrored element, the edge not repeated, as NumPy's "reflect": for -2 that of 2
+  clamp,     ///< the nearest element: index -2 reads element 0
+  wrap,      ///< the element from the other end: index -2 reads element n - 2
+  reflect,   ///< mirrored without repeating the edge, as NumPy's "reflect": index -2 reads element 2
 };
 /// "zero", "constant", "clamp", "wrap", "reflect".
 [[nodiscard]] TMAJIT_API std::string_view name(Boundary boundary) noexcept;
@@ -29,7 +29,7 @@ enum class Boundary : std::uint8_t {
 template <>
 [[nodiscard]] TMAJIT_API Boundary parse<Boundary>(std::string_view name);
 
-/// Dimensions that the offsets of a stencil can be along.
+/// The most dimensions that a stencil's offsets can have.
 inline constexpr std::uint32_t max_stencil_dims = 3;
 
 /// An expression of neighbours, computed for each element of the destination.
@@ -37,10 +37,10 @@ struct Stencil {
   static constexpr std::string_view operation = "stencil";
   Boundary boundary = Boundary::zero;
   double value = 0;  ///< value for Boundary::constant, converted to the source's type
-  /// The destination's dimensions that the offsets of a call are along, in their order; a negative one counts
-  /// from the end. Empty: the last ones.
+  /// The destination's dimension for each offset, in the order of the offsets; a negative number counts from
+  /// the end. Empty: the last dimensions.
   Dims dims = {};
-  /// In sources that are called with offsets of neighbours: "x0(-1, 0) + x0(1, 0)"; x0 alone is x0(0, 0).
+  /// Each source is called with the offsets of a neighbour: "x0(-1, 0) + x0(1, 0)"; x0 alone is x0(0, 0).
   /// operation::stencil() sets it.
   std::string expression = {};
 };

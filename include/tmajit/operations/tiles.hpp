@@ -13,8 +13,7 @@ TMAJIT_BEGIN
 class Runtime;
 struct Operation;
 
-/// A kernel of a family and a tile of the caller's choice, on tensors as they are: no dimension is merged or
-/// moved.
+/// A kernel whose family and tile the caller chooses. No dimension of the tensors is merged or moved.
 struct Tiles {
   static constexpr std::string_view operation = "tiles";
   std::string family = "copy";  ///< copy, map, bulk, snapshot or reduce_into
@@ -24,7 +23,7 @@ struct Tiles {
 };
 
 namespace operation {
-/// The destination has the sources' shape over the element strides, rounded up. Throws
+/// The destination has the sources' shape, divided by the element strides and rounded up. Throws
 /// Error{invalid_argument} for an unknown family; plan() throws SpecError with every rule of the driver, the
 /// PTX ISA or the hardware that the tile breaks.
 [[nodiscard]] TMAJIT_API Operation tiles(const Tensor& destination, const Tiles& tiles, List<Tensor> sources);

@@ -23,7 +23,7 @@ struct FindingsReport {
   /// For each finding its places in the source, the innermost function first; or empty.
   std::span<const std::vector<SourcePlace>> places = {};
   std::span<const Finding> notes = {};           ///< instructions that were not understood
-  std::span<const std::string> unfinished = {};  ///< checks that gave up
+  std::span<const std::string> unfinished = {};  ///< checks that stopped at a limit (LintResult::unfinished)
   Severity fails = Severity::advice;             ///< the least severity that is a failed test in JUnit XML
 };
 
@@ -40,8 +40,8 @@ struct FindingsReport {
 [[nodiscard]] TMAJIT_API std::string report_text(const Report& report,
                                                  const std::vector<const Artifact*>& artifacts,
                                                  std::size_t width, bool colour);
-/// A SARIF log of one run. A finding stands at its source's line if that is known; its PTX is a related
-/// location.
+/// A SARIF log of one run. A finding's location is its source line if that is known, with its PTX line as a
+/// related location.
 [[nodiscard]] TMAJIT_API std::string findings_sarif(const FindingsReport& report);
 /// A JUnit suite: one test for each finding, and one for each kernel without findings.
 [[nodiscard]] TMAJIT_API std::string findings_junit(const FindingsReport& report);

@@ -8,7 +8,7 @@
 
 TMAJIT_BEGIN
 
-/// Formats a value as describe() says it.
+/// Formats a value as the text of describe().
 template <class Value>
 struct DescribedFormatter : fmt::formatter<std::string_view> {
   template <class Context>

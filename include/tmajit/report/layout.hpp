@@ -27,14 +27,14 @@ struct ShownAccess {
   WarpAccess access;
 };
 
-/// The swizzles that a layout is compared under, in the order of PatternConflicts::under.
+/// The swizzles whose bank conflicts are compared, in the order of PatternConflicts::under.
 inline constexpr std::array layout_swizzles{Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128};
 
 /// The bank conflicts of one access pattern.
 struct PatternConflicts {
   AccessPattern pattern;
   std::uint32_t width;  ///< bytes a lane
-  /// Under each of layout_swizzles; none where the box is illegal under it.
+  /// Conflicts under each of layout_swizzles; nothing for a swizzle under which the box is illegal.
   std::array<std::optional<Conflicts>, layout_swizzles.size()> under;
 };
 
@@ -46,11 +46,11 @@ struct LayoutView {
   std::optional<ShownAccess> shown = {};
   std::uint32_t lines = 0;  ///< lines of 128 bytes to show, at most; 0: all
   std::vector<PatternConflicts> patterns = {};
-  std::string cut_hint = {};  ///< added where lines are left out: how a user sees all of them; or empty
+  std::string cut_hint = {};  ///< advice, shown if lines are left out, how to show all lines; or empty
 };
 
-/// Conflicts of every pattern that can go over the box, under every swizzle. `extents` are those that the box
-/// was made from.
+/// Conflicts of every pattern that can cover the box, under every swizzle. `extents` are those from which
+/// `box` was made.
 [[nodiscard]] TMAJIT_API std::vector<PatternConflicts> conflicts_of_patterns(
     const BoxLayout& box, const std::vector<std::uint32_t>& extents);
 
@@ -59,16 +59,16 @@ struct LayoutView {
 /// "64 rows of 128 bytes, 8.0 KiB, aligned to 1024 bytes"
 [[nodiscard]] TMAJIT_API std::string describe_image(const LayoutView& view);
 
-/// The tile as a table of 128-byte lines, in units of 16 bytes or in banks where `width` columns are wide
-/// enough; then what the patterns cost. With `colour` cells have coloured backgrounds (ANSI, 256 colours).
+/// The tile as a table of 128-byte lines, by banks if `width` columns are wide enough, else by units of 16
+/// bytes; then the patterns' costs. With `colour` cells have coloured backgrounds (ANSI, 256 colours).
 [[nodiscard]] TMAJIT_API std::string layout_text(const LayoutView& view, std::size_t width, bool colour);
 
 /// The tile as a stand-alone SVG picture for a browser or a README: 128-byte lines by 32 banks, a legend, and
-/// a table of what the patterns cost.
+/// a table of the patterns' costs.
 [[nodiscard]] TMAJIT_API std::string layout_svg(const LayoutView& view);
 
-/// The tile as one JSON object on one line: where each unit of 16 bytes lies, what the patterns cost, and the
-/// lanes of the shown access. docs/layout.md lists the keys.
+/// The tile as one JSON object on one line: the position of each unit of 16 bytes, the patterns' costs, and
+/// the lanes of the shown access. docs/layout.md lists the keys.
 [[nodiscard]] TMAJIT_API std::string layout_json(const LayoutView& view);
 
 TMAJIT_END

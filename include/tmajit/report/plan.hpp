@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 
 /// A plan's family, choice, expected resources, parameters and launch.
 [[nodiscard]] TMAJIT_API std::string plan_json(const KernelPlan& plan);
-/// A compiled kernel that is launched like that: key, cache level, milliseconds a stage, resources, sizes.
+/// A compiled kernel with its launch shape: key, cache level, milliseconds of each stage, resources, sizes.
 [[nodiscard]] TMAJIT_API std::string kernel_json(const Kernel& kernel, const LaunchShape& launch);
 /// A view's type, shape and strides.
 [[nodiscard]] TMAJIT_API std::string view_json(const TensorView& view);
@@ -44,7 +44,8 @@ TMAJIT_API std::ostream& operator<<(std::ostream& out, const Plan& plan);
 
 /// "compiled in 41.2 ms", "from the disk cache in 0.10 ms"
 [[nodiscard]] TMAJIT_API std::string describe_origin(const Kernel& kernel);
-/// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier", with so much dynamic shared memory.
+/// "32 registers, no spills, 65.2 KiB shared memory, 1 barrier", for a launch with `shared_bytes` of dynamic
+/// shared memory.
 [[nodiscard]] TMAJIT_API std::string describe_resources(const Kernel& kernel, std::uint32_t shared_bytes);
 
 /// A table of broken rules, at most `width` columns wide.

@@ -30,7 +30,7 @@ void measured(CaseBuilder& list) {
   add_cast(list, "cast", "cast", bf16, f32, bench::GiB / 4);
 }
 
-/// Between every two element types, in each direction; the wider one's array has 256 MiB.
+/// Casts between every two element types, in both directions; the array of the wider type has 256 MiB.
 void suite(CaseBuilder& list) {
   using enum ElementType;
   constexpr std::uint64_t bytes = 256 * bench::MiB;
@@ -48,7 +48,7 @@ void suite(CaseBuilder& list) {
   }
 }
 
-/// Each pair of five types in turn.
+/// Draws a cast between two of five types; the case's number selects the pair.
 Case drawn(bench::CaseDrawer& draw) {
   using enum ElementType;
   constexpr std::array types{f32, bf16, u8, e4m3, f64};

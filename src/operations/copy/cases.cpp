@@ -11,7 +11,7 @@ void random(CaseDraw& draw) {
   draw.destination(draw.view(draw.type, shape, false));
   const ElementType from = draw.same_size_type();
   if (!one_in(draw.pattern, 6)) return draw.source(draw.view(from, draw.repeatable(shape), true));
-  // Both beside each other in one buffer: elements of one between those of the other.
+  // Both tensors in one buffer, where the elements of one alternate with those of the other.
   draw.made.buffers.clear();
   BufferView& to = draw.made.destinations.front();
   for (std::uint32_t d = 0; d < to.view.rank; ++d) to.view.strides[d] *= 2;

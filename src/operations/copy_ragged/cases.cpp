@@ -9,9 +9,10 @@ using namespace tmajit;
 
 namespace {
 
-/// Draws tensors of one rank and element type in two buffers; some are empty. A case has one of these: padded
-/// rows, odd addresses, elements apart, rows backwards or repeated; tensors that tensor maps describe;
-/// thousands of tensors with a few elements each; one huge tensor among many small ones.
+/// Draws tensors of one rank and element type in two buffers; some are empty. There are four kinds of cases:
+/// any strides and addresses (padded, reversed or repeated rows, elements with gaps, odd addresses); tensors
+/// that tensor maps describe; thousands of tensors with a few elements each; one huge tensor among small
+/// ones.
 void random(CaseDraw& draw) {
   Random& random = draw.pattern;
   const bool is_mixed = one_in(random, 3);
@@ -23,7 +24,7 @@ void random(CaseDraw& draw) {
   const std::uint64_t each = is_skewed ? 64 : std::max<std::uint64_t>(most / count, 1);
   const std::uint64_t huge = is_skewed ? between(draw.vary, 0, count - 1) : count;
   const bool whole_rows = one_in(random, 2);
-  // Views of each tensor are drawn alike whatever the variation.
+  // A new sequence, so that each tensor's view depends on the pattern alone and not on the variation.
   draw.pattern = Random(random());
   for (std::uint64_t i = 0; i < count; ++i) {
     Shape shape(rank);
@@ -45,7 +46,7 @@ void random(CaseDraw& draw) {
   }
 }
 
-/// Tensors of `columns` with from 1 to 2·mean − 1 rows, `bytes` in all.
+/// Tensors of `columns` columns and 1 to 2·mean − 1 rows, with `bytes` in total.
 std::vector<bench::Array> sequences(ElementType type, std::uint64_t mean, std::uint64_t columns,
                                     std::uint64_t bytes) {
   std::vector<bench::Array> arrays;

@@ -13,7 +13,7 @@ using namespace tmajit;
 
 namespace {
 
-/// The destination's dimensions are apart or put together.
+/// Draws an im2col whose destination has its dimensions separate or merged.
 void random(CaseDraw& draw) {
   draw.type = one_of(draw.pattern,
                      std::array{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64});

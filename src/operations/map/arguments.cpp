@@ -13,7 +13,7 @@ constexpr std::array map_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
-             .sentence = "what it computes: C over x (or x0 … x7) and g[d], the element's coordinates",
+             .sentence = "the expression: C over x (or x0 … x7) and g[d], the element's coordinates",
              .example = "x*2+1"}};
 
 }  // namespace

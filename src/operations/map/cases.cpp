@@ -32,7 +32,7 @@ void random(CaseDraw& draw) {
     draw.source(draw.view(mixed ? other : from, draw.repeatable(shape), true));
   }
   draw.made.arguments.set("expression", draw_expression(draw, count, shape.size()));
-  // In place, on top of the destination.
+  // In place: the first source is the destination.
   if (count > 0 && one_in(draw.pattern, 8)) {
     draw.made.sources[0] = draw.made.destinations[0];
     draw.made.sources[0].view.type = draw.same_size_type();
@@ -102,7 +102,7 @@ Case drawn(bench::CaseDrawer& draw) {
   c.arguments.set("expression", bench::expression_text(c.expression, computation.from));
   std::vector<std::string> of;
   for (std::size_t i = 0; i < computation.inputs; ++i) {
-    // The first has every element, so that something is read.
+    // The first source is never broadcast, so that a case reads at least one source in full.
     of.push_back(
         draw.add_source(c, computation.from, i > 0 && draw.random.one_in(2) ? draw.repeated(to) : to));
   }

@@ -18,14 +18,14 @@ constexpr std::array pad_arguments{
              .option = "--pad",
              .type = ArgumentType::widths,
              .required = true,
-             .sentence =
-                 "what is added before each dimension and, after a colon, behind each; negative numbers crop",
+             .sentence = "elements added before each dimension, a colon, and those added after each; "
+                         "negative numbers crop",
              .example = "1,1:2,2"},
     Argument{.name = "value",
              .option = "--pad-value",
              .type = ArgumentType::number,
              .fallback = "0",
-             .sentence = "what is around the source, converted to the element type",
+             .sentence = "the value around the source, converted to the element type",
              .example = "0.5"}};
 
 std::vector<TensorView> pad_destinations(std::span<const TensorView> sources, const Arguments& given) {
@@ -55,7 +55,7 @@ std::vector<TensorView> pad_destinations(std::span<const TensorView> sources, co
 
 const OperationEntry pad_entry{
     .info = {.name = "pad",
-             .summary = "copies elements and adds others around them",
+             .summary = "copies elements and surrounds them with a value",
              .arguments = pad_arguments,
              .moves_bits = true},
     .destinations = pad_destinations,

@@ -38,14 +38,15 @@ void check_pad(MoveRules& rules) {
 
 Problem pad_problem(const Move& move) {
   const auto& padding = std::get<Padding>(move.body);
-  // The source as the destination's indices see it: its first element lies where they are `before`.
+  // The source as a view with the destination's shape, in which the source's first element has index
+  // `before`.
   Move seen = move;
   TensorView& source = seen.sources.front().view;
   SourceWindow window;
   for (std::uint32_t d = 0; d < source.rank; ++d) {
     window.first[d] = padding.before[d];
     window.extent[d] = source.shape[d];
-    // Where nothing of the source is reached the address may be anything: it may wrap.
+    // The address may wrap: kernels load only elements inside of the source.
     seen.sources.front().address -= static_cast<DevicePtr>(padding.before[d]) *
                                     static_cast<DevicePtr>(source.strides[d]) * size_of(source.type);
   }

@@ -9,7 +9,7 @@
 namespace reference {
 namespace {
 
-/// Inside of the source its element, elsewhere the padding's value.
+/// Writes the source's elements where the destination has them, and the padding's value elsewhere.
 void pad(const tmajit::Move& move, const Part& part) {
   const auto& padding = std::get<tmajit::Padding>(move.body);
   const tmajit::Tensor& to = move.destination;

@@ -19,8 +19,9 @@ using bench::Case, bench::CaseBuilder, bench::GiB, bench::KiB, bench::MiB, bench
 
 namespace {
 
-/// A few elements in the last dimension, which a permutation is to leave there: kernels may move them as one.
-Shape kept_shape(CaseDraw& draw) {
+/// A shape with few elements in the last dimension, for permutations that keep it last: kernels may move
+/// these elements as one.
+Shape shape_with_short_rows(CaseDraw& draw) {
   draw.aligned = false;
   Shape shape(between(draw.pattern, 3, 4));
   std::uint64_t left = draw.limits.elements;
@@ -35,11 +36,11 @@ Shape kept_shape(CaseDraw& draw) {
 }
 
 void random(CaseDraw& draw) {
-  const bool keeps = one_in(draw.pattern, 3);
-  const Shape shape = keeps ? kept_shape(draw) : draw.shape();
+  const bool keeps_last = one_in(draw.pattern, 3);
+  const Shape shape = keeps_last ? shape_with_short_rows(draw) : draw.shape();
   std::vector<std::uint32_t> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0U);
-  std::shuffle(axes.begin(), axes.end() - (keeps ? 1 : 0), draw.pattern);
+  std::shuffle(axes.begin(), axes.end() - (keeps_last ? 1 : 0), draw.pattern);
   draw.made.arguments.set("axes", Dims(axes));
   draw.destination(draw.view(draw.type, shape, false));
   Shape source(shape.size());
@@ -47,7 +48,7 @@ void random(CaseDraw& draw) {
   draw.source(draw.view(draw.same_size_type(), source, true));
 }
 
-/// Types of the table of permutations; those that other libraries were measured with.
+// Types of the table of permutations, and the types with which other libraries were measured.
 constexpr std::array table_types{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64};
 constexpr std::array common_types{ElementType::f32, ElementType::bf16, ElementType::u8};
 
@@ -56,7 +57,7 @@ struct Permutation {
   std::vector<std::uint32_t> axes;
 };
 
-/// Named by its shape and axes unless it has a name.
+/// Adds a permutation; without a name its shape and axes name it.
 Case& permute(CaseBuilder& list, const char* group, const Permutation& permutation, ElementType type,
               const std::string& name = {}) {
   Shape from;
@@ -67,7 +68,8 @@ Case& permute(CaseBuilder& list, const char* group, const Permutation& permutati
                   {{"axes", Dims(permutation.axes)}});
 }
 
-/// A copy, a transpose and an exchange of the middle dimensions, of `bytes` each and named with that size.
+/// Adds a copy, a transpose and an exchange of the middle dimensions, each of `bytes`, with the size in its
+/// name.
 template <class Finish>
 void series(CaseBuilder& list, const char* group, std::uint64_t bytes, ElementType type,
             const Finish& finish) {
@@ -111,7 +113,7 @@ void add_table_of_peers(CaseBuilder& list) {
     for (std::size_t row = 0; row < table().size(); ++row) {
       Case& c = permute(list, "peers", table()[row], type);
       c.odd = row == 2;
-      // The table has no f64, and its peers nothing that is fast there.
+      // f64 is not compared with other libraries, which have no fast kernels for it.
       c.peers = type == ElementType::f64 ? Peers::none : Peers::all;
       c.quick = type != ElementType::f64 && (row == 0 || row == 2 || row == 3 || row == 4 || row == 7);
     }
@@ -121,7 +123,7 @@ void add_table_of_peers(CaseBuilder& list) {
 void add_one_gibibyte(CaseBuilder& list) {
   for (const ElementType type : table_types) {
     for (std::size_t row = 0; row < table().size(); ++row) {
-      if (row == 1 || row == 2) continue;  // the first again at this size; the odd one
+      if (row == 1 || row == 2) continue;  // row 1 equals row 0 at this size; row 2 has odd extents
       Permutation p = table()[row];
       const std::uint64_t elements = GiB / size_of(type);
       if (p.shape.size() == 2) {

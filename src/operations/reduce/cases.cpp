@@ -46,7 +46,7 @@ void random(CaseDraw& draw) {
     axes.push_back(one_in(random, 3) ? axis - static_cast<std::int64_t>(shape.size()) : axis);
   }
   std::shuffle(axes.begin(), axes.end(), random);
-  if (axes.empty()) kept.assign(keep_dims ? shape.size() : 0, 1);  // no axes: all of them
+  if (axes.empty()) kept.assign(keep_dims ? shape.size() : 0, 1);  // without axes, all dimensions are reduced
   draw.made.arguments = {{"op", std::string(name(op))},
                          {"axes", Dims(axes)},
                          {"expression", std::string(front.expression)},
@@ -61,12 +61,12 @@ Case reduction(const char* group, ElementType type, const Shape& shape,
   Case c = bench::make_case(
       group, fmt::format("{} ({}) over {}", name(op), fmt::join(shape, ","), fmt::join(axes, ",")), "reduce",
       {{type, shape}}, {{"op", std::string(name(op))}, {"axes", Dims(axes)}});
-  // As PyTorch has them: sums of bytes are 64 bits long.
+  // As in PyTorch, sums of bytes have 64 bits.
   if (op == ReductionOp::sum && type == ElementType::u8) c.destinations.front().type = ElementType::i64;
   return c;
 }
 
-/// The reductions that people have: all of 2^28 elements, rows, columns, both long and short, in several
+/// Common reductions: of all 2^28 elements, of long and short rows, and of long and short columns, in several
 /// types.
 void suite(CaseBuilder& list) {
   using enum ElementType;

@@ -20,7 +20,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The first rule of reductions that one breaks, and what would be legal; no rule where it breaks none.
+/// The first rule that a reduction breaks, and what would be legal. `rule` is empty if it breaks none.
 struct ReductionMistake {
   std::string_view rule = {};
   std::string found = {};
@@ -62,7 +62,7 @@ ReductionMistake reduce_mistake(const Move& move) {
   const auto from = extents(move.sources.front().view);
   const auto rank = static_cast<std::int64_t>(from.size());
   std::array<bool, max_view_rank> reduced{};
-  bool has_none = false;
+  bool has_empty_axis = false;
   for (const std::int64_t axis : reduction.axes) {
     const std::int64_t d = axis < 0 ? axis + rank : axis;
     if (d < 0 || d >= rank || reduced[static_cast<std::size_t>(d)]) {
@@ -72,20 +72,20 @@ ReductionMistake reduce_mistake(const Move& move) {
               "any of them in any order; negative axes count from the last"};
     }
     reduced[static_cast<std::size_t>(d)] = true;
-    has_none = has_none || from[static_cast<std::size_t>(d)] == 0;
+    has_empty_axis = has_empty_axis || from[static_cast<std::size_t>(d)] == 0;
   }
-  std::vector<std::uint64_t> kept;
+  std::vector<std::uint64_t> expected;
   for (std::size_t d = 0; d < from.size(); ++d) {
-    if (!reduced[d]) kept.push_back(from[d]);
-    if (reduced[d] && reduction.keep_dims) kept.push_back(1);
+    if (!reduced[d]) expected.push_back(from[d]);
+    if (reduced[d] && reduction.keep_dims) expected.push_back(1);
   }
-  if (!std::ranges::equal(kept, extents(move.destination.view))) {
+  if (!std::ranges::equal(expected, extents(move.destination.view))) {
     return {"view.shape", fmt::format("a destination of {}", shape_text(extents(move.destination.view))),
-            fmt::format("{}, the dimensions of {} {}", shape_text(kept), shape_text(from),
+            fmt::format("{}, the dimensions of {} {}", shape_text(expected), shape_text(from),
                         reduction.keep_dims ? "with 1 for those that are reduced" : "that are not reduced"),
             "a destination of that shape; keep_dims keeps reduced dimensions as extents of 1"};
   }
-  if (has_none && move.destination.view.elements() > 0) {
+  if (has_empty_axis && move.destination.view.elements() > 0) {
     return {"reduction.elements", fmt::format("no elements along the axes of {}", shape_text(from)),
             "at least one element for each result", "a fill with the wanted value"};
   }
@@ -102,7 +102,7 @@ void check_reduce(MoveRules& rules) {
             found.legal);
 }
 
-/// The destination of a reduction in all dimensions of its sources: with stride 0 in those that it lacks.
+/// The destination of a reduction as a view with all dimensions of the sources: reduced ones have stride 0.
 TensorView expanded(const TensorView& destination, const Move& move, ReducedDimensions& reduced) {
   const auto& reduction = std::get<Reduction>(move.body);
   TensorView view = move.sources.front().view;
@@ -110,15 +110,15 @@ TensorView expanded(const TensorView& destination, const Move& move, ReducedDime
   for (const std::int64_t axis : reduction.axes) {
     reduced.reduced[static_cast<std::size_t>(axis < 0 ? axis + view.rank : axis)] = true;
   }
-  std::uint32_t kept = destination.rank;
-  std::int64_t place = 1;
-  const bool has_places = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
+  std::uint32_t dimension = destination.rank;
+  std::int64_t index_step = 1;
+  const bool returns_index = reduction.op == ReductionOp::arg_min || reduction.op == ReductionOp::arg_max;
   for (std::uint32_t d = view.rank; d-- > 0;) {
-    if (!reduced.reduced[d] || reduction.keep_dims) --kept;
-    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[kept];
-    if (!reduced.reduced[d] || !has_places) continue;
-    reduced.place[d] = place;
-    place *= static_cast<std::int64_t>(view.shape[d]);
+    if (!reduced.reduced[d] || reduction.keep_dims) --dimension;
+    view.strides[d] = reduced.reduced[d] ? 0 : destination.strides[dimension];
+    if (!reduced.reduced[d] || !returns_index) continue;
+    reduced.place[d] = index_step;
+    index_step *= static_cast<std::int64_t>(view.shape[d]);
   }
   return view;
 }
@@ -129,9 +129,9 @@ Problem reduce_problem(const Move& move) {
                       ReduceProblem{reduction.op, reduction.expression.empty() ? "x" : reduction.expression,
                                     reduction.then}};
   ReducedDimensions reduced;
-  Move seen = move;
-  seen.destination.view = expanded(move.destination.view, move, reduced);
-  set_operands(problem, seen, {.reduced = &reduced});
+  Move expanded_move = move;
+  expanded_move.destination.view = expanded(move.destination.view, move, reduced);
+  set_operands(problem, expanded_move, {.reduced = &reduced});
   set_reach(problem, move);
   return problem;
 }

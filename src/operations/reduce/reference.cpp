@@ -18,14 +18,14 @@ bool is_nan(const Scalar& value) {
   return std::visit([](auto v) { return v != v; }, value);
 }
 
-/// Whether `a` is below `b`, which has its type.
+/// Whether a < b; both have the same type.
 bool is_below(const Scalar& a, const Scalar& b) {
   return std::visit([&b](auto v) { return v < std::get<decltype(v)>(b); }, a);
 }
 
 }  // namespace
 
-void Reducer::add(const Computed& computed, std::uint64_t place) {
+void Reducer::add(const Computed& computed, std::uint64_t position) {
   const Scalar& value = computed.value;
   error_.add(computed);
   in_f32_ = std::holds_alternative<float>(value);
@@ -35,54 +35,54 @@ void Reducer::add(const Computed& computed, std::uint64_t place) {
       const Scalar wide = widened(value);
       if (const double* real = std::get_if<double>(&wide)) {
         sum_.add(*real);
-        kept_ = sum_.value();
+        state_ = sum_.value();
       } else {
-        kept_ = kept_ ? reference::add(*kept_, wide) : wide;
+        state_ = state_ ? reference::add(*state_, wide) : wide;
       }
       return;
     }
     case ReductionOp::min:
-    case ReductionOp::arg_min: return add_extreme(value, place, true);
+    case ReductionOp::arg_min: return add_extreme(value, position, true);
     case ReductionOp::max:
-    case ReductionOp::arg_max: return add_extreme(value, place, false);
+    case ReductionOp::arg_max: return add_extreme(value, position, false);
     case ReductionOp::any:
     case ReductionOp::all: {
       const bool is_true = std::visit([](auto v) { return v != 0; }, value);
-      const bool before = kept_ ? std::get<std::int32_t>(*kept_) != 0 : op_ == ReductionOp::all;
-      kept_ = scalar(op_ == ReductionOp::all ? before && is_true : before || is_true);
+      const bool before = state_ ? std::get<std::int32_t>(*state_) != 0 : op_ == ReductionOp::all;
+      state_ = scalar(op_ == ReductionOp::all ? before && is_true : before || is_true);
     }
   }
 }
 
-void Reducer::add_extreme(const Scalar& value, std::uint64_t place, bool least) {
+void Reducer::add_extreme(const Scalar& value, std::uint64_t position, bool least) {
   const auto beats = [&] {
-    if (!kept_) return true;
-    if (is_nan(value) || is_nan(*kept_)) return is_nan(value) && (!is_nan(*kept_) || place < place_);
-    if (is_below(value, *kept_)) return least;
-    if (is_below(*kept_, value)) return !least;
-    return place < place_;
+    if (!state_) return true;
+    if (is_nan(value) || is_nan(*state_)) return is_nan(value) && (!is_nan(*state_) || position < position_);
+    if (is_below(value, *state_)) return least;
+    if (is_below(*state_, value)) return !least;
+    return position < position_;
   };
   if (!beats()) return;
-  kept_ = value;
-  place_ = place;
+  state_ = value;
+  position_ = position;
 }
 
 Computed Reducer::result() const {
   if (op_ == ReductionOp::arg_min || op_ == ReductionOp::arg_max)
-    return Scalar(static_cast<std::int64_t>(place_));
+    return Scalar(static_cast<std::int64_t>(position_));
   if (op_ == ReductionOp::sum || op_ == ReductionOp::mean) {
-    // A sum of f32 and its mean are f32: what is computed from them sees their rounding.
-    const double sum = as_double(*kept_);
+    // The sum and mean of f32 values are f32, so the epilogue sees their rounding.
+    const double sum = as_double(*state_);
     const auto count = static_cast<double>(op_ == ReductionOp::sum ? 1 : error_.count());
     const auto with_error = [&](const Scalar& value, double unit) -> Computed {
       const double error = error_.error() / count;
       return {value, is_exact(error) ? error : error + unit * std::fabs(as_double(value))};
     };
     if (in_f32_) return with_error(static_cast<float>(sum) / static_cast<float>(count), 0x1p-22);
-    if (op_ == ReductionOp::mean || std::holds_alternative<double>(*kept_))
+    if (op_ == ReductionOp::mean || std::holds_alternative<double>(*state_))
       return with_error(sum / count, 0x1p-51);
   }
-  // Integers shorter than 32 bits have become so long.
+  // Integers shorter than 32 bits are reduced as 32-bit integers.
   return std::visit(
       [](auto value) -> Computed {
         if constexpr (std::is_floating_point_v<decltype(value)>) {
@@ -94,7 +94,7 @@ Computed Reducer::result() const {
           return Scalar(value);
         }
       },
-      *kept_);
+      *state_);
 }
 
 namespace {
@@ -110,7 +110,7 @@ class ReducedDimensions {
   }
   [[nodiscard]] std::uint64_t count() const { return count_; }
 
-  /// Calls visit(index) for each element of a source that is reduced to the result of that index.
+  /// Calls visit(index) for each element of a source that is reduced to the element `result`.
   template <class Visit>
   void for_each(const Index& result, const Visit& visit) {
     std::size_t dimension = 0;
@@ -157,13 +157,13 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
   std::vector<Computed> x(move.sources.size());
   for_each_index(move.destination.view.rank, part, [&](const Index& result) {
     Reducer reducer(what.op);
-    std::uint64_t place = 0;
+    std::uint64_t position = 0;
     reduced.for_each(result, [&](const Index& index) {
       for (std::size_t s = 0; s < x.size(); ++s) {
         const Tensor& source = move.sources[s];
         x[s] = decode(source.view.type, element_at(source, offset_of(source.view, index)));
       }
-      reducer.add(front(x), place++);
+      reducer.add(front(x), position++);
     });
     Computed value = reducer.result();
     if (then) {
@@ -176,8 +176,8 @@ void reduce_each(const tmajit::Move& move, const Part& part, const Visit& visit)
   });
 }
 
-/// The allowed error of a sum covers the rounding of any expression. The result of another operation is one
-/// of the values, which must be exact.
+/// The allowed error of a sum covers the rounding of any expression. The results of other operations are
+/// single values of the expression, which must be exact.
 bool understands_reduction(const tmajit::Move& move) {
   const auto& [op, axes, expression, then, keep_dims] = reduction_of(move);
   const auto parsed = is_identity(then) ? Expression::parse("x") : Expression::parse(then, true);

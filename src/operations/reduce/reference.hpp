@@ -9,23 +9,23 @@
 
 namespace reference {
 
-/// Reduces elements that are added one by one, in any order. Sums of floating point are added as
-/// doubles and rounded once; sums of integers wrap at 64 bits.
+/// Reduces elements that are added one by one, in any order. Floating-point sums accumulate as doubles and
+/// are rounded once; sums of integers wrap at 64 bits.
 class Reducer {
  public:
   explicit Reducer(tmajit::ReductionOp op) : op_(op) {}
-  /// `place` is the element's among those that come together.
-  void add(const Computed& value, std::uint64_t place);
+  /// `position` is the element's index among those that are reduced to this result.
+  void add(const Computed& value, std::uint64_t position);
   /// The result of at least one element.
   [[nodiscard]] Computed result() const;
 
  private:
-  void add_extreme(const Scalar& value, std::uint64_t place, bool least);
+  void add_extreme(const Scalar& value, std::uint64_t position, bool least);
 
   tmajit::ReductionOp op_;
-  std::optional<Scalar> kept_;
-  CompensatedSum sum_;  ///< of floating point
-  std::uint64_t place_ = 0;
+  std::optional<Scalar> state_;
+  CompensatedSum sum_;  ///< used for floating point
+  std::uint64_t position_ = 0;
   SumError error_;
   bool in_f32_ = false;  ///< elements are added as f32
 };

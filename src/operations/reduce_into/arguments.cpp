@@ -20,7 +20,7 @@ constexpr std::array reduce_into_arguments{
 
 const OperationEntry reduce_into_entry{
     .info = {.name = "reduce_into",
-             .summary = "combines elements with those that the destination holds, by the copy engine",
+             .summary = "combines the source's elements with the destination's, by the copy engine",
              .arguments = reduce_into_arguments,
              .reads_destination = true},
     .destinations = [](std::span<const TensorView> sources,

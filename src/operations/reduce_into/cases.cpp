@@ -11,7 +11,7 @@ using namespace tmajit;
 
 namespace {
 
-/// Dense, or with rows of whole 16 bytes and the outer dimensions in any order.
+/// A dense view, or one whose rows begin at multiples of 16 bytes, with the outer dimensions in any order.
 TensorView mapped_view(CaseDraw& draw, const Shape& shape) {
   if (one_in(draw.pattern, 3)) return TensorView::contiguous(draw.type, shape);
   const std::uint64_t size = size_of(draw.type);
@@ -28,7 +28,7 @@ TensorView mapped_view(CaseDraw& draw, const Shape& shape) {
   return TensorView::strided(draw.type, shape, strides);
 }
 
-/// Whether tensor maps describe it, or what it is with dimensions joined.
+/// Whether tensor maps can describe the view, perhaps with dimensions merged.
 bool is_mapped(const TensorView& view) {
   std::int64_t dense = 1;
   bool is_dense = true;
@@ -41,7 +41,7 @@ bool is_mapped(const TensorView& view) {
   return is_dense || in_steps;
 }
 
-/// Any operation and type that go together.
+/// Draws an operation and an element type that the copy engine combines by it.
 void random(CaseDraw& draw) {
   const CombineOp op = one_of(draw.pattern, all_combine_ops);
   while (!combined_as(op, draw.type)) draw.type = draw.any_type();
@@ -56,7 +56,7 @@ void random(CaseDraw& draw) {
     const TensorView to = mapped_view(draw, shape);
     const TensorView from = mapped_view(draw, shape);
     const bool in_vectors = shape.back() * size_of(draw.type) % 16 == 0 && shape.back() > 1;
-    // Dimensions that are dense in only one of the two may have rows that no tensor map takes.
+    // If dimensions can be merged in only one of the views, their rows may be illegal in a tensor map.
     if (!is_mapped(to) || !is_mapped(from) || (!std::ranges::equal(to.strides, from.strides) && !in_vectors))
       continue;
     draw.destination(to);

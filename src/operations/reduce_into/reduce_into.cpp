@@ -30,8 +30,8 @@ void check_reduce_into(MoveRules& rules) {
                  rules.violations());
 }
 
-/// The nest for tensor maps: its last dimension is contiguous, of one element if need be, and where it can be
-/// no longer than a box. One box of a long row would be a short tile.
+/// Changes the nest for tensor maps. Its last dimension becomes contiguous, with a single element if need be.
+/// A row longer than a box is cut into rows of a box, where possible, so that a tile can have many of them.
 void make_mapped(CanonicalNest& nest, std::uint32_t element_bytes) {
   const auto add_dimension = [&](std::uint64_t extent) {
     nest.shape[nest.rank] = extent;
@@ -77,9 +77,9 @@ const OperationRules& rules_of(const ReduceInto&) noexcept {
 }
 
 Operation operation::reduce_into(const Tensor& destination, CombineOp op, const Tensor& source) {
-  Operation made = copy(destination, source);
-  made.moves.front().body = ReduceInto{op};
-  return made;
+  Operation result = copy(destination, source);
+  result.moves.front().body = ReduceInto{op};
+  return result;
 }
 
 TMAJIT_END

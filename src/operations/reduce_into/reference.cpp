@@ -11,12 +11,12 @@ using tmajit::ElementType;
 
 namespace {
 
-/// The engine's name of an operation: the same words in the same order.
+/// The engine's enumerator of an operation: both enumerations have the same order.
 EngineReduction engine_name(CombineOp op) noexcept {
   return static_cast<EngineReduction>(op);
 }
 
-/// The type by which the engine combines an element: bit operations take it as an integer.
+/// The type as which the engine combines elements: unsigned integers for bit operations.
 ElementType engine_type(CombineOp op, ElementType type) noexcept {
   if (op >= CombineOp::bit_and) return size_of(type) == 4 ? ElementType::u32 : ElementType::u64;
   return type == ElementType::f32_ftz ? ElementType::f32 : type;

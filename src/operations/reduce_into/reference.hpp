@@ -7,12 +7,12 @@
 
 namespace reference {
 
-/// Combines the element at `value` into the one at `element`, by
-/// engine_reduction.hpp. `type` is one of which the copy engine does `op`, or one of the same bits.
+/// Combines the element at `value` into the element at `element`, as engine_reduction.hpp does. The copy
+/// engine must support `op` for `type`, or for a type of the same bits.
 void combine(tmajit::CombineOp op, tmajit::ElementType type, std::byte* element, const std::byte* value);
 
-/// destination = destination op source, of tensors in host memory: `address` is a host pointer. Both have one
-/// shape and type.
+/// destination = destination op source, for tensors in host memory, whose `address` is a host pointer. Both
+/// have the same shape and type.
 void combine(const tmajit::Tensor& destination, tmajit::CombineOp op, const tmajit::Tensor& source);
 
 }  // namespace reference

@@ -49,7 +49,7 @@ Case scan_case(const char* group, ElementType from, ElementType to, const Shape&
   return c;
 }
 
-/// One row, rows and columns, long and short.
+/// Scans of a single row, of rows and of columns, long and short.
 void measured(CaseBuilder& list) {
   const auto n = [&](std::uint64_t extent) { return list.tiny() && extent > 4 ? 2 + extent % 97 : extent; };
   const auto sum = [&](ElementType type, const Shape& shape, std::uint32_t axis) {

@@ -62,7 +62,7 @@ Scalar result_of(ScanOp op, const Scalar& state, const Scalar& like) {
   return state;
 }
 
-/// How far a kernel's result may lie from the exact one, which combines the values in any order.
+/// The allowed error of a kernel's result, since kernels combine the values in any order.
 class ScanError {
  public:
   void add(ScanOp op, const Computed& value) {
@@ -71,7 +71,7 @@ class ScanError {
     whole_ = whole_ && magnitude == std::floor(magnitude);
     if (op == ScanOp::product) largest_ *= std::max(magnitude, 1.0);
   }
-  /// How far a result of `result`'s type may lie from the exact one.
+  /// The allowed error of `result`, by its type and magnitude.
   [[nodiscard]] double error(ScanOp op, const Scalar& result) const {
     const bool in_f32 = std::holds_alternative<float>(result);
     if (!in_f32 && !std::holds_alternative<double>(result)) return 0;
@@ -86,7 +86,7 @@ class ScanError {
  private:
   SumError sum_;
   bool whole_ = true;
-  double largest_ = 1;  ///< product of factors that are none below 1
+  double largest_ = 1;  ///< bound of all partial products: the product of all factors above 1
 };
 
 const Scan& scan_of(const tmajit::Move& move) {
@@ -98,16 +98,16 @@ std::uint32_t axis_of(const tmajit::Move& move) {
   return static_cast<std::uint32_t>(axis < 0 ? axis + move.destination.view.rank : axis);
 }
 
-/// Calls visit(index, value) for each element of a part: row by row, each computed from its beginning. Sums
-/// and products of floating point accumulate as doubles, and each result is rounded once; those of integers
-/// wrap at 64 bits.
+/// Calls visit(index, value) for each element of a part, row by row; each row is computed from its beginning.
+/// Floating-point sums and products accumulate as doubles, and each result is rounded once. Integer ones wrap
+/// at 64 bits.
 template <class Visit>
 void scan_each(const tmajit::Move& move, const Part& part, const Visit& visit) {
   const Scan& what = scan_of(move);
   const Front front(what.expression);
   const std::uint32_t axis = axis_of(move);
   const std::uint64_t length = move.destination.view.shape.at(axis);
-  Part rows = part;  // their first elements
+  Part rows = part;  // the first element of each row along the axis
   rows.first.at(axis) = 0;
   rows.count.at(axis) = std::min<std::uint64_t>(part.count.at(axis), 1);
   std::vector<Computed> x(move.sources.size());
@@ -155,7 +155,7 @@ constexpr OperationReference scan_reference{
     .makes_values = computes,
     .allowed_errors =
         [](const tmajit::Move& move, const Part& part) {
-          // A part's rows, or what a row has of it, come one after the other in another order.
+          // scan_each() visits a part along its axis, which is no row-major order.
           const tmajit::TensorView& view = move.destination.view;
           std::vector<double> errors(element_count(part, view.rank));
           const Tensor at = only_part(view, part, tmajit::ElementType::f64, errors.data());

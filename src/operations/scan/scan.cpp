@@ -44,7 +44,7 @@ void check_scan(MoveRules& rules) {
 }
 
 /// The view at index 0 of dimension `d`, without that dimension.
-TensorView without(TensorView view, std::uint32_t d) {
+TensorView without_dimension(TensorView view, std::uint32_t d) {
   --view.rank;
   for (std::uint32_t i = d; i < view.rank; ++i) {
     view.shape[i] = view.shape[i + 1];
@@ -55,17 +55,17 @@ TensorView without(TensorView view, std::uint32_t d) {
   return view;
 }
 
-/// The nest of the kept dimensions, and the scanned one as its last, walked in the scan's direction.
+/// The problem's nest has the scanned dimension as its last, walked in the scan's direction.
 Problem scan_problem(const Move& move) {
   const auto& scan = std::get<Scan>(move.body);
   Problem problem{.body =
                       ScanProblem{scan.op, scan.exclusive, scan.expression.empty() ? "x" : scan.expression}};
   const std::uint32_t axis = axis_of(move);
   const std::uint64_t length = move.destination.view.shape[axis];
-  Move kept = move;
-  kept.destination.view = without(move.destination.view, axis);
-  for (Tensor& source : kept.sources) source.view = without(source.view, axis);
-  set_operands(problem, kept);
+  Move outer = move;
+  outer.destination.view = without_dimension(move.destination.view, axis);
+  for (Tensor& source : outer.sources) source.view = without_dimension(source.view, axis);
+  set_operands(problem, outer);
   set_reach(problem, move);
   CanonicalNest& nest = problem.nest;
   if (nest.empty() || length == 0) {

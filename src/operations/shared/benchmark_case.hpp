@@ -31,10 +31,10 @@ struct Array {
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// Peers that are measured besides the library and the driver's copy.
+/// Other libraries that are measured besides tmajit and the driver's copy.
 enum class Peers : std::uint8_t {
   none,
-  eager,  ///< PyTorch as it comes, which needs no compiling
+  eager,  ///< PyTorch's eager mode, which needs no compiling
   all
 };
 
@@ -48,12 +48,12 @@ struct Tile {
   std::optional<std::uint32_t> tiles_per_cta = std::nullopt;
   friend bool operator==(const Tile&, const Tile&) = default;
 
-  /// The same as the library takes it, as long as this lives.
+  /// The tile as the library's options.
   [[nodiscard]] tmajit::TileOptions options() const;
 };
 
-/// One thing that is measured: an operation by its name. Arrays lie one after the other, each at a multiple
-/// of 256 bytes, in one buffer of sources and one of destinations.
+/// One measurement: an operation, by its name, on arrays. One buffer holds all sources and another all
+/// destinations, each array at a multiple of 256 bytes.
 struct Case {
   std::string group;   ///< "peers"
   std::string name{};  ///< "(8191,8209)->(1,0)"
@@ -62,28 +62,28 @@ struct Case {
   std::vector<Array> sources{};
   std::vector<Array> destinations{};
   tmajit::Arguments arguments{};  ///< arguments of the operation
-  /// For some or all sources an order of axes: dimension d of what the case works on is dimension
-  /// `orders[i][d]` of the array. Empty, or beyond the end: the array as it lies.
+  /// Permutations of the sources' axes: dimension d of source i, as the operation sees it, is dimension
+  /// `orders[i][d]` of the array. An empty or missing order is the identity.
   std::vector<std::vector<std::uint32_t>> orders{};
-  std::string expression{};                 ///< map and cast: what peers compute, a name of expressions.hpp
-  std::string family{};                     ///< family of kernels that do it; empty: the planner chooses
-  std::optional<Tile> tile = std::nullopt;  ///< tile, instead of the planner's choice within the family
+  std::string expression{};  ///< map and cast: the peers' expression, a name of expressions.hpp
+  std::string family{};      ///< family of kernels to use; empty: the planner chooses
+  std::optional<Tile> tile = std::nullopt;  ///< tile to use; none: the planner chooses
   std::vector<std::uint32_t> image{};       ///< snapshot: elements of a tile
   Peers peers = Peers::all;
   bool quick = false;  ///< measured by --quick, too
   bool odd = false;    ///< extents that 16 bytes do not divide
-  /// The fraction that must be reached of the GB/s of the driver's copy of as many bytes, counted in sectors.
+  /// The required throughput, as a fraction of the driver's copy of as many bytes, counted in sectors.
   std::optional<double> least_ratio = std::nullopt;
-  /// The same for small moves: microseconds beyond the driver's copy.
+  /// For small moves: the microseconds that they may take longer than the driver's copy.
   std::optional<double> most_extra_us = std::nullopt;
 
-  /// The order of a source's axes; empty for the array as it lies.
+  /// The permutation of a source's axes; empty for the identity.
   [[nodiscard]] std::vector<std::uint32_t> order(std::size_t source) const;
-  /// The shape of a source as the case works on it.
+  /// The shape of a source as the operation sees it.
   [[nodiscard]] Shape seen(std::size_t source) const;
   /// "f32", "f32->bf16".
   [[nodiscard]] std::string types() const;
-  /// The sources' element type; the destination's where there is none.
+  /// The sources' element type; without sources, the destination's.
   [[nodiscard]] tmajit::ElementType data_type() const {
     return sources.empty() ? destinations.front().type : sources.front().type;
   }
@@ -97,21 +97,23 @@ struct Case {
 Case make_case(std::string group, std::string name, std::string operation, std::vector<Array> sources,
                tmajit::Arguments arguments = {});
 
-/// The list of what is measured, as it grows. A case that it added can be changed until the next is added.
+/// Builds the list of measured cases. The reference that add() returns is valid until the next call.
 class CaseBuilder {
  public:
   CaseBuilder(std::uint64_t seed, bool tiny) : seed_(seed), tiny_(tiny) {}
 
   [[nodiscard]] std::uint64_t seed() const { return seed_; }
-  /// The same moves of a few elements, to test the benchmark itself.
+  /// Whether cases have only a few elements, to test the benchmark itself.
   [[nodiscard]] bool tiny() const { return tiny_; }
   [[nodiscard]] std::vector<Case> take() { return std::move(cases_); }
+
+  // Each returns `n`, or a small number in its place for tiny cases.
 
   /// An extent of a permutation.
   [[nodiscard]] std::uint64_t extent(std::uint64_t n) const { return tiny_ && n > 4 ? 2 + n % 7 : n; }
   /// An extent of, or a position in, a matrix of about 16384 rows or columns.
   [[nodiscard]] std::uint64_t at(std::uint64_t n) const { return tiny_ ? n * 40 / 16384 : n; }
-  /// Elements of a tensor of one dimension.
+  /// The extent of a tensor of one dimension.
   [[nodiscard]] std::uint64_t count(std::uint64_t n) const { return tiny_ ? 1000 + n % 97 : n; }
 
   Case& add(Case c) { return cases_.emplace_back(std::move(c)); }

@@ -15,7 +15,7 @@ Random seeded(std::uint64_t a, std::uint64_t b) {
   return Random(sequence);
 }
 
-/// Elements from a view's first element to its lowest and its highest one.
+/// Distances, in elements, from a view's first element to its lowest and to its highest one.
 std::pair<std::uint64_t, std::uint64_t> reach_of(const TensorView& view) {
   std::pair<std::uint64_t, std::uint64_t> reach{0, 0};
   for (std::uint32_t d = 0; d < view.rank; ++d) {
@@ -93,10 +93,10 @@ Shape CaseDraw::tensor_shape(std::uint64_t least_rank, std::uint64_t most_rank) 
   Shape about(between(pattern, least_rank, most_rank), 1);
   std::uint64_t left = most;
   for (std::size_t d = about.size(); d-- > 0;) {
-    const std::size_t behind = about.size() - 1 - d;
-    const std::uint64_t longest = behind == 0 ? (one_in(pattern, 6) ? left : 400) : behind == 1 ? 40 : 9;
+    const std::size_t inner = about.size() - 1 - d;  // number of dimensions after d
+    const std::uint64_t longest = inner == 0 ? (one_in(pattern, 6) ? left : 400) : inner == 1 ? 40 : 9;
     about[d] = between(pattern, 1, std::max<std::uint64_t>(std::min(left, longest), 1));
-    if (behind == 0 && aligned) about[d] = round_up(about[d], granule());
+    if (inner == 0 && aligned) about[d] = round_up(about[d], granule());
     left /= about[d];
   }
   for (std::uint64_t& one : about) one = extent(one);
@@ -106,8 +106,8 @@ Shape CaseDraw::tensor_shape(std::uint64_t least_rank, std::uint64_t most_rank) 
 Shape CaseDraw::repeatable(Shape shape, std::size_t keep) {
   const bool repeats = one_in(pattern, 5);
   for (std::size_t d = 0; d < shape.size(); ++d) {
-    const bool once = one_in(pattern, 3);
-    if (repeats && once && d != keep) shape[d] = 1;
+    const bool repeats_here = one_in(pattern, 3);
+    if (repeats && repeats_here && d != keep) shape[d] = 1;
   }
   const std::uint64_t missing = between(pattern, 0, shape.size());
   const bool shorter = one_in(pattern, 8);
@@ -123,7 +123,7 @@ TensorView CaseDraw::view(ElementType of, const Shape& shape, bool source) {
   std::iota(order.rbegin(), order.rend(), 0);
   if (one_in(pattern, 3)) std::shuffle(order.begin(), order.end(), pattern);
   std::uint64_t stride = one_in(pattern, 12) ? between(pattern, 2, 3) : 1;
-  const bool on_each_other = source && one_in(pattern, 12);
+  const bool overlaps = source && one_in(pattern, 12);
   bool inner = true;
   for (const std::size_t d : order) {
     const bool backwards = one_in(pattern, 10);
@@ -132,7 +132,7 @@ TensorView CaseDraw::view(ElementType of, const Shape& shape, bool source) {
     view.strides[d] = static_cast<std::int64_t>(repeats ? 0 : stride);
     if (backwards) view.strides[d] = -view.strides[d];
     if (shape[d] <= 1) continue;
-    if (!repeats) stride *= on_each_other ? (shape[d] + 1) / 2 : shape[d];
+    if (!repeats) stride *= overlaps ? (shape[d] + 1) / 2 : shape[d];
     if (inner && !repeats) stride = round_up(stride, granule());
     if (gap) stride += granule() * between(vary, 1, 5);
     inner = inner && repeats;
@@ -163,7 +163,7 @@ BufferView CaseDraw::append(const TensorView& view, std::size_t buffer) {
   if (is_new) made.buffers.push_back(2 * limits.guard);
   const auto [below, above] = reach_of(view);
   const std::uint64_t size = size_of(view.type);
-  // The alignment of the lowest element, which with aligned extents and gaps is that of all rows.
+  // The lowest element is at `phase` elements from a multiple of 16 bytes, and so are all rows if `aligned`.
   std::uint64_t phase = between(pattern, 1, 16 / size);
   if (!shifts || !one_in(pattern, 4)) phase = 0;
   const std::uint64_t begin = round_up(made.buffers[buffer] - limits.guard, is_new ? 1 : 16);

@@ -13,14 +13,14 @@ struct DrawnParts {
 };
 [[nodiscard]] DrawnParts draw_parts(CaseDraw& draw);
 
-/// Parts of a matrix of 16384 rows and columns that are joined or cut.
+/// Parts of a matrix of 16384 rows and columns, for benchmarks of concat and split.
 struct MeasuredParts {
   const char* name;
   std::uint32_t axis;
   std::vector<bench::Array> arrays;
 };
 
-/// Even and odd ones.
+/// Parts with even and with odd extents.
 [[nodiscard]] std::vector<MeasuredParts> measured_parts(const bench::CaseBuilder& list);
 
 }  // namespace reference

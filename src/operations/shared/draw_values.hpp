@@ -8,13 +8,14 @@
 
 namespace reference {
 
-/// An expression of what is reduced or scanned, and the number of its sources.
+/// An expression whose values are reduced or scanned, and the number of its sources.
 struct DrawnFront {
   const char* expression;
   std::size_t sources;
 };
 
-/// Adds the sources of a reduction or a scan, of `shape`: without gaps and beginning anywhere now and then.
+/// Adds `count` sources of `shape` to a reduction or a scan. In a third of the cases they are dense and begin
+/// at any element.
 inline void draw_values(CaseDraw& draw, const Shape& shape, std::size_t count) {
   const tmajit::ElementType type = draw.any_type();
   const bool is_dense = one_in(draw.pattern, 3);

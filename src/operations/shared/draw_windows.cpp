@@ -52,7 +52,7 @@ DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit) {
                          {"strides", list(&Side::stride)},
                          {"dilations", list(&Side::dilation)},
                          {"padding", PadWidths{list(&Side::before), list(&Side::after)}}};
-  // Mostly channels that tensor maps take.
+  // Mostly numbers of channels that are legal in tensor maps.
   drawn.channels =
       one_in(random, 3) ? between(random, 1, 20) : unit * between(random, 1, one_in(random, 8) ? 40 : 5);
   return drawn;

@@ -5,7 +5,7 @@
 
 namespace reference {
 
-/// Images of one to three dimensions, outermost first, and any filter, stride, dilation and padding that fit.
+/// Shapes of images with one to three dimensions, outermost first, and of their windows and taps.
 struct DrawnWindows {
   Shape image;    ///< images and pixels, without channels
   Shape windows;  ///< images and windows, without channels
@@ -13,15 +13,16 @@ struct DrawnWindows {
   std::uint64_t channels = 0;
 };
 
-/// Sets the windows' arguments. `unit`: elements of 16 bytes.
+/// Draws images with any filter, stride, dilation and padding that fit, and sets these as the case's
+/// arguments. `unit`: number of elements in 16 bytes.
 [[nodiscard]] DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit);
-/// Mostly as tensor maps take them: dense, or with gaps between rows.
+/// A dense view, or one with gaps between rows; tensor maps can describe most of them.
 [[nodiscard]] tmajit::TensorView window_view(CaseDraw& draw, const Shape& shape, bool is_dense);
 
 /// A filter with padding before and after each dimension.
 [[nodiscard]] tmajit::Arguments windows_within(const tmajit::Dims& filter, const tmajit::Dims& padding,
                                                const tmajit::Dims& strides = {});
-/// Images of the benchmark: few and small ones if it tests itself.
+/// The shape of the benchmark's images; few and small ones if the benchmark tests itself.
 [[nodiscard]] Shape measured_images(const bench::CaseBuilder& list, Shape images);
 
 }  // namespace reference

@@ -12,13 +12,13 @@ namespace bench {
 namespace {
 
 struct Expression {
-  std::string_view name;  ///< the Python side knows these names
+  std::string_view name;  ///< the benchmark's Python scripts use the same names
   std::string_view text;
   std::string_view text_of_f64 = text;
 };
 
-// SiLU takes the approximate exponential and quotient, as the compilers beside us do. The normalisation is
-// what images go through: to 0 … 1, less a mean, over a deviation.
+// SiLU uses the approximate exponential and quotient, as the compilers do that are measured for comparison.
+// The normalisation is that of images: scale to 0 … 1, subtract a mean, divide by a deviation.
 constexpr std::array expressions{Expression{"cast", ""},
                                  Expression{"2a+1", "x * 2 + 1"},
                                  Expression{"a+b", "x0 + x1"},

@@ -47,8 +47,8 @@ void SumError::add(const Computed& value) {
 double SumError::error() const {
   if (!in_f32_ && !in_f64_) return 0;
   if (whole_ && errors_ == 0 && magnitude_ <= (in_f32_ ? 0x1p24 : 0x1p53)) return either_zero;
-  // Each addition may add half a unit in the last place. Kernels have many partial sums, so that roundings
-  // of many additions cancel.
+  // Each addition may add an error of half a unit in the last place. Kernels add many partial sums, so that
+  // the errors of many additions cancel.
   const auto count = static_cast<double>(count_);
   const double error = in_f32_ ? std::min(count * 0x1p-24, 0x1p-21) : std::min(count * 0x1p-52, 0x1p-50);
   return error * magnitude_ + errors_ + either_zero;

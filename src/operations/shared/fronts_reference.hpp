@@ -9,10 +9,10 @@
 
 namespace reference {
 
-/// Whether Front understands an expression. `any_rounding`: a kernel's value may be another.
+/// Whether Front can evaluate an expression. Unless `any_rounding`, its value must also be exact.
 [[nodiscard]] bool understands_front(const std::string& expression, bool any_rounding);
 
-/// The expression of what is reduced or scanned; none: the first source's element.
+/// The expression whose values are reduced or scanned; without one, the first source's elements.
 class Front {
  public:
   explicit Front(const std::string& expression);
@@ -22,8 +22,8 @@ class Front {
   std::optional<Expression> expression_;
 };
 
-/// Doubles added one after the other, and what each addition lost to rounding: the sum of any count of values
-/// is right to a unit in its last place.
+/// A sum of doubles that also adds up the rounding errors of its additions. So the sum of any number of
+/// values is correct to a unit in its last place.
 class CompensatedSum {
  public:
   void add(double value);
@@ -32,16 +32,16 @@ class CompensatedSum {
  private:
   double sum_ = 0;
   double lost_ = 0;
-  bool begun_ = false;  ///< a sum of negative zeros alone is one
+  bool begun_ = false;  ///< the first value is not added to 0, so that a sum of negative zeros is −0
 };
 
-/// How far a kernel's sum may lie from the exact one, which adds in any order in the values' own type.
+/// The allowed error of a kernel's sum, since kernels add in any order in the values' own type.
 class SumError {
  public:
   void add(const Computed& value);
   /// More than 0 for every floating-point sum: the order of additions decides which zero a sum is.
   [[nodiscard]] double error() const;
-  /// How many values have been added.
+  /// Number of values that have been added.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
 
  private:

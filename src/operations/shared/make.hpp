@@ -20,11 +20,11 @@ inline constexpr std::string_view the_source = "the source";
 /// The extents of the destination. Throws Error{invalid_argument} for more than `max_view_rank`.
 [[nodiscard]] std::span<const std::uint64_t> shape_of(const Tensor& destination);
 
-/// The operation that is this move, on sources as they were given.
+/// The operation that consists of one move; `sources` are the caller's.
 [[nodiscard]] Operation one_move(Move move, std::span<const Tensor> sources);
 
-/// Throws unless `whole` has the dimension `axis`, and every part as many dimensions, whose extents along the
-/// axis add up to those of `whole`. Returns the axis, counted from the front.
+/// Throws unless `whole` has the dimension `given_axis`, all parts have its rank, and their extents along the
+/// axis add up to that of `whole`. Returns the axis, counted from the front.
 [[nodiscard]] std::uint32_t check_parts(const Tensor& whole, std::string_view whole_name,
                                         std::span<const Tensor> parts, std::string_view part_name,
                                         std::int64_t given_axis);

@@ -19,8 +19,8 @@ TMAJIT_BEGIN
 [[nodiscard]] std::string destination_name(std::span<const Move> moves, std::size_t move);
 [[nodiscard]] std::string source_name(std::span<const Move> moves, std::size_t move, std::size_t source);
 
-/// The rules of one move, as an operation states them. The views are within the limits of views when an
-/// operation's own rules are asked. Names of tensors are made for a violation only.
+/// Checks the rules of one move and collects the broken ones. An operation's own rules are checked after
+/// those of views, so that they can rely on legal ranks. Names of tensors are built only for a violation.
 class MoveRules {
  public:
   MoveRules(std::span<const Move> moves, std::size_t index, Violations& violations)
@@ -34,19 +34,18 @@ class MoveRules {
   void add(std::string_view rule, std::string subject, std::string found, std::string need,
            std::string legal);
 
-  /// That there are `least` to max_inputs sources. Whether it is so.
+  /// Checks that there are `least` to max_inputs sources, and returns whether there are.
   bool check_source_count(std::size_t least);
-  /// That there is one source and that its elements have the size of the destination's: bits are moved as
-  /// they are.
+  /// Checks that there is one source, whose elements have the size of the destination's: bits are copied.
   void check_bits();
-  /// That each source has the destination's shape.
+  /// Checks that each source has the destination's shape.
   void check_shapes();
-  /// That an expression is one line of at most max_expression printable characters.
+  /// Checks that an expression is one line of at most max_expression printable characters.
   void check_expression(std::string_view text);
-  /// That numbers in g[…] are dimensions of the destination.
+  /// Checks that numbers in g[…] are dimensions of the destination.
   void check_coordinates(std::string_view expression);
-  /// The rules of every move: views within their limits, then `rules`, the operation's own, then addresses
-  /// and that the destination is written once.
+  /// Checks the limits of views, then the operation's own `rules`, then that the destination is written once,
+  /// and the addresses.
   void check(void (*rules)(MoveRules&));
 
  private:

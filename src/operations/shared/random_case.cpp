@@ -53,10 +53,11 @@ ElementType type_in(const RandomCase& drawn, std::size_t buffer) {
   return ElementType::u8;
 }
 
-void fill_whole(const RandomCase& drawn, std::size_t buffer, Random& random, std::span<std::byte> bytes) {
+void fill_small_numbers(const RandomCase& drawn, std::size_t buffer, Random& random,
+                        std::span<std::byte> bytes) {
   const ElementType type = type_in(drawn, buffer);
   const std::uint32_t size = size_of(type);
-  // Elements lie a multiple of their size from the first tensor's.
+  // All tensors of a buffer are multiples of the element size apart.
   std::size_t at = 0;
   for (const BufferView& source : drawn.sources) {
     if (source.buffer == buffer) at = source.offset % size;
@@ -125,7 +126,7 @@ Buffers random_buffers(const RandomCase& drawn, std::uint64_t seed) {
       const std::uint64_t bits = random();
       std::memcpy(&buffer[at], &bits, std::min<std::size_t>(8, buffer.size() - at));
     }
-    if (drawn.contents != Contents::bits) fill_whole(drawn, i, random, buffer);
+    if (drawn.contents != Contents::bits) fill_small_numbers(drawn, i, random, buffer);
   }
   return buffers;
 }
@@ -146,10 +147,10 @@ Expected expected(const RandomCase& drawn, Buffers before) {
 
 std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found) {
   if (expected.buffers == found) return {};
-  // Elements that are near enough count as expected; the rest must be equal byte by byte.
+  // Elements within the allowed error are replaced by the expected ones; then all bytes must be equal.
   Buffers wanted = expected.buffers;
   const std::vector<Move> moves = operation_in(drawn, found).moves;
-  const std::vector<Move> right = operation_in(drawn, wanted).moves;
+  const std::vector<Move> wanted_moves = operation_in(drawn, wanted).moves;
   for (std::size_t i = 0; i < moves.size(); ++i) {
     if (!makes_values(moves[i])) continue;
     const TensorView& view = moves[i].destination.view;
@@ -157,11 +158,11 @@ std::string difference(const RandomCase& drawn, const Expected& expected, Buffer
     std::size_t number = 0;
     for_each_index(view.rank, whole(view), [&](const Index& index) {
       const std::int64_t at = offset_of(view, index);
-      std::byte* const is = element_at(moves[i].destination, at);
-      const std::byte* const should = element_at(right[i].destination, at);
+      std::byte* const actual = element_at(moves[i].destination, at);
+      const std::byte* const right = element_at(wanted_moves[i].destination, at);
       const double error = allowed.empty() ? 0 : allowed[number];
       ++number;
-      if (is_right(view.type, true, error, should, is)) std::memcpy(is, should, size_of(view.type));
+      if (is_right(view.type, true, error, right, actual)) std::memcpy(actual, right, size_of(view.type));
     });
   }
   for (std::size_t b = 0; b < wanted.size(); ++b) {

@@ -22,32 +22,31 @@ struct BufferView {
 
 /// The values in a case's buffers before the operation.
 enum class Contents : std::uint8_t {
-  bits,     ///< any
-  numbers,  ///< finite ones, of the type of a tensor in the buffer
+  bits,     ///< random bits
+  numbers,  ///< random finite numbers, of the type of a tensor in the buffer
   whole,    ///< small whole numbers, whose sums are exact in any order
-  units,    ///< 1, −1 and a few 2, whose products are
+  units,    ///< 1, −1 and a few 2, whose products are exact in any order
 };
 
-/// An operation by its name with everything it is given. Buffers begin at addresses that are multiples of
-/// 256.
+/// An operation, by its name, with its arguments and tensors. Buffers begin at multiples of 256 bytes.
 struct RandomCase {
   std::string_view operation;
   tmajit::Arguments arguments = {};
   std::vector<BufferView> destinations = {};
   std::vector<BufferView> sources = {};
-  std::vector<std::uint64_t> buffers = {};  ///< bytes of each
+  std::vector<std::uint64_t> buffers = {};  ///< size of each buffer in bytes
   Contents contents = Contents::bits;
-  bool has_nan = false;         ///< whole numbers of floating point have one here and there
-  std::uint64_t alignment = 1;  ///< alignment of addresses that the operation needs beside the elements'
+  bool has_nan = false;         ///< some floating-point elements of Contents::whole are NaN
+  std::uint64_t alignment = 1;  ///< alignment of addresses that the operation needs, besides the elements'
 
-  /// How far buffers may move so that every element stays where it may lie.
+  /// The largest alignment that a tensor needs: buffers may move by multiples of it.
   [[nodiscard]] std::uint64_t shift() const;
 
-  /// All of it in one line.
+  /// The case on one line.
   [[nodiscard]] std::string text() const;
 };
 
-/// A case without gaps, each tensor in a buffer of its own that it fills but for `shift` elements before it.
+/// A case of dense tensors, each in its own buffer, with `shift` elements in front of it.
 [[nodiscard]] RandomCase dense_case(std::string_view operation, const tmajit::Arguments& arguments,
                                     std::vector<tmajit::TensorView> destinations,
                                     std::vector<tmajit::TensorView> sources, std::uint64_t shift = 0);
@@ -66,22 +65,22 @@ struct Expected {
   std::vector<std::vector<double>> allowed;  ///< allowed_errors() of each move
 };
 [[nodiscard]] Expected expected(const RandomCase& drawn, Buffers before);
-/// Where buffers after the operation differ from that, in a sentence; empty if nowhere.
+/// A sentence that says where the buffers `found` differ from the expected ones; empty if they do not.
 [[nodiscard]] std::string difference(const RandomCase& drawn, const Expected& expected, Buffers found);
 
 struct CaseLimits {
-  std::uint64_t elements = 20'000;  ///< limit of all destinations; one pattern in eight has `most_elements`
-  std::uint64_t most_elements = 400'000;
-  std::uint64_t bytes = 24'000'000;  ///< bytes of all buffers together
-  std::uint64_t guard = 64;          ///< bytes of a buffer before and after what its tensors reach
+  std::uint64_t elements = 20'000;        ///< elements of all destinations together
+  std::uint64_t most_elements = 400'000;  ///< the same, for one pattern in eight
+  std::uint64_t bytes = 24'000'000;       ///< bytes of all buffers together
+  std::uint64_t guard = 64;               ///< bytes of a buffer before and after its tensors
 };
 
 using Shape = std::vector<std::uint64_t>;
 [[nodiscard]] std::uint64_t element_count(const Shape& shape);
 [[nodiscard]] std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);
 
-/// Draws one case: what kernels depend on from one generator, the rest from the other. The first must be used
-/// alike whatever the second gives.
+/// Draws one case. Properties for which kernels are specialised come from `pattern`, all others from `vary`.
+/// The sequence of draws from `pattern` must not depend on numbers from `vary`.
 class CaseDraw {
  public:
   CaseDraw(std::string_view operation, std::uint64_t pattern, std::uint64_t variation,
@@ -90,35 +89,36 @@ class CaseDraw {
   Random pattern;
   Random vary;
   CaseLimits limits;
-  std::uint64_t most = 0;      ///< elements of this case
-  bool aligned = false;        ///< rows are at multiples of 16 bytes from each other
-  bool shifts = true;          ///< now and then a tensor begins between such multiples
+  std::uint64_t most = 0;      ///< the most elements of this case
+  bool aligned = false;        ///< rows are multiples of 16 bytes apart
+  bool shifts = true;          ///< some tensors do not begin at a multiple of 16 bytes
   tmajit::ElementType type{};  ///< type of the destination
   RandomCase made;
 
-  /// Elements that make 16 bytes where everything is to be aligned, else 1.
+  /// The number of elements in 16 bytes if `aligned`, else 1.
   [[nodiscard]] std::uint64_t granule() const;
   [[nodiscard]] tmajit::ElementType any_type();
   [[nodiscard]] tmajit::ElementType same_size_type();
-  /// An extent near `about`, which the pattern chose: small ones are what they are.
+  /// An extent near `about`, which comes from `pattern`; up to 12, `about` itself.
   [[nodiscard]] std::uint64_t extent(std::uint64_t about);
   /// A shape of rank 0 to 8; extents may be 0 or 1.
   [[nodiscard]] Shape shape();
-  /// A shape of one of those ranks, without extents of 0; later dimensions may be longer.
+  /// A shape of a rank between these limits, without extents of 0; inner dimensions may be longer.
   [[nodiscard]] Shape tensor_shape(std::uint64_t least_rank, std::uint64_t most_rank);
-  /// A shape that repeats to `shape`: some extents 1, some leading dimensions missing; but `keep`.
+  /// A shape that can be broadcast to `shape`: some extents are 1, some leading dimensions are missing.
+  /// Dimension `keep` keeps its extent.
   [[nodiscard]] Shape repeatable(Shape shape, std::size_t keep = tmajit::max_view_rank);
-  /// Dimensions in any order, gaps, some backwards; strides of a source may be 0, or let its elements lie on
-  /// each other.
+  /// A view with any order of dimensions, gaps and negative strides. Strides of a source may also be 0, or so
+  /// small that elements share memory.
   [[nodiscard]] tmajit::TensorView view(tmajit::ElementType of, const Shape& shape, bool source);
-  /// Dimensions in their order, with gaps between rows now and then: as tensor maps take them if `aligned`.
+  /// A row-major view, sometimes with gaps between rows; tensor maps can describe it if `aligned`.
   [[nodiscard]] tmajit::TensorView rows(tmajit::ElementType of, const Shape& shape);
-  /// Puts a view into a buffer of its own.
+  /// Places a view in a new buffer.
   BufferView place(const tmajit::TensorView& view);
-  /// Puts a view behind what a buffer holds, which may be a new one.
+  /// Places a view after the tensors of a buffer. `buffer` may be one past the last: then it is a new buffer.
   BufferView append(const tmajit::TensorView& view, std::size_t buffer);
 
-  // The same, as the case's next tensor.
+  // Each places a view in a new buffer, as the case's next destination or source.
   void destination(const tmajit::TensorView& view) { made.destinations.push_back(place(view)); }
   void source(const tmajit::TensorView& view) { made.sources.push_back(place(view)); }
 };

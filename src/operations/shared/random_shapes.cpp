@@ -18,7 +18,7 @@ bool is_prime(std::uint64_t n) {
   return n > 1;
 }
 
-/// An extent of about 2^`bits`, of one of the kinds that people have.
+/// An extent of about 2^`bits`, of a kind that occurs in practice.
 std::uint64_t extent(Random& random, double bits) {
   const auto about = static_cast<std::uint64_t>(std::max(2.0, std::round(std::exp2(bits))));
   switch (random.below(5)) {
@@ -83,14 +83,14 @@ Shape CaseDrawer::repeated(Shape shape) {
 }
 
 std::string CaseDrawer::add_source(Case& c, tmajit::ElementType of, const Shape& seen) {
-  Shape lies = seen;
+  Shape stored = seen;
   std::vector<std::uint32_t> order;
   if (seen.size() > 1 && random.one_in(3)) {
     order = random_axes(random, seen.size());
-    for (std::size_t d = 0; d < seen.size(); ++d) lies[order[d]] = seen[d];
+    for (std::size_t d = 0; d < seen.size(); ++d) stored[order[d]] = seen[d];
   }
-  c.sources.push_back({of, lies});
-  const std::string text = fmt::format("({})", fmt::join(lies, ","));
+  c.sources.push_back({of, stored});
+  const std::string text = fmt::format("({})", fmt::join(stored, ","));
   if (!order.empty() || !c.orders.empty()) {
     c.orders.resize(c.sources.size());
     c.orders.back() = order;

@@ -12,7 +12,8 @@
 
 namespace bench {
 
-/// Numbers that are the same with every standard library: its distributions are not, remainders are.
+/// Random numbers that are the same with every standard library. They are remainders, because the libraries'
+/// distributions differ.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -28,13 +29,13 @@ class Random {
 /// them, hundreds, odd numbers and primes.
 Shape random_shape(Random& random, std::size_t rank, std::uint64_t least, std::uint64_t most);
 
-/// Any order of `rank` axes, two at least, but that in which they are.
+/// A random order of `rank` axes, 2 or more, but never the identity.
 std::vector<std::uint32_t> random_axes(Random& random, std::size_t rank);
 
 /// Cases with different labels.
 class UniqueCases {
  public:
-  /// Adds what `draw()` returns, drawn again while the list has its like.
+  /// Adds the case that `draw()` returns, and draws again while the list has its label.
   template <class Draw>
   void add(const Draw& draw) {
     Case c = draw();
@@ -48,8 +49,8 @@ class UniqueCases {
   std::vector<Case> cases_;
 };
 
-/// Draws cases of the benchmark. A case writes up to 256 Mi elements where `shape()` says nothing else, and
-/// reads at most twice as many.
+/// Draws random cases of the benchmark. A case writes up to 256 Mi elements, unless it draws its shape with
+/// other limits, and reads at most twice as many.
 class CaseDrawer {
  public:
   CaseDrawer(std::uint64_t seed, bool is_tiny) : random(seed), tiny(is_tiny) {}
@@ -66,14 +67,14 @@ class CaseDrawer {
   }
   /// A shape of rank 1 to 5 with 8 to 256 Mi elements.
   [[nodiscard]] Shape shape() { return shape(random.between(1, 5), 8 * MiB, 256 * MiB); }
-  /// One of `rank` axes or more, in their order.
+  /// A random selection of one or more of `rank` axes, in ascending order.
   [[nodiscard]] std::vector<std::uint32_t> some_axes(std::size_t rank);
-  /// An odd number that leaves room beside it, twice, in an extent of 4 or more.
+  /// An odd number whose double is below `extent`, which is 4 or more.
   [[nodiscard]] std::uint64_t odd_amount(std::uint64_t extent);
-  /// With some extents of 1.
+  /// `shape` with some extents of 1.
   [[nodiscard]] Shape repeated(Shape shape);
-  /// Adds a source that is seen as `seen`, of an array that may lie otherwise. Returns what it is:
-  /// "(3,5)->(1,0)".
+  /// Adds a source that the operation sees with the shape `seen`; its array may have the axes in another
+  /// order. Returns its description: "(3,5)->(1,0)".
   std::string add_source(Case& c, tmajit::ElementType of, const Shape& seen);
 };
 

@@ -20,9 +20,9 @@ TMAJIT_BEGIN
 [[nodiscard]] ElementType value_type(std::string_view expression, std::span<const TensorView> sources);
 
 /// The type of a sum or product of values: 64-bit integers for integers, f32 for fp8, the values' own type
-/// for the rest.
+/// for other floating-point types.
 [[nodiscard]] ElementType sum_type(ElementType type) noexcept;
-/// The type of a mean of values: f64 for integers, f32 for fp8, the values' own type for the rest.
+/// The type of a mean of values: f64 for integers, f32 for fp8, the values' own type for other types.
 [[nodiscard]] ElementType mean_type(ElementType type) noexcept;
 
 TMAJIT_END

@@ -12,15 +12,15 @@ TMAJIT_BEGIN
 
 // Shapes and types of destinations, for the operations' arguments.
 
-/// The shape to which the sources repeat together by NumPy's rules. Extents that disagree are found when the
-/// sources are repeated.
+/// The shape to which the sources are broadcast together, by NumPy's rules. Extents that disagree are
+/// reported later, when each source is broadcast.
 [[nodiscard]] std::vector<std::uint64_t> common_shape(std::span<const TensorView> sources);
-/// The type of the first source; f32 where there is none.
+/// The type of the first source; f32 without sources.
 [[nodiscard]] ElementType first_type(std::span<const TensorView> sources) noexcept;
-/// Dense views of the first source's type.
+/// One dense view of the first source's type.
 [[nodiscard]] std::vector<TensorView> dense(std::span<const TensorView> sources,
                                             const std::vector<std::uint64_t>& shape);
-/// The common shape, in the first source's type: what elementwise operations make.
+/// The destination of an elementwise operation: a dense view of the common shape, in the first source's type.
 [[nodiscard]] std::vector<TensorView> elementwise(std::span<const TensorView> sources);
 
 TMAJIT_END

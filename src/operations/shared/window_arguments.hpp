@@ -11,7 +11,7 @@ TMAJIT_BEGIN
 
 // The arguments of im2col and convolution.
 
-/// Whether `filter` must be given: a convolution's is its second source's.
+/// `needs_filter`: whether the argument `filter` is required. A convolution takes it from its second source.
 [[nodiscard]] constexpr std::array<Argument, 4> window_arguments(bool needs_filter) {
   return {Argument{.name = "filter",
                    .option = "--filter",
@@ -41,8 +41,9 @@ TMAJIT_BEGIN
 }
 
 [[nodiscard]] Windows windows_of(const Arguments& given);
-/// [images · windows…, taps · channels] of im2col, or [images · windows…, outputs] of a convolution, whose
-/// second source is the filter. Throws Error{invalid_argument} where the images have too few dimensions.
+/// The destination: [images · windows…, taps · channels] of im2col, or [images · windows…, outputs] of a
+/// convolution, whose second source is the filter. Throws Error{invalid_argument} for images of too few
+/// dimensions.
 [[nodiscard]] std::vector<TensorView> window_destinations(std::span<const TensorView> sources,
                                                           const Arguments& given);
 

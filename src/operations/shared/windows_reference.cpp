@@ -19,8 +19,8 @@ float load(const Tensor& tensor, std::int64_t element) {
   return value;
 }
 
-std::int64_t number(const Dims& list, std::size_t d, std::int64_t otherwise) {
-  return list.empty() ? otherwise : list[d];
+std::int64_t number(const Dims& list, std::size_t d, std::int64_t fallback) {
+  return list.empty() ? fallback : list[d];
 }
 
 /// The pixel that a window has at a tap, in dimension d of an image.

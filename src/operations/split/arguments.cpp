@@ -22,7 +22,7 @@ constexpr std::array split_arguments{Argument{.name = "axis",
                                               .option = "--parts",
                                               .type = ArgumentType::parts,
                                               .required = true,
-                                              .sentence = "the outputs' extents along that dimension",
+                                              .sentence = "the destinations' extents along that dimension",
                                               .example = "10,20,30"}};
 
 std::vector<TensorView> split_destinations(std::span<const TensorView> sources, const Arguments& given) {

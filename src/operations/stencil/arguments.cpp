@@ -15,13 +15,13 @@ constexpr std::array stencil_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .required = true,
-             .sentence = "what it computes: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0",
+             .sentence = "the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0",
              .example = "x(-1,0)+x(1,0)"},
     Argument{.name = "boundary",
              .option = "--boundary",
              .type = ArgumentType::choice,
              .fallback = "zero",
-             .sentence = "what neighbours beyond an edge are",
+             .sentence = "the values of neighbours beyond an edge",
              .example = "clamp",
              .choices = boundaries},
     Argument{.name = "value",
@@ -34,7 +34,7 @@ constexpr std::array stencil_arguments{
              .option = "--dims",
              .type = ArgumentType::numbers,
              .fallback = "the last ones",
-             .sentence = "the dimensions that offsets, as in x(-1,0), are along",
+             .sentence = "the dimension of each offset, as in x(-1,0)",
              .example = "0,1"}};
 
 }  // namespace

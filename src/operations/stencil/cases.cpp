@@ -45,7 +45,7 @@ std::string expression(Random& random, std::size_t sources, std::size_t dims) {
   return out.str();
 }
 
-/// Rank 1 to 5 along 1 to 3 of the dimensions, of any types and boundary.
+/// Draws a stencil along 1 to 3 dimensions of tensors of rank 1 to 5, with any types and boundary.
 void random(CaseDraw& draw) {
   Random& random = draw.pattern;
   draw.made.contents = Contents::numbers;
@@ -79,7 +79,8 @@ constexpr auto nine_points =
 constexpr auto seven_points =
     "0.4f * x + 0.1f * (x(-1,0,0) + x(1,0,0) + x(0,-1,0) + x(0,1,0) + x(0,0,-1) + x(0,0,1))";
 
-/// A star that reaches `reach` in three dimensions: differences of a high order.
+/// A star-shaped stencil in three dimensions with neighbours up to `reach` away, as differences of high
+/// order.
 std::string star(int reach) {
   std::string text = "0.4f * x";
   for (int r = 1; r <= reach; ++r) {
@@ -95,12 +96,12 @@ struct Row {
   std::string text;
   Shape shape;
   ElementType type = ElementType::f32;
-  Arguments arguments = {};  ///< but the expression
-  bool must = false;         ///< reach 0.85 of the driver's copy
+  Arguments arguments = {};  ///< except the expression
+  bool has_goal = false;     ///< it must reach 0.85 of the driver's copy's speed
 };
 
-/// Those of few points of a large tensor, which must come near the driver's copy, and those that other
-/// boundaries, types, layouts and reaches make.
+/// Adds stencils of few points on large tensors, which must come near the driver's copy, and stencils with
+/// other boundaries, types, layouts and reaches.
 void measured(bench::CaseBuilder& list) {
   const Shape square{16384, 16384};
   const Shape cube{512, 512, 1024};
@@ -134,9 +135,9 @@ void measured(bench::CaseBuilder& list) {
     arguments.set("expression", row.text);
     bench::Case& c = list.add("stencil", fmt::format("{} ({})", row.what, fmt::join(shape, ",")), "stencil",
                               {{row.type, shape}}, std::move(arguments));
-    c.quick = row.must;
+    c.quick = row.has_goal;
     c.odd = shape.back() % 2 != 0;
-    if (row.must) c.least_ratio = 0.85;
+    if (row.has_goal) c.least_ratio = 0.85;
   }
 }
 

@@ -10,7 +10,8 @@ using tmajit::Boundary, tmajit::Tensor;
 
 namespace {
 
-/// The index of the element that a neighbour at `at` of `extent` is; none if it is none.
+/// The index of the element that a stencil reads for index `at`, which may be outside of 0 … extent − 1;
+/// nothing if it reads the boundary's constant.
 std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent, Boundary boundary) {
   if (at >= 0 && at < extent) return at;
   switch (boundary) {
@@ -18,7 +19,7 @@ std::optional<std::int64_t> neighbour_index(std::int64_t at, std::int64_t extent
     case Boundary::wrap: return (at % extent + extent) % extent;
     case Boundary::reflect: {
       if (extent == 1) return 0;
-      // Step by step from edge to edge.
+      // Each step mirrors the index at one edge.
       while (at < 0 || at >= extent) at = at < 0 ? -at : 2 * (extent - 1) - at;
       return at;
     }
@@ -53,10 +54,10 @@ void stencil_each(const tmajit::Move& move, const Part& part, const Visit& visit
           at.at(d) = static_cast<std::uint64_t>(*found);
           continue;
         }
-        std::array<std::byte, 8> beyond{};
+        std::array<std::byte, 8> outside{};
         if (stencil.boundary == Boundary::constant)
-          encode(source.view.type, scalar(stencil.value), beyond.data());
-        return decode(source.view.type, beyond.data());
+          encode(source.view.type, scalar(stencil.value), outside.data());
+        return decode(source.view.type, outside.data());
       }
       return decode(source.view.type, element_at(source, offset_of(source.view, at)));
     };

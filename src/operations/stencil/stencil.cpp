@@ -64,7 +64,7 @@ Problem stencil_problem(const Move& move) {
   return elementwise_problem(move, std::move(body), {.keep_dimensions = true});
 }
 
-// An element of a source is a neighbour of several elements of the destination: not in place.
+// Not in place: several elements of the destination depend on one element of a source.
 constexpr OperationRules stencil_rules{.check = check_stencil, .problem = stencil_problem};
 
 }  // namespace

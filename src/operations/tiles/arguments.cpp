@@ -41,8 +41,9 @@ constexpr std::array tiles_arguments{
     Argument{.name = "expression",
              .option = "--expr",
              .fallback = "none",
-             .sentence = "what map or bulk computes; it also reads t[d], the coordinates in the tile, and "
-                         "tile_index, the tile's number",
+             .sentence =
+                 "the expression of map or bulk; it also reads t[d], the coordinates in the tile, and "
+                 "tile_index, the tile's number",
              .example = "x*2+1"},
     choice("op", "--op", "add", "how each source element is combined with the destination's", "add",
            combine_names),
@@ -50,19 +51,19 @@ constexpr std::array tiles_arguments{
              .option = "--box",
              .type = ArgumentType::extents,
              .fallback = "the family's",
-             .sentence = "the tile of the first input, in elements; for bulk one number",
+             .sentence = "the tile of the first source, in elements; for bulk one number",
              .example = "32x64"},
     Argument{.name = "element_strides",
              .option = "--element-strides",
              .type = ArgumentType::extents,
              .fallback = "every element",
-             .sentence = "in each dimension n, 1 to 8: a tile takes every n-th element",
+             .sentence = "for each dimension a number n, 1 to 8: a tile loads every n-th element",
              .example = "2x1"},
     choice("swizzle", "--swizzle", "none", "how rows of the tile are permuted in shared memory", "128B",
            swizzles),
     choice("interleave", "--interleave", "none", "the layout of channels; every family supports only none",
            "none", interleaves),
-    choice("oob", "--oob", "zero", "what elements outside the tensor read as", "nan", fills),
+    choice("oob", "--oob", "zero", "the values that elements outside the tensor have", "nan", fills),
     choice("l2", "--l2", "256B", "the granularity of fetches into L2", "128B", promotions),
     count("stages", "--stages", "input tiles in flight", "3"),
     count("output_stages", "--output-stages", "output tiles in flight", "2"),
@@ -92,12 +93,13 @@ Tiles tiles_of(const Arguments& given) {
 }  // namespace
 
 const OperationEntry tiles_entry{
-    .info = {.name = "tiles",
-             .summary =
-                 "copies, combines or computes by a kernel whose tile you choose, on tensors as they are",
-             .arguments = tiles_arguments,
-             .most_sources = max_inputs,
-             .needs_mapped_rows = true},
+    .info =
+        {.name = "tiles",
+         .summary =
+             "copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors",
+         .arguments = tiles_arguments,
+         .most_sources = max_inputs,
+         .needs_mapped_rows = true},
     .destinations =
         [](std::span<const TensorView> sources, const Arguments& given) {
           const Tiles tiles = tiles_of(given);

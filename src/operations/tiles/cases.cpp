@@ -14,19 +14,19 @@ using namespace tmajit;
 
 namespace {
 
-/// A kernel of tiles, the views of its destination and of its sources.
+/// A kernel with a chosen tile, and the views of its destination and sources.
 struct Drawn {
   Tiles tiles;
   TensorView to;
   std::vector<TensorView> from;
 };
 
-/// Any number up to `most`, or 0: the family's own.
+/// A number from `least` to `most`, or 0 for the family's default.
 std::uint32_t count(CaseDraw& draw, std::uint64_t least, std::uint64_t most) {
   return one_in(draw.pattern, 2) ? 0 : static_cast<std::uint32_t>(between(draw.pattern, least, most));
 }
 
-/// Draws the options beside the box.
+/// Draws all options except the box and element strides.
 void choose_options(CaseDraw& draw, TileOptions& options, bool computes) {
   Random& random = draw.pattern;
   if (one_in(random, 3)) options.swizzle = static_cast<Swizzle>(between(random, 0, 3));
@@ -40,7 +40,7 @@ void choose_options(CaseDraw& draw, TileOptions& options, bool computes) {
   options.warps = count(draw, 1, 6);
 }
 
-/// A box of whole 16 bytes in its last dimension, and the element strides.
+/// Draws a box whose rows have a multiple of 16 bytes, and the element strides.
 void choose_box(CaseDraw& draw, TileOptions& options, std::size_t rank, bool is_flat) {
   std::vector<std::int64_t> box(rank, 1);
   std::vector<std::int64_t> strides(rank, 1);
@@ -122,7 +122,7 @@ void set_arguments(const Drawn& drawn, Arguments& arguments) {
   if (tiles) arguments.set("tiles_per_cta", std::int64_t{*tiles});
 }
 
-/// Any family but `snapshot`, whose images no walk over elements gives.
+/// Draws any family except `snapshot`, whose images the reference cannot compute.
 void random(CaseDraw& draw) {
   Drawn drawn = draw_tiles(draw);
   while (!is_legal(drawn)) drawn = draw_tiles(draw);

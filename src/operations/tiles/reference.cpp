@@ -6,7 +6,7 @@
 namespace reference {
 namespace {
 
-/// The source's elements that tiles take.
+/// The elements of a source that tiles load, by the element strides.
 tmajit::Tensor strided(tmajit::Tensor source, const tmajit::Dims& strides) {
   for (std::uint32_t d = 0; d < strides.size(); ++d) {
     const std::int64_t stride = strides[d];
@@ -21,7 +21,7 @@ bool is_tf32(tmajit::ElementType type) {
   return type == tmajit::ElementType::tf32 || type == tmajit::ElementType::tf32_ftz;
 }
 
-/// The move that does the same element by element.
+/// A move without tiles that gives the same result.
 tmajit::Move by_elements(const tmajit::Move& move) {
   const auto& tiles = std::get<tmajit::Tiles>(move.body);
   tmajit::Move plain{.destination = move.destination, .sources = {}};
@@ -35,8 +35,8 @@ tmajit::Move by_elements(const tmajit::Move& move) {
   return plain;
 }
 
-/// The copy engine rounds tf32, which a conversion does, too: sources of a computation that it loads are
-/// rounded before.
+/// The copy engine rounds tf32 elements when it loads them. So the tf32 sources of a map are rounded first,
+/// by a conversion.
 void compute_tiles(const tmajit::Move& move, const Part& part) {
   tmajit::Move plain = by_elements(move);
   std::vector<std::vector<std::byte>> rounded;
@@ -53,7 +53,7 @@ void compute_tiles(const tmajit::Move& move, const Part& part) {
 
 constexpr OperationReference tiles_reference{
     .compute = compute_tiles,
-    // A snapshot has tiles in their shared-memory layout, which no walk over elements gives.
+    // A snapshot has its tiles in their shared-memory layout, which this reference does not compute.
     .understands =
         [](const tmajit::Move& move) {
           return std::get<tmajit::Tiles>(move.body).family != "snapshot" && understands(by_elements(move));

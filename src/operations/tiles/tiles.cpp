@@ -38,7 +38,7 @@ Problem tiles_problem(const Move& move) {
   const auto& tiles = std::get<Tiles>(move.body);
   const std::vector<Tensor> tensors = tensors_of(move);
   std::vector<TensorView> views = views_of(tensors);
-  // One walk over all tiles visits these extents: where the output is images, the source's.
+  // The extents over which tiles are laid: the destination's or, if it holds images of tiles, the source's.
   const TensorView walked = tile_traits(tiles.family).writes_images
                                 ? over_strides(views[1], tiles.options.element_strides)
                                 : views[0];
@@ -53,11 +53,10 @@ Problem tiles_problem(const Move& move) {
   return problem;
 }
 
-// A source may be the destination where each element is computed: check_tiles() has refused it for other
-// families.
+// In families that compute, a source may be the destination. check_tiles() rejects that for other families.
 constexpr OperationRules tiles_rules{.in_place = true, .check_alone = check_tiles, .problem = tiles_problem};
 
-/// The memory of a dense tensor as one long row.
+/// A dense tensor as a single row.
 Tensor flattened(const Tensor& tensor) {
   return tensor.view.rank == 1 ? tensor : reshaped(tensor, {tensor.view.elements()});
 }

@@ -7,13 +7,13 @@
 
 TMAJIT_BEGIN
 
-/// The view of a destination for sources like these. Families that compute make elements of `type`, images
-/// are bytes, and others keep the first source's type. Throws Error{invalid_argument} where no kernel can be
-/// made sense of.
+/// The view of a destination for `sources`. Its element type is `type` for families that compute, u8 for
+/// images, and the first source's type for other families. Throws Error{invalid_argument} as plan_tiles()
+/// does.
 [[nodiscard]] TensorView destination_of(const Tiles& tiles, std::span<const TensorView> sources,
                                         ElementType type);
 
-/// The operation of a request, on tensors as they are.
+/// The operation of a request, whose tensors are not rewritten.
 [[nodiscard]] Operation operation_of(const TileRequest& request);
 
 TMAJIT_END
