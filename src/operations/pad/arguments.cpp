@@ -39,7 +39,7 @@ std::vector<TensorView> pad_destinations(std::span<const TensorView> sources, co
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     for (const std::int64_t width : {widths.before[d], widths.after[d]}) {
       if (width < -most_width || width > most_width)
-        refuse("pad: widths {}: the number {} is past 2^62 elements", text_of(widths), width);
+        refuse("pad: widths {}: the number {} is past 2^48 elements", text_of(widths), width);
     }
     const std::int64_t added = widths.before[d] + widths.after[d];
     if (static_cast<std::int64_t>(shape[d]) + added < 0) {
