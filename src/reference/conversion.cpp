@@ -122,7 +122,7 @@ std::uint64_t to_integer(const Conversion& how, const Exact& x) {
   return low_bits(x.negative ? 0 - magnitude : magnitude, how.to);
 }
 
-/// The bits of a NaN as an H200 leaves them (docs/tma.md, "NaNs and .ftz in cvt"): what only widens a number, and
+/// The bits of a NaN as an H200 leaves them (docs/tma.md, "NaNs in cvt"): what only widens a number, and
 /// what f64 has to do with, keeps sign and payload; all else gives one NaN.
 std::uint64_t nan_of(const Conversion& how, const Exact& x) {
   using enum ElementType;
