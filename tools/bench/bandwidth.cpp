@@ -17,14 +17,14 @@ std::string title(const Case& c) {
   return c.sources.size() == 1 ? group : fmt::format("{} {} inputs", group, c.sources.size());
 }
 
-/// The samples as GB/s; the slowest launch is the lowest bandwidth.
+/// The samples in GB/s; the slowest launch gives the lowest bandwidth.
 Samples bandwidth(const Samples& microseconds, std::uint64_t bytes) {
   std::vector<double> values;
   for (const double value : microseconds.sorted()) values.push_back(gigabytes_per_second(bytes, value));
   return Samples(std::move(values));
 }
 
-/// Checks and measures one case; throws what the runtime throws.
+/// Checks and measures one case. Throws the errors of the runtime.
 void measure_one(const Case& c, std::uint64_t size, const Options& options, Machine& machine, Report& report,
                  nlohmann::ordered_json& entry) {
   const std::uint64_t moved = traffic(c).bytes();
@@ -69,7 +69,8 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
                           "tmajit", "spread", "memcpy", "spread", "ratio"));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    const std::uint64_t size = options.sizes[i % options.sizes.size()];  // each case is there in every size
+    const std::uint64_t size =
+        options.sizes[i % options.sizes.size()];  // the list has each case in every size
     const std::string where = fmt::format("{} {} {}", title(c), c.types(), human_bytes(size));
     report.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), where));
     nlohmann::ordered_json entry{{"family", c.family},

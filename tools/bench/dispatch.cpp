@@ -24,19 +24,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using tmajit::DevicePtr, tmajit::Tensor;
 
-/// Fewer launches than the driver queues before it makes the host wait, of both ways together.
+/// Launches of both ways together, fewer than the driver queues before it makes the host wait.
 constexpr std::size_t pairs_in_round = 100;
 constexpr std::size_t warm_rounds = 150;
-constexpr std::size_t cold_rounds = 30;  // other work takes longer than all that is timed
+constexpr std::size_t cold_rounds = 30;  // few: evicting the caches takes longer than the timed launches
 constexpr std::array<unsigned, 2> thread_counts{1, 16};
-constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, many times what it needs
+constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, far more than it needs
 
-/// Nanoseconds of one launch of ours and of the driver's own, which take turns, and what ours asks of the
-/// heap.
+/// Nanoseconds of one launch by the library and by the driver alone, measured alternately, and the library's
+/// heap allocations.
 struct Cost {
   double ns = 0;
   double raw_ns = 0;
-  double over_ns = 0;  ///< the median of what rounds differ by
+  double over_ns = 0;  ///< median over the rounds of the library's time minus the driver's
   double allocations = 0;
 };
 
@@ -46,8 +46,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Takes the core's own caches for itself, as the work of a program between two launches does, and the
-/// driver's own.
+/// Evicts the library's data from the core's own caches, as the work of the program and of the driver between
+/// two launches does.
 class OtherWork {
  public:
   void operator()() {
@@ -56,8 +56,8 @@ class OtherWork {
 
  private:
   static constexpr std::size_t line = 64;
-  /// Returns the size of the first- and second-level caches together. If the system does not report them, it
-  /// is that of a large core.
+  /// Returns the size of the first- and second-level caches together, or that of a large core if the system
+  /// does not report it.
   static std::size_t cache_bytes() {
     const long first = ::sysconf(_SC_LEVEL1_DCACHE_SIZE);
     const long second = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -78,7 +78,7 @@ Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const s
     Clock::duration of_raw{};
     const std::size_t before = allocations();
     for (std::size_t i = 0; i < pairs_in_round; ++i) {
-      // Each goes first every other time: the second of a pair may find the driver busy with the first.
+      // The two alternate in going first, because the second launch of a pair may find the driver busy.
       const bool raw_first = i % 4 < 2;
       between();
       const Clock::time_point start = Clock::now();
@@ -106,7 +106,7 @@ Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const s
           static_cast<double>(allocated) / static_cast<double>(rounds * pairs_in_round)};
 }
 
-/// Each of several threads races by itself, all at once; the mean of what they find.
+/// Several threads measure at the same time, each for itself. Returns the mean of their results.
 template <class Race>
 Cost race_threads(unsigned threads, Race&& one) {
   std::vector<Cost> costs(threads);
@@ -137,7 +137,7 @@ class Dispatch {
     for (const unsigned threads : thread_counts) {
       for (const bool maps : {false, true}) measure_kernel(maps, threads);
     }
-    if (gpu_ != nullptr) return;  // there the driver is the other work
+    if (gpu_ != nullptr) return;  // on a GPU the driver's own work evicts the caches
     cold_ = true;
     for (const bool maps : {false, true}) measure_kernel(maps, 1);
   }
@@ -153,7 +153,7 @@ class Dispatch {
   void measure_kernel(bool maps, unsigned threads) {
     constexpr std::array<std::uint32_t, 2> axes{1, 0};
     Tensor source = tensor(16, 64, 1);
-    if (maps) source.view.strides[0] *= 2;  // two dimensions that do not become one
+    if (maps) source.view.strides[0] *= 2;  // so that the two dimensions are not merged
     const Tensor destination = maps ? tensor(16, 64, 0) : tensor(64, 16, 0);
     const tmajit::Operation operation = maps ? tmajit::operation::copy(destination, source)
                                              : tmajit::operation::permute(destination, source, axes);
@@ -193,7 +193,7 @@ class Dispatch {
     }
   }
 
-  /// A thread's own stream, and the driver's own launch of the kernel on it.
+  /// A stream for one thread, and the launch of the kernel on it by the driver alone.
   struct Own {
     Own(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
         : device(dispatch.device_.get()), stream(device->streams().create()), parameters(*device, step) {
@@ -235,7 +235,7 @@ class Dispatch {
   tmajit::Runtime runtime_;
   Report& report_;
   tmajit::Buffer memory_;
-  bool cold_ = false;  ///< measures with caches that hold nothing of the library's
+  bool cold_ = false;  ///< evicts the library's data from the caches before each launch
 };
 
 }  // namespace

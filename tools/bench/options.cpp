@@ -17,7 +17,7 @@ constexpr std::uint64_t size_unit = 32 * KiB;
 
 using tmajit::ElementType;
 
-/// All but those whose values the copy engine changes on their way.
+/// All types except those whose values the copy engine changes.
 std::vector<ElementType> legal_types() {
   std::vector<ElementType> types(tmajit::all_element_types.begin(), tmajit::all_element_types.end());
   std::erase_if(types, [](ElementType type) {
@@ -26,7 +26,8 @@ std::vector<ElementType> legal_types() {
   return types;
 }
 
-/// The families that make kernels with a tile of the caller's choice: the groups of cases, but for casts.
+/// The families that make kernels with a tile of the caller's choice. Each is a group of cases; casts are a
+/// further group.
 std::vector<std::string> families_with_tiles() {
   std::vector<std::string> names;
   for (const tmajit::FamilyInfo& family : tmajit::families()) {

@@ -32,7 +32,7 @@ namespace {
 
 using reference::Part, reference::Index;
 
-/// The most elements that the host reads to check one case. The first two parts are always checked.
+/// Limit for the elements that the host reads to check one case. The first two parts are always checked.
 constexpr std::uint64_t most_reads = 1ULL << 24;
 
 std::uint64_t elements(const tmajit::TensorView& view) {
@@ -54,7 +54,7 @@ Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t 
   return part;
 }
 
-/// The device's memory from the first to the last element of a part of a destination.
+/// A copy of the device's memory from the first to the last element of a part of a destination.
 class Found {
  public:
   Found(const tmajit::Tensor& destination, const Part& part, tmajit::Device& device, tmajit::DevicePtr offset,
@@ -84,7 +84,7 @@ class Found {
   std::vector<std::byte> bytes_;
 };
 
-/// Compares a part of a move with what lies `offset` bytes further on the device.
+/// Compares a part of a move with the device's memory, `offset` bytes after the part's own address.
 std::string compare(const tmajit::Move& move, const ComputedPart& computed, tmajit::Device& device,
                     tmajit::DevicePtr offset, tmajit::Stream stream) {
   const tmajit::Tensor& to = move.destination;
@@ -115,7 +115,7 @@ ComputedPart compute(const tmajit::Move& move, std::size_t number, const Part& p
   return {number, part, reference::allowed_errors(move, part)};
 }
 
-/// The ends of a move's destination and parts at random places, or all of it if it is small.
+/// The parts to check: both ends of a move's destination and random parts, or all of a small destination.
 void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t seed, std::uint64_t part,
                    std::vector<ComputedPart>& computed) {
   constexpr int places = 14;
@@ -126,7 +126,7 @@ void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t s
     computed.push_back(compute(move, number, reference::whole(view)));
     return;
   }
-  // Fewer elements are compared if each is computed from many.
+  // Fewer elements are compared if each is computed from many source elements.
   const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
   const std::uint64_t count = std::clamp<std::uint64_t>(most_reads / 16 / reads, 1, part);
   std::vector<std::uint64_t> at{0, UINT64_MAX};
@@ -140,7 +140,7 @@ void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t s
   }
 }
 
-/// A snapshot, byte for byte: tiles come in row-major order of their positions, zeros where they leave the
+/// Checks a snapshot byte by byte: tiles in row-major order of their positions, with zeros outside of the
 /// tensor.
 std::string check_images(const Case& c, const std::byte* source, tmajit::Device& device,
                          tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
@@ -227,7 +227,7 @@ std::optional<double> tolerance(const Case& c) {
   const tmajit::Move move = operation_of(c).moves.front();
   if (!reference::understands(move)) return std::nullopt;
   if (!tmajit::is_float(type)) return 0;
-  // Sums of as many numbers as one result takes, in the type of the peer's choice.
+  // Each result is a sum of this many numbers, accumulated in a type that the peer chooses.
   if (c.arguments.text("op") == "sum") {
     const Part one = part_at(move.destination.view, 1, 0);
     const double rounding = type == ElementType::bf16 ? 8e-3 : 1e-6;

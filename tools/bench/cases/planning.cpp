@@ -17,7 +17,7 @@ using tmajit::Tensor;
 
 namespace {
 
-/// The kernel of `family` among those that do the case; none where the family cannot do it.
+/// The plan of the case by a kernel of `family`; empty if the family cannot do the case.
 std::optional<tmajit::KernelPlan> find(const Case& c, std::string_view family) {
   try {
     for (const tmajit::KernelPlan& plan : plan_case(c)) {
@@ -114,7 +114,7 @@ Representative representative(std::string_view family) {
     try {
       return find(c, family).has_value();
     } catch (const tmajit::Error& error) {
-      // That is how planning says that the family cannot do it.
+      // No kernel of the family, or no tile of the case, is legal.
       if (error.code() != tmajit::ErrorCode::invalid_argument) throw;
       return false;
     }

@@ -117,7 +117,7 @@ int run_with_report(const char* program, const ProgramOptions& options,
                     const std::function<bool(Report&)>& measure) {
   Report report(program);
   if (!options.json.empty())
-    report.write(options.json);  // a path that cannot be written fails before, not after
+    report.write(options.json);  // fails before the measurements if the path cannot be written
   std::exception_ptr failure;
   bool well = false;
   try {
@@ -126,7 +126,7 @@ int run_with_report(const char* program, const ProgramOptions& options,
     report.json["failures"].push_back(error.what());
     failure = std::current_exception();
   }
-  // Results from before a failure are still worth keeping.
+  // Also keep the results from before a failure.
   if (!options.json.empty()) report.write(options.json);
   if (failure) std::rethrow_exception(failure);
   return well && !report.failed() ? 0 : 1;
