@@ -1,4 +1,4 @@
-// tmajit-movement: the library's moves beside the driver's copy, in the same run on the same buffers.
+// tmajit-movement: measures the library's moves and the driver's copy in the same run on the same buffers.
 #include "case_list.hpp"
 #include "distribution.hpp"
 #include "machine.hpp"
@@ -45,8 +45,8 @@ constexpr const char* examples =
     "  tmajit-movement --model --random 40 --json model.json\n"
     "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
-constexpr double most_predicted = 4;              // of candidates that --model --quick measures
-constexpr std::uint32_t improve_candidates = 12;  // that --tuned lets improve try: docs/explain.md says why
+constexpr double most_predicted = 4;  // --model --quick: limit, in multiples of the least prediction
+constexpr std::uint32_t improve_candidates = 12;  // --tuned: Improve::candidates; docs/explain.md says why
 
 /// The command line.
 struct Options : bench::ProgramOptions {
@@ -59,16 +59,16 @@ struct Options : bench::ProgramOptions {
   bool reductions = false;                ///< reductions instead of the list, or random ones
   bool scans = false;                     ///< cumulative sums instead of the list, or random ones
   bool casts = false;                     ///< casts between all element types instead of the list
-  bool model = false;                     ///< every candidate, beside what the cost model predicts
+  bool model = false;                     ///< measures every candidate, and predicts its time
   std::string family = {};                ///< only candidates of this family; empty: all
   bool tuned = false;                     ///< also the final choices of tune() and improve
   bool jit = false;                       ///< the cost of planning, too
   bool targets = false;                   ///< exit code 1 if one is missed
   bool tiny = false;                      ///< for tests
-  double limit_s = 0;                     ///< no case is begun after that long; 0: no limit
+  double limit_s = 0;                     ///< no case begins after this time; 0: no limit
 };
 
-/// Returns the values that --family takes.
+/// Returns the legal values of --family.
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   names.reserve(tmajit::families().size());
@@ -76,7 +76,7 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-/// Fills `options`. Returns an exit code where there is nothing to run.
+/// Fills `options`. Returns an exit code if the program shall end.
 std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-movement");
   app.footer(examples);
@@ -253,7 +253,7 @@ class Measurement {
   }
 
  private:
-  /// Whether cases are many of a kind, so that the spread of their ratios tells more than each of them.
+  /// Whether there are many cases of one kind, so that the distribution of their ratios is reported.
   [[nodiscard]] bool spreads() const { return options_.random > 0 || options_.casts; }
 
   void add(const Target& target) {
@@ -261,7 +261,7 @@ class Measurement {
     report_.json["targets"].push_back(to_json(target));
   }
 
-  /// Checks and measures; throws what the library throws.
+  /// Checks and measures a case. Throws the errors of the library.
   void measure_case(const Case& c, nlohmann::ordered_json& entry) {
     const bench::Traffic moved = traffic(c);
     const bench::ContestPlan how =
@@ -334,13 +334,13 @@ class Measurement {
   movement::Distribution distribution_;
 };
 
-/// Every candidate of every case.
+/// --model: measures or predicts every candidate of every case.
 void measure_candidates(const Options& options, const std::shared_ptr<tmajit::Device>& device,
                         Report& report) {
   std::optional<bench::Machine> machine;
   if (device && !options.tuned) machine.emplace(device);
-  // A separate cache hides choices that were tuned earlier: they are not the planner's, and improve does not
-  // try a class that has one.
+  // A separate cache hides choices that were tuned earlier: they are not the planner's, and improve skips
+  // classes with such a choice.
   if (device && options.tuned) machine.emplace(device, tmajit::DiskCache::default_directory() / "choices");
   tmajit::Improve improve{.candidates = improve_candidates};
   if (options.tiny) improve.least_us = 0;

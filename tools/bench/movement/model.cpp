@@ -21,9 +21,10 @@ using tmajit::KernelPlan;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t few_compared = 512;  // elements: candidates are many
-constexpr std::size_t most_launches = 40;    // in a sample: candidates are many
-constexpr std::size_t cases_at_once = 8;     // whose kernels are compiled together, to keep all cores busy
+constexpr std::uint64_t few_compared =
+    512;  // elements compared of each part: few, as there are many candidates
+constexpr std::size_t most_launches = 40;  // launches in a sample: few, as there are many candidates
+constexpr std::size_t cases_at_once = 8;  // cases whose kernels are compiled together, to keep all cores busy
 
 /// The constants of the cost model that fit.py fits, by name.
 struct CostName {
@@ -53,7 +54,7 @@ constexpr CostName cost_names[] = {
     {"sm_bytes_per_us", &tmajit::Costs::sm_bytes_per_us},
 };
 
-/// Returns the candidates of a case that takes one kernel, the planner's choice first; none for other cases.
+/// Returns the candidates of a case that needs one kernel, the planner's choice first; empty for other cases.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
                                       tmajit::DevicePtr source, std::string_view family) {
   if (c.tile) return {};
@@ -134,8 +135,8 @@ tmajit::KernelChoice choice_of(const Settled& settled) {
   return settled.move->plans().front().choice();
 }
 
-/// Returns what a case ends with: the planner's choice, whose times are the first of `again`, and the settled
-/// choices.
+/// The final choices of a case as JSON: the planner's choice, whose second measurement is the first of
+/// `again`, and the choices made by measuring.
 Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> settled,
              std::span<const bench::Samples> again) {
   std::size_t next = 0;
@@ -155,7 +156,7 @@ Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> sett
   return json;
 }
 
-/// The kernels of plans, compiled by as many threads as there are cores.
+/// Makes the kernels of plans, in as many threads as there are cores.
 std::vector<tmajit::Kernel> compile(const tmajit::Runtime& runtime, const std::vector<KernelPlan>& plans) {
   std::vector<std::optional<tmajit::Kernel>> kernels(plans.size());
   std::atomic<std::size_t> next = 0;
@@ -177,7 +178,7 @@ class ModelMeasurement {
   ModelMeasurement(bench::Machine& machine, const ModelOptions& options)
       : machine_(machine), options_(options) {}
 
-  /// Kernels that measure() will find made.
+  /// Compiles the kernels of the cases, which measure() then finds. The caller must keep them until then.
   [[nodiscard]] std::vector<tmajit::Kernel> compile_all(std::span<const Case> cases) const {
     std::vector<KernelPlan> plans;
     for (const Case& c : cases) {
@@ -206,7 +207,8 @@ class ModelMeasurement {
       contestants.emplace_back([&one, this](std::size_t) { one(machine_.stream); });
     }
     contestants.emplace_back([&workload](std::size_t set) { workload.copy(set); });
-    if (options_.tuned) contestants.push_back(contestants.front());  // the planner's choice, once more
+    if (options_.tuned)
+      contestants.push_back(contestants.front());  // the planner's choice again, for the noise
     for (const Settled& one : settled) {
       if (one.move) contestants.emplace_back([&one, this](std::size_t) { (*one.move)(machine_.stream); });
     }
@@ -225,7 +227,7 @@ class ModelMeasurement {
   }
 
  private:
-  /// Returns the choices made by measuring, if they are asked for.
+  /// Returns the choices made by measuring, if the options ask for them.
   [[nodiscard]] std::vector<Settled> settle(const Case& c, const bench::Workload& workload) const {
     if (!options_.tuned || c.tile) return {};
     const tmajit::Operation operation = bench::operation_of(c, workload.destination(), workload.source());
@@ -233,7 +235,7 @@ class ModelMeasurement {
     return {settle_by_tuning(machine_, operation), settle_by_calls(machine_, operation, options_.improve)};
   }
 
-  /// The candidates to be measured: all that are predicted to be fast enough, and what was `settled` on.
+  /// The candidates to measure: all with predictions below the limit, and the choices in `settled`.
   [[nodiscard]] std::vector<KernelPlan> wanted(const Case& c, tmajit::DevicePtr destination,
                                                tmajit::DevicePtr source,
                                                std::span<const Settled> settled = {}) const {

@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t shown_choices = 10;  // of the worst choices
 
-/// The candidate with the least measured time; null where none was measured.
+/// The candidate with the least measured time; null if none was measured.
 const Json* best_of(const Json& result) {
   const Json* best = nullptr;
   for (const Json& candidate : result["candidates"]) {
@@ -27,7 +27,7 @@ const Json* best_of(const Json& result) {
   return best;
 }
 
-/// The candidate that a case ends with, and its best candidate.
+/// The candidate that was chosen for a case, and the case's best candidate.
 struct End {
   const Json* result;
   const Json* chosen;  ///< chosen candidate
@@ -35,13 +35,13 @@ struct End {
   double ratio;  ///< ratio of their times
 };
 
-/// Returns the end of each case that has one by `by`: "model", or the name of a Settled.
+/// Returns the choice by `by` ("model", or the name of a Settled) for each case that has one.
 std::vector<End> ends_by(const Json& results, const std::string& by) {
   std::vector<End> ends;
   for (const Json& result : results) {
     const Json* const best = best_of(result);
     if (best == nullptr) continue;
-    std::size_t candidate = 0;  // the planner's
+    std::size_t candidate = 0;  // the planner's choice
     if (by != "model") {
       if (!result.contains("settled") || !result["settled"][by].contains("candidate")) continue;
       candidate = result["settled"][by]["candidate"];
@@ -53,7 +53,7 @@ std::vector<End> ends_by(const Json& results, const std::string& by) {
   return ends;
 }
 
-/// Candidates that were measured twice: the larger time over the smaller.
+/// For candidates that were measured twice, the larger time divided by the smaller.
 std::vector<double> noise_of(const Json& results) {
   std::vector<double> ratios;
   for (const Json& result : results) {
@@ -104,7 +104,7 @@ void tell_worst(bench::Report& report, const std::string& label, std::vector<End
   }
 }
 
-/// Reports why cases have no end by `by`, and how many for each reason.
+/// Reports the reasons why cases have no choice by `by`, each with the number of cases.
 void tell_reasons(bench::Report& report, const std::string& by) {
   std::map<std::string, std::size_t> reasons;
   for (const Json& result : report.json["results"]) {
@@ -146,7 +146,8 @@ Json tell_quantiles(bench::Report& report) {
 
 void tell_model(bench::Report& report) {
   report.json["quantiles"] = tell_quantiles(report);
-  // Before anything points into the document: a key that is added to an ordered object moves all of it.
+  // Add the key before taking pointers into the document: adding a key to an ordered object moves all its
+  // values.
   report.json["regret"] = Json::object();
   const Json results = report.json["results"];
   if (ends_by(results, "model").empty()) return;
