@@ -48,7 +48,7 @@ double median(std::vector<double> values) {
 
 /// Evicts the library's data from the core's own caches, as the work of the program and of the driver between
 /// two launches does.
-class OtherWork {
+class CacheEviction {
  public:
   void operator()() {
     for (std::size_t at = 0; at < memory_.size(); at += line) ++memory_[at];
@@ -69,14 +69,14 @@ class OtherWork {
 /// `between` runs before each launch, and is not timed.
 template <class Ours, class Raw, class Between>
 Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const std::function<void()>& wait) {
-  std::vector<double> own(rounds);
-  std::vector<double> raws(rounds);
-  std::vector<double> over(rounds);
+  std::vector<double> library_ns(rounds);
+  std::vector<double> driver_ns(rounds);
+  std::vector<double> difference_ns(rounds);
   std::size_t allocated = 0;
   for (std::size_t round = 0; round < rounds + 3; ++round) {  // the first three warm up
-    Clock::duration of_ours{};
-    Clock::duration of_raw{};
-    const std::size_t before = allocations();
+    Clock::duration library_time{};
+    Clock::duration driver_time{};
+    const std::size_t allocated_before = allocations();
     for (std::size_t i = 0; i < pairs_in_round; ++i) {
       // The two alternate in going first, because the second launch of a pair may find the driver busy.
       const bool raw_first = i % 4 < 2;
@@ -85,24 +85,24 @@ Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const s
       raw_first ? raw() : ours(i);
       const Clock::time_point middle = Clock::now();
       between();
-      const Clock::time_point again = Clock::now();
+      const Clock::time_point second_start = Clock::now();
       raw_first ? ours(i) : raw();
       const Clock::time_point end = Clock::now();
-      of_ours += raw_first ? end - again : middle - start;
-      of_raw += raw_first ? middle - start : end - again;
+      library_time += raw_first ? end - second_start : middle - start;
+      driver_time += raw_first ? middle - start : end - second_start;
     }
-    const std::size_t asked = allocations() - before;
+    const std::size_t allocated_now = allocations() - allocated_before;
     wait();
     if (round < 3) continue;
-    allocated += asked;
-    const auto ns = [](Clock::duration all) {
-      return std::chrono::duration<double, std::nano>(all).count() / pairs_in_round;
+    allocated += allocated_now;
+    const auto ns = [](Clock::duration total) {
+      return std::chrono::duration<double, std::nano>(total).count() / pairs_in_round;
     };
-    own[round - 3] = ns(of_ours);
-    raws[round - 3] = ns(of_raw);
-    over[round - 3] = ns(of_ours) - ns(of_raw);
+    library_ns[round - 3] = ns(library_time);
+    driver_ns[round - 3] = ns(driver_time);
+    difference_ns[round - 3] = ns(library_time) - ns(driver_time);
   }
-  return {median(own), median(raws), median(over),
+  return {median(library_ns), median(driver_ns), median(difference_ns),
           static_cast<double>(allocated) / static_cast<double>(rounds * pairs_in_round)};
 }
 
@@ -143,10 +143,10 @@ class Dispatch {
   }
 
  private:
-  [[nodiscard]] Tensor tensor(std::uint64_t rows, std::uint64_t columns, std::uint64_t place) const {
+  [[nodiscard]] Tensor tensor(std::uint64_t rows, std::uint64_t columns, std::uint64_t index) const {
     const std::array shape{rows, columns};
     return {tmajit::TensorView::contiguous(tmajit::ElementType::f32, shape),
-            memory_.address() + place * slot};
+            memory_.address() + index * slot};
   }
 
   /// A kernel of threads (a transposition) or one with two tensor maps (a copy by the copy engine).
@@ -161,18 +161,18 @@ class Dispatch {
     const tmajit::Kernel& kernel = plan.kernels().front();
     const tmajit::KernelPlan& step = plan.plans().front();
     const tmajit::PreparedLaunch prepared = kernel.prepare(step);
-    const std::array places{std::pair{destination.address, source.address},
-                            std::pair{destination.address + 2 * slot, source.address + 2 * slot}};
+    const std::array address_pairs{std::pair{destination.address, source.address},
+                                   std::pair{destination.address + 2 * slot, source.address + 2 * slot}};
 
     const auto race_way = [&](const char* path, auto&& way) {
       const Cost cost = race_threads(threads, [&] {
         if (gpu_ != nullptr) gpu_->driver->make_current();
-        const Own own(*this, kernel, step);
-        OtherWork other_work;
-        const auto ours = [&](std::size_t i) { way(i, own.stream); };
-        const auto raw = [&] { own.raw(); };
-        const auto wait = [&] { device_->streams().synchronize(own.stream); };
-        return cold_ ? race(cold_rounds, ours, raw, other_work, wait)
+        const ThreadLaunch launch(*this, kernel, step);
+        CacheEviction evict_caches;
+        const auto ours = [&](std::size_t i) { way(i, launch.stream); };
+        const auto raw = [&] { launch.raw(); };
+        const auto wait = [&] { device_->streams().synchronize(launch.stream); };
+        return cold_ ? race(cold_rounds, ours, raw, evict_caches, wait)
                      : race(
                            warm_rounds, ours, raw, [] {}, wait);
       });
@@ -181,12 +181,12 @@ class Dispatch {
     race_way("prepared launch", [&](std::size_t, tmajit::Stream stream) { prepared(stream); });
     race_way("plan, same addresses", [&](std::size_t, tmajit::Stream stream) { plan(stream); });
     race_way("plan, new addresses", [&](std::size_t i, tmajit::Stream stream) {
-      const auto& [to, from] = places[i % places.size()];
+      const auto& [to, from] = address_pairs[i % address_pairs.size()];
       plan({&to, 1}, {&from, 1}, stream);
     });
     if (!maps) {
       race_way("one call, warm", [&](std::size_t i, tmajit::Stream stream) {
-        const auto& [to, from] = places[i % places.size()];
+        const auto& [to, from] = address_pairs[i % address_pairs.size()];
         tmajit::permute(runtime_, {destination.view, to}, {source.view, from}, axes, stream);
       });
       race_way("Runtime::kernel()", [&](std::size_t, tmajit::Stream) { (void)runtime_.kernel(step); });
@@ -194,14 +194,14 @@ class Dispatch {
   }
 
   /// A stream for one thread, and the launch of the kernel on it by the driver alone.
-  struct Own {
-    Own(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
+  struct ThreadLaunch {
+    ThreadLaunch(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
         : device(dispatch.device_.get()), stream(device->streams().create()), parameters(*device, step) {
       if (dispatch.gpu_ != nullptr) launcher.emplace(*dispatch.gpu_, kernel, step.launch_shape(), stream);
     }
-    ~Own() { device->streams().destroy(stream); }
-    Own(const Own&) = delete;
-    Own& operator=(const Own&) = delete;
+    ~ThreadLaunch() { device->streams().destroy(stream); }
+    ThreadLaunch(const ThreadLaunch&) = delete;
+    ThreadLaunch& operator=(const ThreadLaunch&) = delete;
     void raw() const {
       if (launcher) (*launcher)(pointers);
     }

@@ -80,8 +80,7 @@ void measure_custom(const Options& options, Machine& machine, Report& report, tm
                                         }}});
 }
 
-/// A case of one dense matrix of one tile, copied or transposed, so that the kernel takes less time than its
-/// launch.
+/// A case with a dense matrix of one tile, copied or transposed: the kernel takes less time than its launch.
 Case small_case(const char* operation, tmajit::Arguments arguments = {}) {
   return make_case("launch", "one tile", operation, {{tmajit::ElementType::f32, {16, 64}}},
                    std::move(arguments));

@@ -50,8 +50,7 @@ class RawLauncher {
   CUlaunchConfig config_{};
 };
 
-/// The bytes of a plan's parameters with the tensor maps encoded, and a pointer to each, as a launch takes
-/// them.
+/// The bytes of a plan's parameters with the tensor maps encoded, and the pointers to them for a launch.
 class RawParameters {
  public:
   RawParameters(tmajit::Device& device, const tmajit::KernelPlan& plan)

@@ -64,10 +64,10 @@ std::vector<Box> boxes(const Case& c) {
 /// Bytes of loads that an SM has in flight: too few cannot hide the memory's latency, and more than 96 KiB
 /// were never faster.
 bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
-  constexpr std::uint64_t fewest = 16 << 10;
-  constexpr std::uint64_t most = 96 << 10;
+  constexpr std::uint64_t least_bytes = 16 << 10;
+  constexpr std::uint64_t most_bytes = 96 << 10;
   const std::uint64_t bytes = plan.shape().bytes_in_flight * ctas_per_sm;
-  return bytes >= fewest && bytes <= most;
+  return bytes >= least_bytes && bytes <= most_bytes;
 }
 
 /// All combinations of the numbers that the family has; the default for the others.
@@ -114,8 +114,7 @@ std::vector<Case> candidates(const Case& standard, std::size_t limit, std::uint6
   return cases;
 }
 
-/// Compiles every candidate, on all cores. The kernels stay in the disk cache, where later requests find
-/// them.
+/// Compiles every candidate, on all cores. Later requests find the kernels in the disk cache.
 void compile_all(const std::vector<Case>& cases, Report& report) {
   tmajit::Runtime compiler;  // no device: modules are loaded one at a time
   std::atomic<std::size_t> next{0};
@@ -174,7 +173,7 @@ class SweepRun {
   void heats() {
     ContestPlan how = how_;
     how.rounds = std::min(how.rounds, heat_rounds);
-    std::vector<Entrant> right;
+    std::vector<Entrant> correct;
     for (std::size_t i = 0; i < entrants_.size(); ++i) {
       Entrant entrant = entrants_[i];
       const std::string tile = plan_case(entrant.c).front().choice().text();
@@ -189,9 +188,9 @@ class SweepRun {
       }
       const Contestant run = [&](std::size_t set) { prepared[set](machine_.stream); };
       entrant.set_time(machine_.contest.run({&run, 1}, how).front());
-      right.push_back(std::move(entrant));
+      correct.push_back(std::move(entrant));
     }
-    entrants_ = std::move(right);
+    entrants_ = std::move(correct);
   }
 
   /// Times the fastest entrants of the first pass again, together with the default and the driver's copy.
@@ -231,12 +230,13 @@ class SweepRun {
                                entrant.is_default() ? "  <- default" : ""));
     }
     // If the default is among the finalists only as the default, its rank is that of the first pass.
-    const auto standing = std::ranges::find_if(entrants_, &Entrant::is_default);
-    if (standing != entrants_.end()) {
-      const auto place = 1 + std::ranges::count_if(
-                                 entrants_, [&](const Entrant& other) { return faster(other, *standing); });
-      report_.line(fmt::format("The default came in place {} of {} in the heats.", place, entrants_.size()));
-      entry["default_place_in_heats"] = place;
+    const auto default_entrant = std::ranges::find_if(entrants_, &Entrant::is_default);
+    if (default_entrant != entrants_.end()) {
+      const auto rank = 1 + std::ranges::count_if(entrants_, [&](const Entrant& other) {
+                          return faster(other, *default_entrant);
+                        });
+      report_.line(fmt::format("The default came in place {} of {} in the heats.", rank, entrants_.size()));
+      entry["default_place_in_heats"] = rank;
     }
     report_.line(fmt::format("cuMemcpyDtoDAsync: {:.1f} GB/s", driver_));
     entry["memcpy_gbps"] = driver_;

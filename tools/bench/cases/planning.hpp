@@ -25,8 +25,7 @@ std::vector<tmajit::Tensor> source_tensors(const Case& c, tmajit::DevicePtr buff
 tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination = some_destination,
                                tmajit::DevicePtr source = some_source);
 
-/// The kernels of a case: with its tile, or chosen by the planner within its family. Throws the errors of the
-/// library.
+/// The kernels of a case: with its tile, or chosen by the planner within its family. Throws tmajit::Error.
 std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination = some_destination,
                                           tmajit::DevicePtr source = some_source,
                                           tmajit::PlanOptions options = {});

@@ -16,8 +16,7 @@ struct Walk {
   std::uint64_t stride;
 };
 
-/// The starts after adding a dimension: each start, `walk.count` times, each time `walk.stride` bytes
-/// further.
+/// The starts after adding a dimension: each start `walk.count` times, each `walk.stride` bytes further.
 Starts repeated(const Starts& starts, const Walk& walk) {
   Starts result{};
   for (std::uint64_t turn = 0; turn < sector_bytes; ++turn) {

@@ -97,8 +97,8 @@ void add_options(CLI::App& app, ProgramOptions& options, const char* quick) {
   app.add_option("--rounds", options.rounds, "Measurements of each contestant [15; fewer with --quick]")
       ->check(CLI::Range(1, 10000));
   app.add_flag("--quick", options.quick, quick);
-  app.add_option("--seed", options.seed, "Seed of the data and of whatever is chosen at random [1]");
-  app.add_option("--json", options.json, "Also write everything to this file")->type_name("FILE");
+  app.add_option("--seed", options.seed, "Seed of the data and of all random choices [1]");
+  app.add_option("--json", options.json, "Also write all results to this file")->type_name("FILE");
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv, ProgramOptions& options, unsigned quick_rounds,

@@ -94,14 +94,12 @@ std::optional<int> parse(
     CLI::App& app, int argc, char** argv, ProgramOptions& options, unsigned quick_rounds,
     const std::function<void()>& rest = [] {});
 
-/// Calls `measure`, which fills a report and returns whether it succeeded. Then writes the report to the file
-/// of
-/// --json, also if the run ended early. Returns the exit code.
+/// Calls `measure`, which fills a report and returns whether it succeeded. Then writes the report for --json,
+/// also if the run ended early. Returns the exit code.
 int run_with_report(const char* program, const ProgramOptions& options,
                     const std::function<bool(Report&)>& measure);
 
-/// Returns the exit code of `run`. An exception is printed; its exit code is 2 for wrong usage, 1 for any
-/// other.
+/// Returns the exit code of `run`. Prints an exception; its exit code is 2 for wrong usage, else 1.
 int run_program(const char* name, const std::function<int()>& run) noexcept;
 
 }  // namespace bench

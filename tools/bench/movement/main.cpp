@@ -29,11 +29,11 @@ using movement::Target;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* about =
-    "Measures tmajit's moves (copy, permute, slice, pad, flip, concat, split, broadcast, cast, map,\n"
-    "stencil), and kernels with a tile of the caller's choice, beside cuMemcpyDtoDAsync of as many bytes,\n"
+    "Compares tmajit's moves (copy, permute, slice, pad, flip, concat, split, broadcast, cast, map,\n"
+    "stencil), and kernels with a tile of the caller's choice, with cuMemcpyDtoDAsync of as many bytes,\n"
     "in the same rounds, on the same buffers, and checks every result. GB/s count bytes read plus bytes\n"
-    "written, each element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py, beside\n"
-    "this program's source, measures other libraries too.";
+    "written, each element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py in\n"
+    "tools/bench/movement also measures other libraries.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -80,13 +80,13 @@ std::vector<std::string> family_names() {
 std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-movement");
   app.footer(examples);
-  app.add_option("--only", options.only, "Cases whose label contains this; may be given again")
+  app.add_option("--only", options.only, "Cases whose label contains this; can be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_flag("--list", options.list, "Print the labels of the cases and stop");
   add_options(app, options,
-              "Fewer cases, and 7 rounds; with --model no candidates that are predicted to take 4 times the "
-              "least");
+              "Fewer cases, and 7 rounds; with --model without candidates of 4 times the least predicted "
+              "time");
   CLI::Option* random =
       app.add_option("--random", options.random,
                      "Instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
@@ -97,35 +97,35 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->needs(random);
   app.add_flag("--f64", options.random_f64, "With --random: permutations of f64, too")->needs(random);
   app.add_option("--permute", options.permutations,
-                 "Instead of the list, this permutation; may be given again: \"u8 100x1048576 1,0\"")
+                 "Instead of the list, this permutation; can be repeated: \"u8 100x1048576 1,0\"")
       ->type_name("'TYPE SHAPE AXES'")
       ->allow_extra_args(false);
-  CLI::Option* reductions =
-      app.add_flag("--reductions", options.reductions,
-                   "Instead of the list, reductions; with --random N sums of random shapes over random axes");
+  CLI::Option* reductions = app.add_flag(
+      "--reductions", options.reductions,
+      "Instead of the list, reductions; with --random N, sums of random shapes over random axes");
   CLI::Option* scans =
       app.add_flag(
              "--scans", options.scans,
-             "Instead of the list, cumulative sums; with --random N those of random shapes along random axes")
+             "Instead of the list, cumulative sums; with --random N, of random shapes along random axes")
           ->excludes(reductions);
   CLI::Option* casts = app.add_flag("--casts", options.casts,
-                                    "Instead of the list, casts of 256 MiB between every two element types")
+                                    "Instead of the list, casts of 256 MiB between any two element types")
                            ->excludes(random, reductions, scans);
   CLI::Option* model = app.add_flag(
       "--model", options.model,
-      "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
-      "predicts alone. For fit.py");
+      "Measure every kernel that can do a case, and predict its time; with --device none only predict. "
+      "For fit.py");
   app.add_option("--family", options.family, "With --model: only candidates of this kernel family")
       ->needs(model)
       ->check(CLI::IsMember(family_names()));
   app.add_flag("--tuned", options.tuned,
-               "With --model: also what tune() and RuntimeOptions::improve choose, measured beside the "
-               "candidates, and how much the same kernel's time differs from itself. Keeps its kernels in a "
-               "cache of its own, without the choices of yours")
+               "With --model: also measure the choices of tune() and RuntimeOptions::improve together with "
+               "the candidates, and the variation of a kernel's time. Uses a separate cache, without your "
+               "tuned choices")
       ->needs(model);
-  app.add_flag("--jit", options.jit, "Also measure what planning costs");
+  app.add_flag("--jit", options.jit, "Also measure the cost of planning");
   app.add_flag("--targets", options.targets,
-               "Exit with 1 if a target is missed; peers.py has those of random cases")
+               "Exit with 1 if a target is missed; only peers.py has targets of random cases")
       ->excludes(random, casts, reductions, scans);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
@@ -134,7 +134,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   constexpr unsigned few_rounds = 7;
   const std::optional<int> exit_code = bench::parse(app, argc, argv, options, few_rounds, [&] {
     if (options.tuned && options.device == "none") {
-      throw CLI::ValidationError("--tuned", "it measures, which --device none does not");
+      throw CLI::ValidationError("--tuned", "needs a device to measure on, not --device none");
     }
   });
   if ((options.random > 0 || options.casts) && app.count("--rounds") == 0) options.rounds = few_rounds;

@@ -21,9 +21,8 @@ using tmajit::KernelPlan;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t few_compared =
-    512;  // elements compared of each part: few, as there are many candidates
-constexpr std::size_t most_launches = 40;  // launches in a sample: few, as there are many candidates
+constexpr std::uint64_t compared_elements = 512;  // of each part: few, as there are many candidates
+constexpr std::size_t launch_limit = 40;          // launches in a sample: few, as there are many candidates
 constexpr std::size_t cases_at_once = 8;  // cases whose kernels are compiled together, to keep all cores busy
 
 /// The constants of the cost model that fit.py fits, by name.
@@ -182,8 +181,8 @@ class ModelMeasurement {
   [[nodiscard]] std::vector<tmajit::Kernel> compile_all(std::span<const Case> cases) const {
     std::vector<KernelPlan> plans;
     for (const Case& c : cases) {
-      std::vector<KernelPlan> some = wanted(c, bench::some_destination, bench::some_source);
-      std::ranges::move(some, std::back_inserter(plans));
+      std::vector<KernelPlan> case_plans = plans_to_measure(c, bench::some_destination, bench::some_source);
+      std::ranges::move(case_plans, std::back_inserter(plans));
     }
     return compile(machine_.runtime, plans);
   }
@@ -191,12 +190,13 @@ class ModelMeasurement {
   [[nodiscard]] Json measure(const Case& c) const {
     bench::ContestPlan how =
         machine_.contest.plan(traffic(c).bytes(), options_.rounds, bench::Memory::one_set);
-    how.launches = std::min(how.launches, most_launches);
+    how.launches = std::min(how.launches, launch_limit);
     const bench::Workload workload(machine_, c, how.sets, options_.seed);
     const std::vector<Settled> settled = settle(c, workload);
-    const std::vector<KernelPlan> plans = wanted(c, workload.destination(), workload.source(), settled);
+    const std::vector<KernelPlan> plans =
+        plans_to_measure(c, workload.destination(), workload.source(), settled);
     if (plans.empty()) return nullptr;
-    const bench::Check expected = workload.expected(c, few_compared);
+    const bench::Check expected = workload.expected(c, compared_elements);
     std::vector<bench::PreparedCase> prepared;
     for (const KernelPlan& plan : plans) {
       prepared.emplace_back(machine_.runtime, plan);
@@ -236,9 +236,9 @@ class ModelMeasurement {
   }
 
   /// The candidates to measure: all with predictions below the limit, and the choices in `settled`.
-  [[nodiscard]] std::vector<KernelPlan> wanted(const Case& c, tmajit::DevicePtr destination,
-                                               tmajit::DevicePtr source,
-                                               std::span<const Settled> settled = {}) const {
+  [[nodiscard]] std::vector<KernelPlan> plans_to_measure(const Case& c, tmajit::DevicePtr destination,
+                                                         tmajit::DevicePtr source,
+                                                         std::span<const Settled> settled = {}) const {
     std::vector<KernelPlan> plans =
         candidates_of(c, machine_.runtime.chip(), destination, source, options_.family);
     if (plans.empty() || options_.most_predicted <= 0) return plans;
@@ -246,9 +246,9 @@ class ModelMeasurement {
     const tmajit::KernelChoice chosen = plans.front().choice();
     std::erase_if(plans, [&](const KernelPlan& plan) {
       const tmajit::KernelChoice choice = plan.choice();
-      const auto is_it = [&](const Settled& one) { return one.move && choice_of(one) == choice; };
+      const auto is_settled_choice = [&](const Settled& one) { return one.move && choice_of(one) == choice; };
       return plan.predicted_us() > options_.most_predicted * least && choice != chosen &&
-             std::ranges::none_of(settled, is_it);
+             std::ranges::none_of(settled, is_settled_choice);
     });
     return plans;
   }

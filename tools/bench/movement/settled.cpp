@@ -8,8 +8,7 @@ namespace movement {
 namespace {
 
 constexpr std::uint32_t calls_in_a_row = 4;  // launched without waiting, as programs do
-// Limit of calls, in multiples of the timed calls that all candidates need at first. Then the trial is given
-// up.
+// Limit of calls, in multiples of the timed calls that all candidates need at first.
 constexpr std::uint32_t call_factor = 8;
 
 }  // namespace
