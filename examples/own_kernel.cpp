@@ -26,8 +26,7 @@ static void own_kernel(example::Session& session) {
   const Tensor destination = Tensor::contiguous(ElementType::f32, {columns, rows}, output.address());
   const Tensor matrix = Tensor::contiguous(ElementType::f32, {rows, columns}, input.address());
 
-  // 3. The launch: its arguments are checked against the kernel's parameters, its tensor maps against the
-  // rules.
+  // 3. The launch: its arguments are checked against the kernel, its tensor maps against the rules.
   const PreparedLaunch launch = kernel.prepare(
       {.tensors = {destination, matrix},
        .arguments = {MapArgument{0, TensorMapSpec::of(destination.view, {32, 32}, Swizzle::b128)},
@@ -48,6 +47,5 @@ static void own_kernel(example::Session& session) {
 }
 
 int main(int argc, char** argv) {
-  return example::run(argc, argv, "A kernel of one's own: a transpose through swizzled shared memory.",
-                      own_kernel);
+  return example::run(argc, argv, "Your own kernel: a transpose through swizzled shared memory.", own_kernel);
 }

@@ -47,8 +47,8 @@ extern "C" __global__ void __launch_bounds__(256)
     if (leads) {
       ptx::tensor_store(destination, at(tile), ptx::shared_address(x));
       ptx::commit_group();
-      ptx::wait_group_read<0>();  // the engine has read the stage:
-      consumer.release();         // it may be filled again,
+      ptx::wait_group_read<0>();  // the engine has read the stage,
+      consumer.release();         // so it may be filled again
       load(tile + stages * gridDim.x);
     }
   }

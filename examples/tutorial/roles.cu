@@ -16,7 +16,7 @@ constexpr u32 elements = rows * columns;
 constexpr u32 tile_bytes = elements * 4;
 constexpr u32 consumers = 256;  // threads; the producer's warp follows them
 
-static_assert(stages >= 2, "a consumer gives back the stage before the one that it works on");
+static_assert(stages >= 2, "a consumer releases a stage one tile later");
 
 // `across` is the number of tiles in a row of tiles, `tiles` that of the whole matrix.
 extern "C" __global__ void __launch_bounds__(consumers + 32)
@@ -48,11 +48,11 @@ extern "C" __global__ void __launch_bounds__(consumers + 32)
     for (u32 i = threadIdx.x; i < elements; i += consumers) x[i] += 1;
 
     ptx::fence_proxy_async_shared();
-    ptx::sync_threads<1, consumers>();  // not __syncthreads(): the producer does not come
+    ptx::sync_threads<1, consumers>();  // not __syncthreads(): the producer does not arrive
     if (threadIdx.x == 0) {
       ptx::tensor_store(destination, at(tile), ptx::shared_address(x));
       ptx::commit_group();
-      ptx::wait_group_read<1>();  // the engine has read the stage before this one,
+      ptx::wait_group_read<1>();  // the engine has read the previous stage
       if (tile != blockIdx.x) consumer.release();
     }
   }

@@ -9,9 +9,9 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view prefix = "tile ";  // of the groups of cases with a tile of the caller's choice
+constexpr std::string_view prefix = "tile ";  // begins the groups of cases with a tile of the caller's choice
 
-/// "map 2 inputs".
+/// The row's title: "map 2 inputs".
 std::string title(const Case& c) {
   const std::string group = c.group.substr(prefix.size());
   return c.sources.size() == 1 ? group : fmt::format("{} {} inputs", group, c.sources.size());
@@ -35,7 +35,7 @@ void measure_one(const Case& c, std::uint64_t size, const Options& options, Mach
   entry["spec"] = to_json(plan);
   workload.require_right(c, prepared.front());
 
-  const auto [our_times, driver_times] = workload.beside_driver(prepared, how);
+  const auto [our_times, driver_times] = workload.time_with_driver(prepared, how);
   const Samples ours = bandwidth(our_times, moved);
   const Samples driver = bandwidth(driver_times, moved);
   const double ratio = ours.median() / driver.median();
@@ -64,7 +64,7 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
   std::erase_if(cases, [&](const Case& c) {
     return !c.group.starts_with(prefix) || !options.wants(c.group.substr(prefix.size()));
   });
-  report.line("\nBandwidth beside cuMemcpyDtoDAsync, GB/s read plus written, medians");
+  report.line("\nBandwidth compared with cuMemcpyDtoDAsync, GB/s read plus written, medians");
   report.line(fmt::format("{:<14}{:<12}{:>9} {:>10} {:>7} {:>12} {:>7} {:>8}", "family", "type", "size",
                           "tmajit", "spread", "memcpy", "spread", "ratio"));
   for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -188,7 +188,7 @@ void measure_family(const Representative& family, const Options& options, const 
 void measure_jit(const Options& options, Report& report) {
   const RawNvrtc nvrtc(tmajit::compiler().path);
   measure_compile_time(options, nvrtc, TemporaryFolder().path, report);
-  report.line("\nCompilation beside NVRTC alone on the same source, medians");
+  report.line("\nCompilation compared with NVRTC alone on the same source, medians");
   report.line(fmt::format("{:<18}{:<34}{:>9} {:>12} {:>10} {:>8}", "family", "", "NVRTC", "plan->cubin",
                           "overhead", "in CPU"));
   for (const tmajit::FamilyInfo& family : tmajit::families()) {

@@ -17,9 +17,10 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t finalists = 24;  // measured again, more often, beside the default
+constexpr std::size_t finalists =
+    24;  // entrants that are measured again, in more rounds, besides the default
 constexpr std::size_t shown = 10;
-constexpr unsigned heat_rounds = 3;
+constexpr unsigned heat_rounds = 3;  // rounds of the first pass, the heats
 
 /// The case to tune: a case of the list, or that case with the user's expression.
 Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t size) {
@@ -36,7 +37,7 @@ Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t 
     return c;
   }
   throw tmajit::Error(tmajit::ErrorCode::unsupported,
-                      fmt::format("the list of cases has none of the family {}", options.sweep));
+                      fmt::format("the list has no case of the family {}", options.sweep));
 }
 
 using Box = std::vector<std::uint32_t>;
@@ -70,13 +71,13 @@ bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
   return bytes >= least_bytes && bytes <= most_bytes;
 }
 
-/// All combinations of the numbers that the family has; the default for the others.
+/// All combinations of the tile's numbers that the family uses; its other numbers have their defaults.
 std::vector<Tile> grid(const Case& c) {
   const bool computes = tmajit::find_family(c.family).computes;
   using Values = std::vector<std::uint32_t>;
   const Values output_stages = computes ? Values{2, 3, 4} : Values{0};
   const Values warps = computes ? Values{4, 8, 12, 16} : Values{0};
-  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // of stages, and of CTAs
+  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // values for stages and for CTAs
   std::vector<Tile> tiles;
   for (const Box& box : boxes(c)) {
     for (const std::uint32_t stages : counts) {

@@ -127,7 +127,7 @@ Representative representative(std::string_view family) {
   if (found == all.end()) found = std::ranges::find_if(all, possible_for);
   if (found == all.end()) {
     throw tmajit::Error(tmajit::ErrorCode::unsupported,
-                        fmt::format("the list of cases has none that the family {} can do", family));
+                        fmt::format("the list has no case that the family {} can do", family));
   }
   Representative result{*found};
   result.example.family = family;

@@ -68,7 +68,8 @@ class Workload {
     Samples driver;
   };
   /// Microseconds of a prepared case and of the driver's copy, measured alternately.
-  [[nodiscard]] Times beside_driver(const std::vector<PreparedCase>& prepared, const ContestPlan& how) const;
+  [[nodiscard]] Times time_with_driver(const std::vector<PreparedCase>& prepared,
+                                       const ContestPlan& how) const;
 
  private:
   Machine& machine_;

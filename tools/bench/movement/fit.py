@@ -26,7 +26,7 @@ CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
 FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "kept_bytes", "instructions_per_us")
 
 # As in src/plan/cost_model.cpp: another candidate is chosen only if it takes less than this part of the usual
-# candidate's time, and at least so many microseconds less.
+# candidate's time, and at least CLEARLY_US microseconds less.
 CLEARLY = 0.97
 CLEARLY_US = 0.1
 GOOD = 1.03  # a choice is good up to this multiple of the best candidate's time

@@ -270,7 +270,7 @@ class Measurement {
     const std::vector<bench::PreparedCase> prepared = workload.prepare(c);
     entry["notes"]["tmajit"] = prepared.front().describe();
     workload.require_right(c, prepared.front());
-    const auto [our_times, driver_times] = workload.beside_driver(prepared, how);
+    const auto [our_times, driver_times] = workload.time_with_driver(prepared, how);
     entry["graph"] = how.graph;
     entry["launches"] = how.launches;
     entry["microseconds"] = {{"tmajit", bench::to_json(our_times)}, {"driver", bench::to_json(driver_times)}};

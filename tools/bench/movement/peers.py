@@ -102,7 +102,7 @@ def parse(arguments):
     if options.random_views and not options.random:
         parser.error("--random-views needs --random N")
     if options.resume and not options.json:
-        parser.error("--resume goes on with the run of a --json FILE, which is not given")
+        parser.error("--resume needs the --json FILE of the run to continue")
     return options
 
 
