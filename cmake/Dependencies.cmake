@@ -1,8 +1,7 @@
-# Every library the project stands on, as one interface target each.
+# Every library that the project depends on, each as an interface target.
 find_package(Threads REQUIRED)
 
-# Logging. Header-only, and fmt inside: the library then needs no shared fmt at run time, and the host
-# application's own logger crosses the boundary as a plain spdlog::logger.
+# Logging: spdlog header-only, with fmt compiled into the library, which then needs no shared fmt at run time.
 find_package(spdlog CONFIG REQUIRED)
 find_package(fmt CONFIG REQUIRED)
 add_library(tmajit_spdlog INTERFACE)
@@ -16,7 +15,7 @@ foreach(lib spdlog::spdlog fmt::fmt)
     target_include_directories(tmajit_spdlog SYSTEM INTERFACE $<BUILD_INTERFACE:${dirs}>)
   endif()
 endforeach()
-# Compiled once where our file fits this version of fmt; else every file compiles its own.
+# Compile fmt's functions once if format.cpp supports this version of fmt; if not, use fmt header-only.
 list(REMOVE_DUPLICATES fmt_dirs)
 try_compile(TMAJIT_FMT_COMPILED ${CMAKE_CURRENT_BINARY_DIR}/fmt_check
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/fmt/format.cpp ${CMAKE_CURRENT_LIST_DIR}/fmt/check.cpp
@@ -35,8 +34,8 @@ else()
 endif()
 target_link_libraries(tmajit_spdlog INTERFACE Threads::Threads)
 
-# LLVM Support, statically: diagnostics with carets, SHA-256, text utilities. Its package compiles C to look for
-# what Support links with.
+# LLVM Support, linked statically: diagnostics with carets, SHA-256, text utilities. LLVM's CMake package needs C to
+# check for the libraries that Support links with.
 enable_language(C)
 find_package(LLVM CONFIG REQUIRED)
 if(LLVM_VERSION_MAJOR LESS 14)
@@ -49,19 +48,19 @@ endif()
 add_library(tmajit_llvm INTERFACE)
 add_library(tmajit::llvm ALIAS tmajit_llvm)
 target_include_directories(tmajit_llvm SYSTEM INTERFACE $<BUILD_INTERFACE:${LLVM_INCLUDE_DIRS}>)
-# By its file: the package's own list adds z3, zlib, zstd and terminfo. Nothing that tmajit takes of Support reaches the
-# first three, and the last is answered here.
+# Link the library's file directly, because the package's target adds z3, zlib, zstd and terminfo. The functions that
+# tmajit uses do not need the first three, and llvm/terminfo.cpp replaces terminfo.
 add_library(tmajit_terminfo STATIC ${CMAKE_CURRENT_LIST_DIR}/llvm/terminfo.cpp)
 set_target_properties(tmajit_terminfo PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden)
 target_link_libraries(tmajit_llvm INTERFACE
   $<BUILD_INTERFACE:$<TARGET_FILE:LLVMSupport>> $<BUILD_INTERFACE:$<TARGET_FILE:LLVMDemangle>>
   $<BUILD_INTERFACE:tmajit_terminfo> $<BUILD_INTERFACE:Threads::Threads> ${CMAKE_DL_LIBS})
 
-# JSON, header-only: tuning files, and what jitc prints.
+# JSON, header-only: for tuning files and the output of jitc.
 find_package(nlohmann_json CONFIG REQUIRED)
 
 # cuda.h and nvrtc.h, only for their types: both libraries are loaded at run time.
-set(TMAJIT_CUDA_HOME "" CACHE PATH "The only CUDA toolkit to look at; empty searches the usual places")
+set(TMAJIT_CUDA_HOME "" CACHE PATH "The only CUDA toolkit to use; empty: search the usual folders")
 include(FindCudaParts)
 if(NOT TMAJIT_CUDA_INCLUDE)
   message(FATAL_ERROR "No CUDA 12.4 or later with cuda.h, nvrtc.h and libnvrtc found. Run tools/setup.sh, "
@@ -71,7 +70,7 @@ message(STATUS "CUDA headers and NVRTC: ${TMAJIT_CUDA_ROOT}; nvdisasm: ${TMAJIT_
 add_library(tmajit_cuda_headers INTERFACE)
 add_library(tmajit::cuda_headers ALIAS tmajit_cuda_headers)
 target_include_directories(tmajit_cuda_headers SYSTEM INTERFACE ${TMAJIT_CUDA_INCLUDE})
-# Where a room that loads NVRTC may look after the loader's own places.
+# A folder in which the library searches NVRTC at run time.
 target_compile_definitions(tmajit_cuda_headers INTERFACE TMAJIT_NVRTC_HINT="${TMAJIT_NVRTC_HINT}")
 
 if(TMAJIT_BUILD_TOOLS)

@@ -1,5 +1,5 @@
-# The device headers as files, in build/<preset>/include/tmajit/device/tmajit: what `cmake --install` puts below include/ and
-# `jitc headers` names. The library writes them, so that they are what it carries.
+# Writes the device headers as files to build/<preset>/include/tmajit/device/tmajit, the folder that `jitc headers` prints.
+# `cmake --install` installs them below include/. A program writes them from the library, so both are always the same.
 add_executable(tmajit_write_device_headers ${CMAKE_CURRENT_LIST_DIR}/write_device_headers.cpp)
 target_link_libraries(tmajit_write_device_headers PRIVATE tmajit::options tmajit::tmajit)
 set(TMAJIT_DEVICE_HEADERS ${PROJECT_BINARY_DIR}/include/tmajit/device)

@@ -1,4 +1,4 @@
-# Writes OUTPUT: the text of FILE as what FUNCTION, declared in HEADER, returns as a std::string_view.
+# Writes OUTPUT, a source that defines FUNCTION (declared in HEADER), which returns the text of FILE as a std::string_view.
 file(READ ${FILE} content)
 cmake_path(GET FILE FILENAME name)
 file(WRITE ${OUTPUT}

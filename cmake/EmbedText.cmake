@@ -1,4 +1,4 @@
-# tmajit_embed_text(<output.cpp> <folder>): every .cuh and .cu file below the folder as a C++ string.
+# tmajit_embed_text(<output.cpp> <folder>): makes a source with every .cuh and .cu file below the folder as a C++ string.
 function(tmajit_embed_text output folder)
   file(GLOB_RECURSE files CONFIGURE_DEPENDS ${folder}/*.cuh ${folder}/*.cu)
   list(SORT files)
@@ -10,8 +10,8 @@ function(tmajit_embed_text output folder)
     VERBATIM)
 endfunction()
 
-# tmajit_embed_file(<output.cpp> <file> <function> <header>): the text of one file as what the function, declared in
-# the header, returns.
+# tmajit_embed_file(<output.cpp> <file> <function> <header>): makes a source that defines the function (declared in the
+# header), which returns the text of the file.
 function(tmajit_embed_file output file function header)
   add_custom_command(
     OUTPUT ${output}

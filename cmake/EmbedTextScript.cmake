@@ -1,5 +1,5 @@
-# Writes OUTPUT: a table of (path below FOLDER, text) of FILES. Raw strings are split below the 64 KiB
-# that compilers must take; their lengths are theirs to know, for Clang would not count so far in a constant.
+# Writes OUTPUT, a source with a table of FILES: (path below FOLDER, text). The literals have the suffix sv, so that the
+# compiler knows their lengths without counting characters in a constant expression, which Clang limits.
 set(text "// Generated from templates/ by cmake/EmbedTextScript.cmake.\n#include \"codegen/templates.hpp\"\n\n")
 string(APPEND text "TMAJIT_BEGIN\n\nstd::span<const EmbeddedFile> embedded_templates() noexcept {\n")
 string(APPEND text "  using namespace std::string_view_literals;\n")

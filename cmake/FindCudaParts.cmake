@@ -1,14 +1,14 @@
 # Finds the parts of CUDA that tmajit uses. Sets
-#   TMAJIT_CUDA_ROOT      the toolkit, or build/deps/cuda where tools/setup.sh unpacked the wheels
+#   TMAJIT_CUDA_ROOT      the toolkit, or build/deps/cuda, where tools/setup.sh unpacks the wheels
 #   TMAJIT_CUDA_INCLUDE   its folder with cuda.h and nvrtc.h
 #   TMAJIT_NVRTC_HINT     its folder with libnvrtc
 #   TMAJIT_NVDISASM_HINT  the program nvdisasm, or empty
-# all empty if no toolkit of CUDA 12.4 or later has the first three. -DTMAJIT_CUDA_HOME=<folder> names the only
-# toolkit to look at; the environment's TMAJIT_NO_SYSTEM_CUDA=1 leaves only the wheels.
+# The first three are empty if no toolkit of CUDA 12.4 or later has headers and NVRTC. -DTMAJIT_CUDA_HOME=<folder> names
+# the only toolkit to use. With TMAJIT_NO_SYSTEM_CUDA=1 in the environment only the wheels are used.
 #
-# Run as a script (cmake -DTMAJIT_DEPS=<folder> -P …) it prints what it found, for tools/setup.sh.
+# Run as a script (cmake -DTMAJIT_DEPS=<folder> -P …) it prints its results, for tools/setup.sh.
 
-# cuTensorMapEncodeTiled and what NVRTC needs for sm_90a are older; 12.4 is the oldest that is tried.
+# Older toolkits have cuTensorMapEncodeTiled and sm_90a, too, but 12.4 is the oldest that was tested.
 set(TMAJIT_CUDA_OLDEST 12040)
 
 function(_tmajit_look_for_cuda root)
@@ -32,7 +32,7 @@ function(_tmajit_look_for_cuda root)
   endforeach()
 endfunction()
 
-unset(TMAJIT_CUDA_INCLUDE CACHE)  # a build folder that was configured before this module was written
+unset(TMAJIT_CUDA_INCLUDE CACHE)  # old build folders have it in their cache
 set(TMAJIT_CUDA_ROOT)
 set(TMAJIT_CUDA_INCLUDE)
 set(TMAJIT_NVRTC_HINT)

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where, and how other projects find it: find_package(tmajit) and pkg-config. The components
-# are runtime and development for tmajit itself, and sim for everything of tmajit::sim.
+# Rules for `cmake --install`, and the files by which other projects find tmajit: for find_package(tmajit) and pkg-config.
+# The components are runtime and development for tmajit itself, and sim for all parts of tmajit::sim.
 include(CMakePackageConfigHelpers)
 
 set(headers ${PROJECT_SOURCE_DIR}/include/tmajit)
@@ -8,13 +8,13 @@ install(TARGETS tmajit EXPORT tmajitTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development)
 install(DIRECTORY ${headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development
         FILES_MATCHING PATTERN "*.hpp" REGEX "/(finding|lint|sim|sim_module)\\.hpp$" EXCLUDE REGEX "/(launch|machine|report)$" EXCLUDE)
-# The library carries these inside. The templates are for reading; the device headers for editors, and for nvcc -I.
+# The library contains these texts, too. The installed templates are for reading, the device headers for editors and nvcc -I.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates DESTINATION ${CMAKE_INSTALL_DATADIR}/tmajit
         COMPONENT development FILES_MATCHING PATTERN "*.cuh" PATTERN "*.cu")
 install(DIRECTORY ${TMAJIT_DEVICE_HEADERS} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT development)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
-# It finds libtmajit.so beside itself, wherever the prefix is moved to.
+# The libraries find libtmajit.so in their own folder, so that the prefix can be moved.
 set(sim_libraries tmajit_simulator)
 if(TARGET tmajit_cudart_sim)
   list(APPEND sim_libraries tmajit_cudart_sim)
@@ -26,13 +26,13 @@ install(FILES ${sim_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMP
 install(DIRECTORY ${headers}/launch ${headers}/machine ${headers}/report DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tmajit COMPONENT sim)
 
 if(TARGET jitc)
-  # Relative to the program, so that the whole prefix can be moved.
+  # The path is relative to the program, so that the prefix can be moved.
   file(RELATIVE_PATH to_lib ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
   set_target_properties(jitc PROPERTIES INSTALL_RPATH "$ORIGIN/${to_lib}")
   install(TARGETS jitc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
 endif()
 
-# LLVM, spdlog and CUDA are the libraries' own affair: a consumer needs none of them.
+# The package has no dependencies: consumers do not need LLVM, spdlog or CUDA.
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tmajit)
 install(EXPORT tmajitTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT development)
 install(EXPORT tmajitSimTargets NAMESPACE tmajit:: DESTINATION ${package_dir} COMPONENT sim)
@@ -45,7 +45,7 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/tmajitConfigVersion
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tmajitConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT development)
 
-# pkg-config computes the prefix from where the file lies.
+# pkg-config computes the prefix from the folder of the .pc file.
 cmake_path(SET pc_dir ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH TMAJIT_PC_TO_PREFIX ${pc_dir} ${CMAKE_INSTALL_PREFIX})
 cmake_path(SET TMAJIT_PC_TO_PREFIX NORMALIZE "${TMAJIT_PC_TO_PREFIX}")

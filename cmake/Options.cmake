@@ -1,4 +1,4 @@
-# tmajit::options: the language level, warnings and sanitizers of everything this project compiles.
+# tmajit::options: the language level, warnings and sanitizers of all code of this project.
 set(TMAJIT_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
 option(TMAJIT_WERROR "Warnings are errors" ${PROJECT_IS_TOP_LEVEL})
 
@@ -12,7 +12,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
-# Code that takes longer to compile than it ever runs: option handling, reports, tests' own files. GCC's
+# Options for code that takes longer to compile than to run: option handling, reports, test sources. GCC's
 # -Wmaybe-uninitialized has false positives in the standard library under -Og.
 set(TMAJIT_QUICK_COMPILE $<$<CONFIG:Release>:-Og> $<$<AND:$<CONFIG:Release>,$<CXX_COMPILER_ID:GNU>>:-Wno-maybe-uninitialized>)
 if(TMAJIT_SANITIZE)
@@ -20,10 +20,10 @@ if(TMAJIT_SANITIZE)
 else()
   set(TMAJIT_TEST_OPTIONS ${TMAJIT_QUICK_COMPILE})
 endif()
-# An exception inside an assertion then ends its case, as it fails it in any event.
+# With this an exception inside an assertion ends the test case, which fails anyway.
 list(APPEND TMAJIT_TEST_OPTIONS -DCATCH_CONFIG_FAST_COMPILE)
 
-# A test program is linked more often than it runs. The libraries take the toolchain's own linker.
+# Link test programs by a fast linker, since they are linked often. The libraries use the toolchain's default linker.
 include(CheckLinkerFlag)
 set(TMAJIT_TEST_LINKER)
 foreach(linker lld gold)
@@ -43,7 +43,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU AND CMAKE_CXX_COMPILER_VERSION VERSION_LES
   target_compile_options(tmajit_options INTERFACE -Wno-restrict -Wno-array-bounds
     -Wno-stringop-overflow -Wno-stringop-overread)
 endif()
-# GCC collects garbage before it holds 128 MiB, for which it takes 5 % of a compile.
+# By default GCC collects garbage already below 128 MiB of memory, which takes 5 % of a compile.
 target_compile_options(tmajit_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:--param=ggc-min-heapsize=524288>)
 target_link_options(tmajit_options INTERFACE -Wl,--gc-sections)
 if(TMAJIT_SANITIZE)

@@ -1,12 +1,12 @@
 # Precompiled headers: the standard library's and fmt's, and Catch2's for tests. CLI11 and nlohmann::json are not
 # precompiled, because every file would then compile their inline functions.
-# A file still includes what it uses: a build with -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows what it forgot.
+# Files must still include all headers that they use: a build with -D CMAKE_DISABLE_PRECOMPILE_HEADERS=ON shows missing ones.
 set(TMAJIT_STANDARD_HEADERS
   <algorithm> <array> <bit> <chrono> <cmath> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <numeric>
   <optional> <set> <span> <sstream> <string> <string_view> <unordered_map> <utility> <variant> <vector>
   <spdlog/fmt/fmt.h> <spdlog/fmt/ranges.h>)
 
-# tmajit_precompile(<name> [HEADERS <header>…] [USES <target>…]): a set of headers for tmajit_use_precompiled().
+# tmajit_precompile(<name> [HEADERS <header>…] [USES <target>…]): precompiles a set of headers for tmajit_use_precompiled().
 function(tmajit_precompile name)
   cmake_parse_arguments(arg "" "" "HEADERS;USES" ${ARGN})
   add_library(tmajit_${name} OBJECT ${PROJECT_SOURCE_DIR}/cmake/precompiled.cpp)
@@ -14,9 +14,9 @@ function(tmajit_precompile name)
   target_precompile_headers(tmajit_${name} PRIVATE ${TMAJIT_STANDARD_HEADERS} ${arg_HEADERS})
 endfunction()
 
-# tmajit_use_precompiled(<target> <name>): room_headers for libraries, test_headers for test programs.
+# tmajit_use_precompiled(<target> <name>): <name> is room_headers for libraries, test_headers for test programs.
 function(tmajit_use_precompiled target name)
-  # The compiler takes the headers only where their definitions are the same.
+  # The compiler accepts precompiled headers only if the target has the same macro definitions.
   target_link_libraries(${target} PRIVATE tmajit::spdlog)
   target_precompile_headers(${target} REUSE_FROM tmajit_${name})
 endfunction()
@@ -25,7 +25,7 @@ tmajit_precompile(room_headers)
 if(TMAJIT_BUILD_TESTS)
   tmajit_precompile(test_headers USES Catch2::Catch2 HEADERS
     <catch2/catch_test_macros.hpp> <catch2/generators/catch_generators_all.hpp> <catch2/matchers/catch_matchers_all.hpp>)
-  # As CMake compiles programs.
+  # The options with which CMake compiles programs.
   set_target_properties(tmajit_test_headers PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   target_compile_options(tmajit_test_headers PRIVATE -fPIE ${TMAJIT_TEST_OPTIONS})
 endif()

@@ -10,11 +10,11 @@ function(tmajit_compile_together target)
   set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# A room is a folder of src/: one object library, tmajit_<room>, that sees only the rooms it names. The walls stand in
-# the include path: for each room there is a folder with a link to that room alone, and a room's sources are compiled
-# with the folders of the rooms it MAY_INCLUDE and no other.
+# A room is a folder of src/ that is built as one object library, tmajit_<room>, and can include only the rooms that it
+# names. The include path enforces this: each room has a folder (in TMAJIT_WALLS) with a link to that room only, and a
+# room's sources are compiled with the folders of the rooms in MAY_INCLUDE.
 #   tmajit_add_room(<room> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] [MAY_INCLUDE <room>…] [USES <target>…])
-# SOURCES are compiled together, 8 or AT_ONCE as one; ALONE are not.
+# 8 or AT_ONCE files of SOURCES form one translation unit; each file of ALONE is one.
 set(TMAJIT_WALLS ${CMAKE_CURRENT_BINARY_DIR}/walls)
 function(tmajit_add_room room)
   cmake_parse_arguments(arg "" "AT_ONCE" "SOURCES;ALONE;MAY_INCLUDE;USES" ${ARGN})
@@ -30,9 +30,9 @@ function(tmajit_add_room room)
   target_link_libraries(tmajit_${room} PRIVATE tmajit::options ${arg_USES})
 endfunction()
 
-# tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program whose cases ctest runs one by
-# one, labelled <name>. Those of a room named gpu take turns: they share one device and its memory. SOURCES are compiled
-# together, 16 or AT_ONCE as one; ALONE are not.
+# tmajit_add_test(<name> [AT_ONCE <n>] SOURCES <file>… [ALONE <file>…] USES <target>…): a Catch2 program. ctest runs its cases one by
+# one, with the label <name>. Cases of names that begin with gpu do not run in parallel, because they share one device and
+# its memory. 16 or AT_ONCE files of SOURCES form one translation unit; each file of ALONE is one.
 function(tmajit_add_test name)
   cmake_parse_arguments(arg "" "AT_ONCE" "SOURCES;ALONE;USES" ${ARGN})
   if(NOT arg_AT_ONCE)
@@ -46,7 +46,8 @@ function(tmajit_add_test name)
   tmajit_compile_together(test_${name} AT_ONCE ${arg_AT_ONCE} ALONE ${arg_ALONE})
   tmajit_use_precompiled(test_${name} test_headers)
   set(properties LABELS ${name} SKIP_RETURN_CODE 4 TIMEOUT 900)
-  # A fresh clone knows no times: rooms with long cases begin, so that no long case runs alone at the end.
+  # In a fresh clone ctest does not know the cases' times: start rooms with long cases first, so that no long case runs alone
+  # at the end.
   if(name MATCHES "^(codegen_instructions|conformance|ops|scan|sim)$")
     list(APPEND properties COST 10)
   endif()
@@ -56,6 +57,6 @@ function(tmajit_add_test name)
   if(name MATCHES "^gpu")
     list(APPEND properties RESOURCE_LOCK gpu)
   endif()
-  # Cases are listed when ctest starts, not after each link.
+  # List the cases when ctest starts, not after each link.
   catch_discover_tests(test_${name} TEST_PREFIX "${name}: " DISCOVERY_MODE PRE_TEST PROPERTIES ${properties})
 endfunction()

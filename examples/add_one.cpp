@@ -1,5 +1,5 @@
-// The 1-D `add one`: buffers of 1024 ints come in through cp.async.bulk, are incremented in shared memory and
-// go back to where they came from. The array's length is no multiple of anything.
+// Adds one to an array: pieces of 1024 ints are loaded by cp.async.bulk, incremented in shared memory and
+// stored at the same addresses. The array's length is no multiple of 1024, nor of a 16-byte vector.
 #include "support/example.hpp"
 
 #include <numeric>

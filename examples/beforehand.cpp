@@ -1,5 +1,5 @@
-// Kernels made beforehand: a machine without a GPU plans for the chip of the one that will run them, and
-// leaves the kernels in a folder. On that machine the same calls find them there, and nothing is compiled.
+// Kernels made beforehand: a machine without a GPU plans for the chip of another machine, and stores the
+// kernels in a folder. On the machine with the GPU the same calls find them there, and nothing is compiled.
 #include "support/example.hpp"
 
 #include <cstdio>
@@ -7,7 +7,7 @@
 
 using namespace tmajit;
 
-/// Operations that the program will run. Any addresses will do that have the alignment of the real ones.
+/// Operations that the program will run. Any addresses with the alignment of the later ones may be used.
 static std::vector<Operation> operations(DevicePtr to, DevicePtr from) {
   const Tensor y = Tensor::contiguous(ElementType::f32, {96, 64}, to);
   const Tensor x = Tensor::contiguous(ElementType::f32, {64, 96}, from);
@@ -17,14 +17,14 @@ static std::vector<Operation> operations(DevicePtr to, DevicePtr from) {
 static void beforehand(example::Session& session) {
   const std::filesystem::path folder = DiskCache::default_directory() / "beforehand";
 
-  // In CI: no device, and the chip by its name and its number of SMs, as `jitc doctor` shows them.
+  // In CI there is no device. The chip is given by its name and number of SMs, as `jitc doctor` shows them.
   const Chip chip =
       session.compile_only() ? chip_of({.name = "NVIDIA H200", .sm_count = 132}) : session.runtime().chip();
   const Runtime maker({.cache_directory = folder, .chip = chip});
   for (const Operation& operation : operations(1ULL << 40, 1ULL << 41)) (void)plan(maker, operation);
   if (session.compile_only()) return;
 
-  // Where the GPU is, with that folder.
+  // On the machine with the GPU, with the same folder.
   const Runtime runtime({.device = session.runtime().device(), .cache_directory = folder});
   std::vector<float> x(std::size_t{64} * 96);
   std::iota(x.begin(), x.end(), 0.0F);
@@ -49,6 +49,6 @@ static void beforehand(example::Session& session) {
 }
 
 int main(int argc, char** argv) {
-  return example::run(argc, argv, "Makes kernels where there is no GPU, and runs them where there is one.",
+  return example::run(argc, argv, "Makes kernels without a GPU, and runs them on a GPU without compiling.",
                       beforehand);
 }

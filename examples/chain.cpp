@@ -1,6 +1,6 @@
-// A chain of launches that need each other's results, with and without programmatic dependent launch: with it
-// each begins while the one before it still runs. The kernel, a step of the heat equation, is
-// kernels/heat.cu.
+// A chain of launches, each of which needs the result of the previous one, with and without programmatic
+// dependent launch, by which a launch begins while the previous one still runs. The kernel, a step of the
+// heat equation, is kernels/heat.cu.
 #include "kernels/heat.hpp"
 #include "support/example.hpp"
 
@@ -12,9 +12,9 @@ using namespace tmajit;
 
 namespace {
 
-constexpr std::uint32_t steps = 8;  // even: the last one writes where the first one reads
+constexpr std::uint32_t steps = 8;  // even: the last step writes the buffer that the first one reads
 
-std::vector<float> after(std::vector<float> rod, const std::vector<float>& conductivity) {
+std::vector<float> expected(std::vector<float> rod, const std::vector<float>& conductivity) {
   std::vector<float> next = rod;
   for (std::uint32_t step = 0; step < steps; ++step) {
     for (std::size_t i = 1; i + 1 < rod.size(); ++i) {
@@ -32,12 +32,12 @@ void chain(example::Session& session) {
   const std::uint32_t length = session.option("--length")[0];
   std::vector<float> rod(length);
   std::vector<float> conductivity(length);
-  // Small numbers of few bits: every sum of eight steps is exact.
+  // Small numbers with few bits, so that all sums of the eight steps are exact.
   for (std::uint32_t i = 0; i < length; ++i) {
     rod[i] = static_cast<float>(i % 16);
     conductivity[i] = i % 3 == 0 ? 0.5F : 0.25F;
   }
-  const std::vector<float> want = after(rod, conductivity);
+  const std::vector<float> want = expected(rod, conductivity);
   const Buffer weights = session.upload(conductivity);
 
   for (const bool overlaps : {false, true}) {
@@ -60,7 +60,7 @@ void chain(example::Session& session) {
     run(nullptr);
     example::expect_equal(session.download<float>(even), want);
     std::printf("%u steps of %u elements, %s\n", steps, length,
-                overlaps ? "each begins before the last has ended" : "one after the other");
+                overlaps ? "each begins before the previous one has ended" : "one after the other");
     session.time(run, steps, "steps/s");
   }
 }

@@ -1,7 +1,6 @@
-// An 8×8 matrix in tiles of 4×4: each element plus its index in its tile.
+// Adds to each element of an 8×8 matrix its index in its tile of 4×4.
 //
-// 0 1 … 63 goes through shared memory tile by tile; the first row of the last tile, 36 37 38 39,
-// becomes 36 38 40 42.
+// The matrix is 0 1 … 63. The first row of its last tile, 36 37 38 39, becomes 36 38 40 42.
 #include "support/example.hpp"
 
 #include <cstdio>

@@ -12,8 +12,8 @@ using namespace tmajit;
 
 namespace {
 
-/// A tensor of floats and the box that cuts it into slabs. No box divides its outermost dimension, so that
-/// the last slab reaches beyond the tensor; the 2-D one does so in both dimensions.
+/// A tensor of floats and the box that divides it into slabs. The box's outermost extent does not divide the
+/// tensor's, so the last slab extends beyond the tensor; the 2-D case does so in both dimensions.
 struct Case {
   std::vector<std::uint64_t> shape;
   std::vector<std::uint32_t> box;
@@ -33,7 +33,7 @@ void move(example::Session& session, const Case& c) {
   for (const std::uint32_t extent : c.box) slab_bytes *= extent;
   const std::uint32_t slab_extent = c.box[0];
   const std::uint32_t slabs = (static_cast<std::uint32_t>(c.shape[0]) + slab_extent - 1) / slab_extent;
-  // Two buffers of whole 128-byte lines, and what aligning the first may cost.
+  // Two buffers of whole 128-byte lines, and up to 1024 bytes to align the first.
   const std::uint32_t shared_bytes = 1024 + 2 * ((slab_bytes + 127) / 128 * 128);
 
   const std::string entry = "move_" + std::to_string(c.shape.size()) + "d";

@@ -9,8 +9,8 @@
 using namespace tmajit;
 
 static void own_kernel(example::Session& session) {
-  // 1. The kernel: a text and what it is called in errors and profilers. It comes from memory, from disk, or
-  // is compiled, and is loaded if there is a device.
+  // 1. The kernel: a text, and its file name in errors and profilers. The runtime finds it in memory or on
+  // disk, or compiles it, and loads it if there is a device.
   constexpr std::uint32_t shared_bytes = 1024 + sizeof(float) * 2 * 32 * 32;
   const Kernel kernel =
       session.kernel({.text = kernel_text::transpose, .file = "transpose.cu"}, shared_bytes);
@@ -26,8 +26,7 @@ static void own_kernel(example::Session& session) {
   const Tensor destination = Tensor::contiguous(ElementType::f32, {columns, rows}, output.address());
   const Tensor matrix = Tensor::contiguous(ElementType::f32, {rows, columns}, input.address());
 
-  // 3. The launch: its arguments are checked against what the kernel takes, its tensor maps against the
-  // rules.
+  // 3. The launch: its arguments are checked against the kernel, its tensor maps against the rules.
   const PreparedLaunch launch = kernel.prepare(
       {.tensors = {destination, matrix},
        .arguments = {MapArgument{0, TensorMapSpec::of(destination.view, {32, 32}, Swizzle::b128)},
@@ -35,7 +34,7 @@ static void own_kernel(example::Session& session) {
        .shape = {.grid = {(columns + 31) / 32, (rows + 31) / 32, 1},
                  .block = {256, 1, 1},
                  .shared_bytes = shared_bytes}});
-  launch();  // as often as one likes, and on other memory after rebind()
+  launch();  // can be repeated, and used on other memory after rebind()
 
   std::vector<float> want(x.size());
   for (std::size_t row = 0; row < rows; ++row) {
@@ -48,6 +47,5 @@ static void own_kernel(example::Session& session) {
 }
 
 int main(int argc, char** argv) {
-  return example::run(argc, argv, "A kernel of one's own: a transpose through swizzled shared memory.",
-                      own_kernel);
+  return example::run(argc, argv, "Your own kernel: a transpose through swizzled shared memory.", own_kernel);
 }

@@ -1,8 +1,8 @@
-// Views moved to views: the keys out of an attention layer's projections, which come token by token as
-// [tokens, 3, heads, width] in f32, are laid out head by head as [heads, tokens, width] in bf16, scaled on
-// the way.
+// Moves a view to a view. The projections of an attention layer are stored token by token as
+// [tokens, 3, heads, width] in f32. This program extracts the keys head by head, as [heads, tokens, width] in
+// bf16, and scales them.
 //
-// One plan does it for every layer: only addresses change.
+// One plan serves every layer: only addresses change.
 #include "support/example.hpp"
 
 #include <array>
@@ -17,10 +17,10 @@ constexpr std::uint64_t tokens = 100;
 constexpr std::uint64_t heads = 6;
 constexpr std::uint64_t width = 64;
 
-/// A layer's keys as [heads, tokens, width], where they lie: nothing moves.
+/// A view of a layer's keys inside the projections, as [heads, tokens, width]. No data moves.
 Tensor keys_of(DevicePtr projections) {
   const Tensor all = Tensor::contiguous(ElementType::f32, {tokens, 3, heads, width}, projections);
-  const Tensor keys = sliced(all, {{}, {1, 2}});  // queries, keys, values
+  const Tensor keys = sliced(all, {{}, {1, 2}});  // index 1 of queries, keys, values
   return permuted(reshaped(keys, {tokens, heads, width}), {1, 0, 2});
 }
 
@@ -52,7 +52,7 @@ void permute_keys(example::Session& session) {
     return operation::map({dense, keys}, "x * 0.125f", {keys_of(projections)});
   };
   if (session.compile_only()) {
-    // A plan needs no device: any addresses do that are aligned as those to come.
+    // A plan needs no device: any addresses with the alignment of the later ones may be used.
     std::printf("%s", plan(session.runtime(), scaled(1ULL << 40, 1ULL << 41)).explain().text().c_str());
     return;
   }
@@ -68,7 +68,7 @@ void permute_keys(example::Session& session) {
   lay_out({keys.address()}, {keys_of(projections[1].address()).address});
   example::expect_equal(session.download<std::uint16_t>(keys), expected(layers[1]));
 
-  // And back to token by token, in one call.
+  // One call restores the order token by token.
   const TensorView back = TensorView::contiguous(ElementType::bf16, {tokens, heads, width});
   const Buffer result = session.poisoned(back.span_bytes());
   permute(session.runtime(), {back, result.address()}, {dense, keys.address()}, {1, 0, 2});

@@ -1,4 +1,4 @@
-// The shortest use: one plan transposes a matrix. The README shows its middle.
+// The shortest program: one plan transposes a matrix. The README shows the central lines.
 #include "support/example.hpp"
 
 using namespace tmajit;

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# What compilers and libraries of today make for sm_90a, linted and run by the jitc that is built here: Triton, Numba, CUTLASS
-# and CuTe, FlashInfer, CUB, libcu++, cooperative groups, and kernels of public projects. Their packages come from the Python registry,
-# the projects from GitHub, and all lie in build/foreign; nothing of theirs is kept in the project. docs/check.md shows the table.
+# Lints and runs kernels for sm_90a by other compilers and libraries with the built jitc: Triton, Numba, CUTLASS and CuTe,
+# FlashInfer, CUB, libcu++, cooperative groups, and kernels of public projects. Packages come from the Python registry, projects
+# from GitHub. All are stored in build/foreign, none of them in the repository. docs/check.md shows the table of results.
 #
-#   tools/foreign.sh                      everything; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
-#   tools/foreign.sh --group cuda         what needs no more than CUDA's headers (cuda, triton, newer_triton, numba, cutlass,
-#                                         serving, samples, public)
+#   tools/foreign.sh                      all kernels; needs 8 GB of disk, 12 GB of memory, and some ten minutes the first time
+#   tools/foreign.sh --group cuda         one group: cuda (needs only CUDA's headers), triton, newer_triton, numba, cutlass,
+#                                         serving, samples or public
 #   tools/foreign.sh --only 'triton.*'    some kernels; --list names them
-#   tools/foreign.sh --markdown FILE      the table, for a document
+#   tools/foreign.sh --markdown FILE      writes the table for a document
 #   tools/foreign.sh --mutants            the mistakes and variants of tests/mutants/table in these kernels; also with --group, --only
-#   tools/foreign.sh --figures            how many of these are named, in which of all modes and seeds, and how many by their cause first
+#   tools/foreign.sh --figures            as --mutants, with the number of mistakes found, in which modes and seeds, and by their cause first
 #
-# The exit code is 0 if every kernel is parsed, has no finding but true ones, and gives the right numbers; else 1.
+# The exit code is 0 if every kernel is parsed, has only true findings, and computes the right numbers; else 1.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/packages.sh"
 . "$ROOT/tools/lib/cuda.sh"
@@ -36,7 +36,7 @@ folder=$ROOT/build/foreign
 site=$folder/site
 mkdir -p "$site"
 
-# wheels NAME TEXT PACKAGE…: fetches and unpacks the packages once, into one site for all.
+# wheels NAME TEXT PACKAGE…: fetches the packages once, and unpacks them into a folder that most compilers share.
 wheels() {
   local name=$1 text=$2
   shift 2
@@ -44,7 +44,7 @@ wheels() {
   step "foreign-$name" "$text" unpack_packages "$folder/$name" "$site" "$@" || return 1
   : >"$folder/$name.done"
 }
-# compiler NAME TEXT PACKAGE…: the same for a compiler that has a site of its own, for it wants other versions of CUDA's parts.
+# compiler NAME TEXT PACKAGE…: the same into a separate folder, for a compiler that needs other versions of CUDA's parts.
 compiler() {
   local site=$folder/site-$1
   mkdir -p "$site"
@@ -58,7 +58,7 @@ unpack_packages() {
   local wheel
   for wheel in "$wheels"/*.whl; do python3 -m zipfile -e "$wheel" "$site" || return 1; done
   rm -rf "$wheels"
-  # Python's zipfile forgets which files are programs.
+  # Python's zipfile does not set the executable bit of programs.
   find "$site" -path '*/bin/*' -type f -exec chmod +x {} +
 }
 
@@ -70,7 +70,7 @@ fetch_samples() {
   rm -f "$archive"
 }
 
-# What needs the network is skipped without it.
+# skip REASON: ends the run as skipped, because packages cannot be fetched.
 skip() {
   warn "SKIP: $*"
   exit 77
@@ -125,11 +125,11 @@ if grep -q '^serving\.' <<<"$names"; then
 fi
 
 if $mutants; then
-  heading "Mistakes in kernels of others"
+  heading "Mistakes in other projects' kernels"
   [[ " $* " == *" --group "* ]] || set -- "$@" --group cuda --group triton --group cutlass --group public
   PYTHONPATH=$site PYTHONDONTWRITEBYTECODE=1 TRITON_CACHE_DIR=$folder/triton-cache \
     exec python3 "$ROOT/tests/mutants/walk.py" --jitc "$jitc" --site "$site" --work "$folder/mutants" \
     ${nvcc[@]+"${nvcc[@]}"} --headers "$headers" ${figures[@]+"${figures[@]}"} "$@"
 fi
-heading "Kernels of others"
+heading "Other projects' kernels"
 corpus ${nvcc[@]+"${nvcc[@]}"} "${include[@]}" "$@"

@@ -7,13 +7,13 @@ usage() {
   cat <<'END'
 usage: tools/lint.sh [--format] [--tidy] [--changed] [--fix]
 
-  --format    clang-format, and words that comments must not have (tools/lib/words.py), only
-  --tidy      clang-tidy only (takes minutes; needs a configured build, which it makes)
-  --changed   only files that differ from origin/main, or from the last commit where there is no origin
+  --format    only clang-format, and the check for words that comments must not have (tools/lib/words.py)
+  --tidy      only clang-tidy (takes minutes; configures the preset tidy if needed)
+  --changed   only files that differ from origin/main, or from the last commit if there is no origin
   --fix       let clang-format rewrite the files
   -h, --help  this text
 
-Without --format or --tidy it does both. clang-format must be version 14: others format differently.
+Without --format or --tidy it does both. clang-format must be version 14: other versions format differently.
 END
 }
 
@@ -44,7 +44,7 @@ fi
 CLANG_FORMAT=$(type -P clang-format-14 clang-format | head -n 1 || true)
 TIDY=$(type -P run-clang-tidy-14 run-clang-tidy | head -n 1 || true)
 
-# files PATTERN…: what git knows of these, one a line.
+# files PATTERN…: the tracked files that match, one in each line.
 files() {
   if ((changed)); then
     git diff --name-only --diff-filter=d "$(git rev-parse -q --verify origin/main || echo HEAD)" -- "$@"
@@ -65,7 +65,7 @@ check_format() {
   step format "clang-format over ${#list[@]} files" "$CLANG_FORMAT" "${mode[@]}" "${list[@]}"
 }
 
-# Rooms that were not read for words yet: docs/plan.md, "A house to hand on".
+# Folders whose comments are not checked for words yet: docs/plan.md, "A house to hand on".
 UNREAD=(':!templates/kernels/*')
 
 check_words() {
@@ -80,11 +80,11 @@ run_tidy() {
     note "clang-tidy not run: no run-clang-tidy here"
     return 0
   fi
-  configure_preset tidy || return 1 # each file by itself, without precompiled headers, which are the compiler's own
+  configure_preset tidy || return 1 # no unity sources; no precompiled headers, which only their compiler can read
   local list
   mapfile -t list < <(files '*.cpp' | sed "s|^|^$ROOT/|; s|\$|\$|")
   ((${#list[@]})) || return 0
-  # clang does not know every warning option of GCC, and the build already treats warnings as errors.
+  # clang does not know every warning option of GCC; warnings are already errors in the build.
   step clang-tidy "clang-tidy over ${#list[@]} files" "$TIDY" -quiet -j "$JOBS" -p build/tidy \
     -extra-arg=-Wno-unknown-warning-option "${list[@]}"
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs or fetches what a build of tmajit needs and this machine lacks. Safe to run again; quick when there
-# is nothing to do. demo.sh and test.sh call it.
+# Installs or fetches packages that a build of tmajit needs and this machine lacks. Can be run repeatedly; quick if
+# nothing is missing. demo.sh and test.sh call it.
 #
-#   TMAJIT_NO_SYSTEM_CUDA=1   take CUDA's parts from the wheels even if there is a toolkit
-#   TMAJIT_JOBS=N             build with N jobs (default: one a core)
+#   TMAJIT_NO_SYSTEM_CUDA=1   use CUDA's parts from the wheels even if a toolkit is installed
+#   TMAJIT_JOBS=N             build with N jobs (default: one for each core)
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/packages.sh"
 . "$ROOT/tools/lib/catch2.sh"

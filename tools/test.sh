@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up, builds and tests tmajit. Run with --help for what it takes.
+# Sets up, builds and tests tmajit. --help lists the options.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/build.sh"
 
@@ -8,18 +8,18 @@ usage() {
 usage: tools/test.sh [option]…
 
 Sets up, builds and runs every test: the release build, a project built against an installed copy, the
-commands in the documentation, and rooms that need no simulator under AddressSanitizer and UBSan.
+commands in the documentation, and under AddressSanitizer and UBSan the rooms (folders of src) that need no simulator.
 
-  --preset NAME    run this build's tests alone: release, debug, asan or tsan
+  --preset NAME    run only this build's tests: release, debug, asan or tsan
   --filter REGEX   only tests whose name matches; no sanitizer pass
   --gpu            only the tests that need a Hopper GPU; it is an error if there is none
-  --sanitizers     every test under asan and the concurrent rooms under tsan as well (long), with TMAJIT_EVERY=1
-  --tidy           clang-tidy over the files that differ from origin/main as well
+  --sanitizers     also every test under asan, and the rooms with threads under tsan (long); sets TMAJIT_EVERY=1
+  --tidy           also clang-tidy over the files that differ from origin/main
   --quick          no sanitizer pass
   -h, --help       this text
 
-Environment: TMAJIT_JOBS (default: one a core), TMAJIT_SEED (random tests), TMAJIT_EVERY=1 (every rank with every
-swizzle and type, not pairs of them), TMAJIT_NO_SYSTEM_CUDA=1.
+Environment: TMAJIT_JOBS (default: one for each core), TMAJIT_SEED (random tests), TMAJIT_EVERY=1 (every combination of
+rank, swizzle and type, not only every pair), TMAJIT_NO_SYSTEM_CUDA=1.
 Exit status: 0 if every test passed or was skipped, 1 otherwise, 2 for wrong usage.
 END
 }
@@ -54,19 +54,19 @@ while (($#)); do
 done
 case $preset in release | debug | asan | tsan) ;; *) wrong_usage "no preset is called $preset" ;; esac
 
-# Rooms that read what others wrote or compute sizes, and need no simulator, are quick under a sanitizer and worth it
-# each time; --sanitizers takes all, with fewer random cases. Those with threads are worth tsan.
+# Rooms that parse files or compute sizes, and need no simulator: they are quick under a sanitizer, and run in every
+# test. --sanitizers runs all rooms, with fewer random cases, and the rooms with threads under tsan.
 SANITIZED_CASES=30
 SANITIZED_ROOMS=(spec cache driver ptx plan reference)
-# NVRTC is no code of ours: cases that show what it makes of many sources run in the release build, and here with --sanitizers.
+# Cases that compile many sources mostly test NVRTC, which has no sanitizer: only --sanitizers runs them here.
 SANITIZED_EXCEPT=' compiles( |,|$)'
 THREADED_ROOMS=(cache compile runtime)
 
 start=$EPOCHREALTIME
 results=()
-broken=() # what failed besides tests: it counts as failed, too
+broken=() # failed steps other than tests, which the summary also counts
 
-# The test programs of these rooms that the build knows.
+# programs_of FOLDER ROOM…: the names of those rooms' test programs that the build has.
 programs_of() {
   local folder=$1 room
   shift
@@ -84,13 +84,13 @@ run_tests() {
   local xml=$folder/test-results.xml
   rm -f "$xml"
   ctest --test-dir "$folder" --show-only=json-v1 "$@" >"${xml%.xml}.json" || true
-  # ctest's status is not looked at: the summary counts what it recorded, and misses the file if it did not.
+  # ctest's exit status is ignored: the summary counts its results, and reports a missing file of results.
   (cd "$ROOT" && ctest --test-dir "$folder" --output-on-failure --no-tests=error -j "$JOBS" \
     --output-junit "$xml" "$@" </dev/null) 2>&1 | tee "$LOGS/ctest-$preset.log" | show_tests || true
   results+=("$xml")
 }
 
-# ctest's output as it is, indented; a long run on a terminal keeps to one line for tests that pass.
+# Shows ctest's output indented. On a terminal all passed tests share one line.
 show_tests() {
   if [[ -t 1 ]]; then
     awk '/ Passed +[0-9.]+ sec$/ { printf "\r\033[K  %s", substr($0, 1, 100); fflush(); passed = 1; next }
@@ -101,7 +101,7 @@ show_tests() {
   fi
 }
 
-# some_rooms PRESET ROOM…: builds and runs the tests of these rooms only, without those whose name matches $except.
+# some_rooms PRESET ROOM…: builds and runs only the tests of these rooms whose names do not match $except.
 some_rooms() {
   local preset=$1 programs
   shift

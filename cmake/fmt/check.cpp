@@ -1,4 +1,4 @@
-// Whether format.cpp holds all that this version of fmt's headers leaves to it.
+// Links only if format.cpp defines all functions that this version of fmt's headers declare.
 #include <ctime>
 #include <string>
 #include <vector>

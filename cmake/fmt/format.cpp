@@ -1,11 +1,11 @@
-// fmt's own functions, compiled once: header-only, every file that formats would compile them again, which
-// doubles its time. Packages bring them as a shared library only, which users of ours should not need.
+// Compiles fmt's functions once. With header-only fmt every file that formats would compile them again, which
+// doubles its compile time. Distributions have fmt only as a shared library, which tmajit should not require.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
 namespace detail {
 
-// Defines what fmt's headers declare and leave to its library.
+// Defines the functions that fmt's headers only declare.
 template auto thousands_sep_impl<char>(locale_ref) -> thousands_sep_result<char>;
 template auto decimal_point_impl(locale_ref) -> char;
 template locale_ref::locale_ref(const std::locale&);

@@ -1,10 +1,11 @@
-// Stands in for libtinfo, which LLVM Support asks whether a terminal shows colours. tmajit has LLVM write
-// into strings only, and jitc looks at the terminal itself. So the answer is that the terminal is unknown.
+// Replaces libtinfo, which LLVM Support uses to find out whether a terminal shows colours. tmajit lets LLVM
+// write only to strings, and jitc examines the terminal itself. So these functions answer that the terminal
+// is unknown.
 
 struct term;
 
 extern "C" {
-// Declared by LLVM in the one file that calls them; no header says so.
+// LLVM declares these functions in the file that calls them, not in a header.
 int setupterm(char* name, int descriptor, int* error);
 struct term* set_curterm(struct term* terminal);
 int del_curterm(struct term* terminal);

@@ -4,18 +4,18 @@
 
 using namespace tmajit;
 
-constexpr u32 a_thread = 4;  // elements, side by side
+constexpr u32 per_thread = 4;  // consecutive elements that a thread computes
 
 extern "C" __global__ void __launch_bounds__(128)
     step(float* next, const float* now, const float* conductivity, u32 length) {
-  ptx::launch_dependents();  // The next grid waits for the end of this one before it reads what this one writes.
+  ptx::launch_dependents();  // The next grid may begin; it waits for the end of this one before it reads `next`.
 
-  const u32 first = (blockIdx.x * blockDim.x + threadIdx.x) * a_thread;
-  float flow[a_thread];
-  for (u32 i = 0; i < a_thread; ++i) flow[i] = first + i < length ? conductivity[first + i] : 0.0F;
+  const u32 first = (blockIdx.x * blockDim.x + threadIdx.x) * per_thread;
+  float flow[per_thread];
+  for (u32 i = 0; i < per_thread; ++i) flow[i] = first + i < length ? conductivity[first + i] : 0.0F;
 
-  ptx::wait_for_prerequisites();  // The step before has written `now` and no longer reads `next`.
-  for (u32 i = 0; i < a_thread; ++i) {
+  ptx::wait_for_prerequisites();  // The previous step has written `now` and no longer reads `next`.
+  for (u32 i = 0; i < per_thread; ++i) {
     const u32 at = first + i;
     if (at >= length) return;
     const bool end = at == 0 || at == length - 1;

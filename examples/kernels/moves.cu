@@ -1,4 +1,4 @@
-// A tensor of one to five dimensions moved by the copy engine: global → shared → global, one slab of the
+// Copies a tensor of one to five dimensions by the copy engine, global → shared → global, one slab of the
 // outermost dimension at a time, through two buffers.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -9,7 +9,7 @@
 using namespace tmajit;
 namespace mbarrier = ptx::mbarrier;
 
-// Everything here is the copy engine's work, so one thread is enough to direct it.
+// The copy engine does all the work, so a CTA of one thread is enough.
 template <u32 rank>
 __device__ void move(const TensorMap& destination, const TensorMap& source, u32 slabs, u32 slab_extent,
                      u32 slab_bytes) {
@@ -30,19 +30,19 @@ __device__ void move(const TensorMap& destination, const TensorMap& source, u32 
     Coordinates<rank> at{};  // innermost dimension first
     at.at[rank - 1] = static_cast<i32>(slab * slab_extent);
 
-    // All but the newest store have read their buffers: the one of two slabs ago has left this one.
+    // All stores but the newest have read their buffers, so the store of two slabs ago has read this buffer.
     ptx::wait_group_read<1>();
-    mbarrier::arrive_expect_tx(barrier, slab_bytes);  // out-of-bounds elements count: they are filled
+    mbarrier::arrive_expect_tx(barrier, slab_bytes);  // includes out-of-bounds elements, which are filled
     ptx::tensor_load(buffer, source, at, barrier);
     while (!mbarrier::try_wait(barrier, parity)) {
     }
 
-    // This store is under way while the next slab is loaded into the other buffer.
+    // This store runs while the next slab is loaded into the other buffer.
     ptx::tensor_store(destination, at, buffer);
     ptx::commit_group();
   }
 
-  ptx::wait_group<0>();  // every write is complete, not only every read of shared memory
+  ptx::wait_group<0>();  // waits for the writes, not only for the reads of shared memory
   mbarrier::invalidate(barriers);
   mbarrier::invalidate(barriers + 8);
 }

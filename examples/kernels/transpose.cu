@@ -1,5 +1,5 @@
-// Transposes a matrix of floats in tiles of 32×32: one CTA a tile, the copy engine at both ends, and no bank
-// conflict in between.
+// Transposes a matrix of floats in tiles of 32×32, one for each CTA. The copy engine loads and stores the tiles;
+// the transposition in shared memory has no bank conflicts.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
@@ -36,20 +36,20 @@ extern "C" __global__ void __launch_bounds__(256)
   __syncthreads();
   ptx::mbarrier::wait(barrier, 0);
 
-  // The lanes of a warp take a diagonal. Under the swizzle its 32 elements lie in 32 different banks, and so
-  // do the 32 places that they go to.
+  // The lanes of a warp take a diagonal. With the swizzle its 32 elements are in 32 different banks, and so are
+  // the 32 addresses that they are written to.
   const u32 lane = threadIdx.x % 32;
   for (u32 diagonal = threadIdx.x / 32; diagonal < side; diagonal += blockDim.x / 32) {
     const u32 row = (diagonal + lane) % side;
     element(out, lane, row) = element(in, row, lane);
   }
 
-  // Every thread hands its writes to the copy engine's proxy, then one thread issues the store.
+  // Every thread makes its writes visible to the copy engine's proxy, then one thread issues the store.
   ptx::fence_proxy_async_shared();
   __syncthreads();
   if (threadIdx.x == 0) {
     ptx::tensor_store(destination, Coordinates<2>{row0, column0}, ptx::shared_address(out));
     ptx::commit_group();
-    ptx::wait_group<0>();  // shared memory must outlive the store's reading of it
+    ptx::wait_group<0>();  // the store must have read shared memory before the CTA ends
   }
 }

@@ -1,5 +1,5 @@
 // Forward convolution in f32: out[pixel, k] = Σ image[pixel at the tap, c] · filter[k, tap, c] over taps and channels. The
-// copy engine gathers the pixels in im2col mode: strides and padding are the tensor map's, dilation the taps' offsets.
+// copy engine gathers the pixels in im2col mode: the tensor map has strides and padding, the taps' offsets the dilation.
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/elect.cuh"
 #include "tmajit/im2col.cuh"
@@ -17,14 +17,14 @@ constexpr u32 image_bytes = pixels * channels * 4, stage_bytes = image_bytes + o
 // Arrays have the innermost dimension of an image first.
 template <u32 dimensions>
 struct Convolution {
-  u32 pixels;    // of the output, all images together
+  u32 pixels;    // pixels of the output in all images
   u32 outputs;   // channels of the output
-  u32 channels;  // of the images
-  u32 extent[dimensions];    // of an image of the output
+  u32 channels;  // channels of the images
+  u32 extent[dimensions];    // extents of an image of the output
   u32 filter[dimensions];    // taps
-  u32 dilation[dimensions];  // from tap to tap
-  u32 stride[dimensions];    // from place to place, the map's
-  i32 lower[dimensions];     // the filter's first place: minus the padding
+  u32 dilation[dimensions];  // pixels from tap to tap
+  u32 stride[dimensions];    // pixels from one position of the filter to the next, as in the map
+  i32 lower[dimensions];     // the filter's first position: minus the padding
 };
 
 template <u32 dimensions>
@@ -32,10 +32,10 @@ __device__ void load(const Pipeline<stages, PipelineScope::cta, BarrierState::re
                      const TensorMap& images, const TensorMap& filter, const Convolution<dimensions>& c) {
   auto producer = pipeline.producer();
   Coordinates<dimensions + 2> at;
-  u32 place = pixels * blockIdx.x;
-  for (u32 d = 0; d < dimensions; place /= c.extent[d++])
-    at.at[d + 1] = c.lower[d] + static_cast<i32>(place % c.extent[d] * c.stride[d]);
-  at.at[dimensions + 1] = static_cast<i32>(place);
+  u32 index = pixels * blockIdx.x;  // of the tile's first pixel; becomes that of its image
+  for (u32 d = 0; d < dimensions; index /= c.extent[d++])
+    at.at[d + 1] = c.lower[d] + static_cast<i32>(index % c.extent[d] * c.stride[d]);
+  at.at[dimensions + 1] = static_cast<i32>(index);
 
   TapOffsets<dimensions> tap{};
   for (i32 t = 0;; ++t) {
@@ -53,7 +53,7 @@ __device__ void load(const Pipeline<stages, PipelineScope::cta, BarrierState::re
       if (tap.at[d] < c.filter[d] * c.dilation[d]) break;
       tap.at[d] = 0;
     }
-    if (d == dimensions) return;  // every tap
+    if (d == dimensions) return;  // that was the last tap
   }
 }
 
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(consumers + 32)
     return;
   }
 
-  // 4 × 4 results a thread: pixels 16 apart, outputs 8 apart.
+  // A thread computes 4 × 4 results: every 16th pixel and every 8th output of the tile.
   const u32 row = threadIdx.x / 8, column = threadIdx.x % 8;
   float sums[4][4] = {};
   u32 steps = (c.channels + channels - 1) / channels;

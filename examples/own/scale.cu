@@ -1,5 +1,5 @@
-// y = factor * x + *bias: each CTA brings `rows` rows of 32 columns by one tensor load. The constant `rows` comes from
-// the launch.
+// y = factor * x + *bias: each CTA loads `rows` rows of 32 columns by one tensor load. The launch defines the constant
+// `rows`.
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_tensor.cuh"
 

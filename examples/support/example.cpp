@@ -85,8 +85,8 @@ Arguments parse(int argc, char** argv, std::vector<Option> own) {
   return arguments;
 }
 
-/// The device that `name` asks for: "gpu:N", the first Hopper GPU, or the simulated one, which "auto" takes
-/// where there is no such GPU.
+/// The device that `name` selects: "gpu:N"; the first Hopper GPU ("gpu", "auto"); or the simulated device
+/// ("sim", and "auto" without such a GPU).
 std::shared_ptr<tmajit::Device> open(const std::string& name, const tmajit::SimOptions& simulation) {
   if (name == "sim") return tmajit::make_sim_device(simulation);
   if (name.starts_with("gpu:")) {
@@ -99,7 +99,7 @@ std::shared_ptr<tmajit::Device> open(const std::string& name, const tmajit::SimO
       if (gpu.compute_major == 9 && gpu.compute_minor == 0) return tmajit::open_gpu(gpu.ordinal);
     }
     if (name == "auto") return tmajit::make_sim_device(simulation);
-    return tmajit::open_gpu(0);  // throws, and says what is missing
+    return tmajit::open_gpu(0);  // throws an error that says what is missing
   }
   throw UsageError("unknown device '" + name + "'; legal are auto, sim, gpu and gpu:N with N = 0, 1, …");
 }

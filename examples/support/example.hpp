@@ -14,15 +14,15 @@
 /// Support for all examples: the command line, the device, buffers, and a comparison that fails the program.
 namespace example {
 
-/// Exit status where `--device gpu` finds no Hopper GPU; ctest counts it as a skip.
+/// Exit status if `--device gpu` finds no Hopper GPU; ctest counts it as a skip.
 inline constexpr int exit_skipped = 77;
 
-/// The result differs from the plain loop's.
+/// The kernel's result differs from that of a simple loop on the CPU.
 class Mismatch : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// An option of one example's own: `--size 300,520,136`. A list of numbers, as many as the default has.
+/// An option of one example: `--size 300,520,136`. A list of as many numbers as the default has.
 struct Option {
   std::string_view name;  ///< "--size"
   std::vector<std::uint32_t> value;
@@ -51,13 +51,13 @@ class Session {
   [[nodiscard]] tmajit::Runtime& runtime() { return runtime_; }
   [[nodiscard]] tmajit::Device& device() { return *runtime_.device(); }
 
-  /// The kernel, compiled or from the cache; prints what it takes.
+  /// The kernel, compiled or from the cache; prints its registers, shared memory and size.
   tmajit::Kernel kernel(const tmajit::KernelPlan& plan);
-  /// The same for a kernel of one's own with `shared_bytes` of dynamic shared memory. With `--kernel FILE`
-  /// its text is that of the file.
+  /// The same for a kernel given as text, with `shared_bytes` of dynamic shared memory. `--kernel FILE`
+  /// replaces the text by that of the file.
   tmajit::Kernel kernel(tmajit::OwnKernel own, std::uint32_t shared_bytes);
 
-  /// Device memory filled with 0xA5, so that elements that the kernel does not write show.
+  /// Device memory filled with 0xA5, to show elements that the kernel does not write.
   [[nodiscard]] tmajit::Buffer poisoned(std::uint64_t bytes);
 
   template <class T>
@@ -76,11 +76,11 @@ class Session {
     return values;
   }
 
-  /// With `--repeat` measures `launches`, which enqueues on the stream that it is given, so often, ten of
-  /// them back to back, and prints the median and the best: microseconds, and `work` in a second, in
-  /// `unit`. Only a GPU's times mean anything.
+  /// With `--repeat N` measures N times ten calls of `launches` back to back; `launches` enqueues on the
+  /// stream that it is given. Prints the median and the best time of a call in microseconds, and `work` per
+  /// second in `unit`. Only times of a GPU are meaningful.
   void time(const std::function<void(tmajit::Stream)>& launches, double work, std::string_view unit);
-  /// The same of one launch.
+  /// The same for one launch.
   void time(const tmajit::PreparedLaunch& launch, double work, std::string_view unit) {
     time([&](tmajit::Stream stream) { launch(stream); }, work, unit);
   }
@@ -95,11 +95,11 @@ class Session {
 };
 
 /// Runs `body` as the program's main: takes `--device auto|gpu|gpu:N|sim`, `--sim-mode late|early|random`,
-/// `--compile-only`, `--kernel FILE`, `--repeat N` and the example's `own` options, and returns 0 if all went
-/// well, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
+/// `--compile-only`, `--kernel FILE`, `--repeat N` and the example's `own` options, and returns 0 for
+/// success, 1 after a failure or a Mismatch, 2 for wrong usage, exit_skipped without a Hopper GPU.
 int run(int argc, char** argv, std::string_view about, void (*body)(Session&), std::vector<Option> own = {});
 
-/// Throws Mismatch that names the first of the elements that differ. T needs == and a conversion to double.
+/// Throws a Mismatch that names the first element that differs. T needs == and std::to_string.
 template <class T>
 void expect_equal(const std::vector<T>& got, const std::vector<T>& want) {
   if (got.size() != want.size()) {

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <numeric>
 
-/// Launches the kernels of steps 3 and 4 of the tutorial, which compute the same.
+/// The host part of steps 3 and 4 of the tutorial, whose kernels compute the same.
 namespace example {
 
 /// Options of both programs.
 inline std::vector<Option> options_of_add_one() {
   return {{"--size", {301, 200}, "rows,columns of the matrix; columns are a multiple of 4"},
-          {"--stages", {4}, "of shared memory, 8 KiB each"},
-          {"--ctas", {1}, "of an SM"}};
+          {"--stages", {4}, "stages of shared memory, 8 KiB each"},
+          {"--ctas", {1}, "CTAs on an SM"}};
 }
 
-/// Adds one to a matrix of floats, in tiles of 32 × 64, by `text`, whose CTAs have `threads` threads.
+/// Adds one to a matrix of floats, in tiles of 32 × 64, by the kernel `text` in CTAs of `threads` threads.
 inline void add_one(Session& session, const char* text, const char* file, std::uint32_t threads) {
   using namespace tmajit;
   const std::uint32_t stages = session.option("--stages")[0];

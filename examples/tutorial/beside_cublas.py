@@ -1,4 +1,4 @@
-"""The tutorial's matrix product beside torch.matmul (cuBLAS), in turns on one GPU: TFLOP/s of both, and their ratio.
+"""Compares the tutorial's matrix product with torch.matmul (cuBLAS), alternating on one GPU: TFLOP/s and their ratio.
 
     python3 examples/tutorial/beside_cublas.py PROGRAM [--size 4096,4096,4096 …] [options of PROGRAM]
 
@@ -13,11 +13,11 @@ import sys
 
 import torch
 
-BACK_TO_BACK = 10  # products between two events, as the program has them in a graph
+BACK_TO_BACK = 10  # products between two events; the program times as many in a graph
 
 
 def cublas(m, n, k, repeats):
-    """Milliseconds of A · Bᵀ, the median; random elements from −1 to 1, as the program's."""
+    """Median time of torch.matmul for A · Bᵀ, in milliseconds; random elements from −1 to 1, as in the program."""
     a, b = ((torch.rand(rows, k, device="cuda") * 2 - 1).to(torch.bfloat16) for rows in (m, n))
     c = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
     for _ in range(3):
@@ -35,7 +35,7 @@ def cublas(m, n, k, repeats):
 
 
 def ours(program, size, repeats, options):
-    """Milliseconds, the median; the program checks a sample of the results."""
+    """Median time of the tutorial's program, in milliseconds; it checks a sample of the results."""
     command = [program, "--device", "gpu", "--size", size, "--repeat", str(repeats), *options]
     text = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     return float(re.search(r"median ([\d.]+) us", text).group(1)) / 1e3
@@ -44,7 +44,7 @@ def ours(program, size, repeats, options):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
-    parser.add_argument("--size", action="append", help="m,n,k; may be given several times [4096 and 8192 cubed]")
+    parser.add_argument("--size", action="append", help="m,n,k; can be repeated [4096 and 8192 cubed]")
     parser.add_argument("--repeat", type=int, default=20, help="measurements in a turn [20]")
     parser.add_argument("--turns", type=int, default=3)
     arguments, options = parser.parse_known_args()

@@ -1,8 +1,8 @@
-// The end of the tutorial (docs/tutorial): C = A · Bᵀ of bf16, by tensor cores that wait for nothing. The
-// kernel is matrix_product.cu.
+// Step 7, the last of the tutorial (docs/tutorial): C = A · Bᵀ of bf16 by tensor cores, overlapped with loads
+// and stores. The kernel is matrix_product.cu.
 //
-// By itself the program proves the kernel: small integers, whose sums are exact, bit for bit. With --repeat
-// it times the product of --size and prints what it reaches.
+// Without options the program checks the kernel bit for bit, with small integers, whose sums are exact. With
+// --repeat it times the product of --size and prints TFLOP/s.
 #include "tutorial/matrix_product.hpp"
 
 #include "support/example.hpp"
@@ -29,10 +29,10 @@ double from_bf16(std::uint16_t bits) {
   return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
 }
 
-/// Constants that the kernel is compiled with, and that its launch follows from.
+/// The kernel's constants, which also determine its launch.
 struct Shape {
   std::uint32_t tile_n, stages, cluster, band;
-  std::uint32_t clusters;  ///< at most; 0: as many as the device holds
+  std::uint32_t clusters;  ///< limit for the number of clusters; 0: as many as the device holds
 
   [[nodiscard]] std::uint32_t shared_bytes() const {
     const std::uint32_t stage = (tile_m + tile_n) * tile_k * 2;
@@ -45,7 +45,7 @@ struct Shape {
   }
 };
 
-/// Rows of elements, one after the other.
+/// A row-major matrix of bf16.
 struct Matrix {
   std::uint32_t rows, columns;
   std::vector<std::uint16_t> bits;
@@ -63,8 +63,8 @@ struct Matrix {
   [[nodiscard]] TensorView view() const { return TensorView::contiguous(ElementType::bf16, {rows, columns}); }
 };
 
-/// Compares one element of C with the product in f64. The sums of small integers are exact, so that C is what
-/// rounding makes of them. Others lose at most 2^-22 of the magnitudes for every 16 products, whose sum
+/// Compares one element of C with the product in f64. Sums of small integers are exact, so C must be the
+/// rounded sum. Sums of real numbers lose at most 2^-22 of the magnitudes for every 16 products, whose sum
 /// the tensor cores truncate.
 void check(const Matrix& a, const Matrix& b, const std::vector<std::uint16_t>& c, std::uint32_t row,
            std::uint32_t column, bool integers) {
@@ -86,7 +86,7 @@ void check(const Matrix& a, const Matrix& b, const std::vector<std::uint16_t>& c
   }
 }
 
-/// m × n sums of k products.
+/// Computes, checks and times C for one size: m × n sums of k products.
 void product(example::Session& session, const Kernel& kernel, const Shape& shape, std::uint32_t m,
              std::uint32_t n, std::uint32_t k) {
   const bool integers = session.repeats() == 0;
@@ -95,7 +95,7 @@ void product(example::Session& session, const Kernel& kernel, const Shape& shape
   const Buffer a_buffer = session.upload(a.bits);
   const Buffer b_buffer = session.upload(b.bits);
   const Buffer c_buffer = session.poisoned(std::uint64_t{m} * n * 2);
-  // As many CTAs as the device holds at a time, in whole clusters, but no more than there are tiles.
+  // As many clusters as the device holds at a time, but no more than the tiles need.
   const auto tiles = [](std::uint32_t extent, std::uint32_t tile) { return (extent + tile - 1) / tile; };
   const std::uint32_t clusters =
       std::min(shape.clusters > 0 ? shape.clusters : session.device().info().sm_count / shape.cluster,
@@ -146,13 +146,13 @@ void matrix_product(example::Session& session) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return example::run(argc, argv,
-                      "C = A B^T of bf16, m x n x k: persistent, warp-specialised, with multicast and wgmma.",
-                      matrix_product,
-                      {{"--size", {600, 1000, 328}, "m,n,k; n and k are multiples of 8"},
-                       {"--tile", {256}, "columns of a tile of C: 64, 128, 192 or 256"},
-                       {"--stages", {4}, "of shared memory: as many as there is room for"},
-                       {"--cluster", {2}, "CTAs that share a tile of B: 1, 2 or 4"},
-                       {"--clusters", {0}, "at a time; 0: as many as the device holds"},
-                       {"--band", {8}, "rows of clusters that are walked together"}});
+  return example::run(
+      argc, argv, "C = A B^T of bf16, m x n x k: persistent, warp-specialised, with multicast and wgmma.",
+      matrix_product,
+      {{"--size", {600, 1000, 328}, "m,n,k; n and k are multiples of 8"},
+       {"--tile", {256}, "columns of a tile of C: 64, 128, 192 or 256"},
+       {"--stages", {4}, "stages of shared memory: as many as fit"},
+       {"--cluster", {2}, "CTAs that share a tile of B: 1, 2 or 4"},
+       {"--clusters", {0}, "clusters at a time; 0: as many as the device holds"},
+       {"--band", {8}, "rows of cluster tiles in a band, which is processed column by column"}});
 }

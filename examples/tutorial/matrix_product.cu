@@ -1,16 +1,16 @@
 // C = A · Bᵀ in bf16, summed in f32: A is m × k, B is n × k, C is m × n, each contiguous along its last
 // dimension.
 //
-// A CTA has three warpgroups. One is the producer: one thread of it keeps a ring of stages filled, each with
-// a tile of A and a tile of B. Two are consumers: each multiplies its 64 rows of A's tile by all of B's, with
-// wgmma, and keeps 64 × tile_n sums in registers. CTAs are persistent: they take one tile of C after the
-// other, and the producer is already loading the next one's stages while the consumers store.
+// A CTA has three warpgroups. One is the producer: one of its threads keeps a ring of stages filled, each with
+// a tile of A and a tile of B. Two are consumers: each multiplies 64 rows of A's tile by the whole tile of B, with
+// wgmma, and keeps 64 × tile_n sums in registers. CTAs are persistent: they process one tile of C after the
+// other, and the producer already loads the next tile's stages while the consumers store.
 //
-// The CTAs of a cluster have tiles of C one below the other, which need the same tile of B. Each loads a part
-// of it and sends that to all of them.
+// The CTAs of a cluster have tiles of C one below the other, which need the same tile of B. Each CTA loads a part
+// of that tile and multicasts it to all of them.
 //
-// The program puts before this text: tile_n (columns of a tile of C: a multiple of 64 up to 256), stages,
-// cluster (CTAs of one) and band (rows of clusters that are walked together).
+// The host program defines these constants before this text: tile_n (columns of a tile of C: a multiple of 64 up
+// to 256), stages, cluster (CTAs in a cluster) and band (rows of clusters in a band, see Walk).
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/convert.cuh"
@@ -30,22 +30,23 @@ using namespace tmajit;
 constexpr u32 warpgroup = 128;  // threads
 constexpr u32 consumers = 2;    // warpgroups
 constexpr u32 tile_m = 64 * consumers;
-constexpr u32 tile_k = 64;      // 128 bytes, the longest row that SWIZZLE_128B takes
+constexpr u32 tile_k = 64;      // 128 bytes, the longest legal row with SWIZZLE_128B
 constexpr u32 row_bytes = 128;  // of every tile in shared memory
 constexpr u32 a_bytes = tile_m * row_bytes;
 constexpr u32 b_bytes = tile_n * row_bytes;
 constexpr u32 stage_bytes = a_bytes + b_bytes;
-constexpr u32 box_bytes = 64 * row_bytes;  // C leaves in boxes of 64 × 64; each consumer has room for two
+constexpr u32 box_bytes = 64 * row_bytes;  // C is stored in boxes of 64 × 64; each consumer has two buffers
 
 using TileA = MatrixTile<u16, MapSwizzle::b128, Major::k, 64, tile_k>;
 using TileB = MatrixTile<u16, MapSwizzle::b128, Major::k, tile_n, tile_k>;
 using Stages = Pipeline<stages, PipelineScope::cluster>;
 using ReadyStages = Pipeline<stages, PipelineScope::cluster, BarrierState::ready>;
 
-// Which tiles of C this CTA has, one after the other: at() is the first element of each.
+// Iterates over the tiles of C that this CTA computes: at() is the column and row of the current tile's first
+// element.
 //
-// Clusters walk through bands of `band` rows of clusters, column by column. At any time they then work on about
-// a square of C, which needs the fewest rows of A and B, so that these stay in L2.
+// The clusters process C in bands of `band` rows of clusters, each band column by column. So at any time they
+// work on an almost square part of C. It needs the fewest rows of A and B, which then stay in L2.
 class Walk {
  public:
   __device__ Walk(u32 m, u32 n)
@@ -57,19 +58,19 @@ class Walk {
   __device__ uint2 at() const {
     const u32 first = tile_ / (band * columns_) * band;
     const u32 height = min(band, rows_ - first);
-    const u32 place = tile_ % (band * columns_);
-    const u32 row = first + place % height;
-    return {place / height * tile_n, (row * cluster + blockIdx.x % cluster) * tile_m};
+    const u32 index = tile_ % (band * columns_);  // in the band
+    const u32 row = first + index % height;
+    return {index / height * tile_n, (row * cluster + blockIdx.x % cluster) * tile_m};
   }
 
  private:
   u32 rows_, columns_, tile_;
 };
 
-// The producer, one thread: brings a tile of A and of B for each step along k of each tile of C.
+// The producer, one thread: loads a tile of A and a tile of B for each step along k of each tile of C.
 __device__ void produce(const ReadyStages& pipeline, u32 memory, const TensorMap& a_map,
                         const TensorMap& b_map, u32 m, u32 n, u32 k) {
-  constexpr u32 part = tile_n / cluster;  // rows of B that this CTA loads, for all of them
+  constexpr u32 part = tile_n / cluster;  // rows of B that this CTA loads for all CTAs of the cluster
   const u32 rank = blockIdx.x % cluster;
   auto producer = pipeline.producer();
   for (Walk walk(m, n); !walk.is_over(); walk.next()) {
@@ -88,20 +89,20 @@ __device__ void produce(const ReadyStages& pipeline, u32 memory, const TensorMap
       }
     }
   }
-  producer.drain();  // the other CTAs still release to this one's barriers
+  producer.drain();  // until then the other CTAs arrive at this CTA's barriers
 }
 
-// A consumer's sums, in bf16, to C: through two boxes of shared memory at `boxes`, taken in turns, by the
-// copy engine, which writes the last of them while the next tile is multiplied.
+// Stores a consumer's sums to C in bf16. The consumer writes them alternately to two buffers in shared memory at
+// `boxes`, and the copy engine stores them, the last ones while the next tile is multiplied.
 __device__ void store(const float (&sums)[tile_n / 2], const TensorMap& c_map, u32 boxes, u32& turn,
                       i32 column, i32 row) {
   const u32 thread = threadIdx.x % warpgroup, lane = thread % 32, group = threadIdx.x / warpgroup;
-  const u32 line = thread / 32 * 16 + lane % 16;  // the row of the box that this lane gives stmatrix
+  const u32 line = thread / 32 * 16 + lane % 16;  // row of the box whose address this lane gives to stmatrix
 #pragma unroll
   for (u32 box = 0; box < tile_n / 64; ++box) {
     const u32 to = boxes + turn * box_bytes;
     turn ^= 1;
-    if (thread == 0) ptx::wait_group_read<1>();  // the engine has read the box before the last
+    if (thread == 0) ptx::wait_group_read<1>();  // the engine has read this buffer's earlier box
     ptx::sync_threads_at(1 + group, warpgroup);
 #pragma unroll
     for (u32 i = 0; i < 4; ++i) {  // 16 columns each: two chunks of 16 bytes
@@ -120,7 +121,7 @@ __device__ void store(const float (&sums)[tile_n / 2], const TensorMap& c_map, u
   }
 }
 
-// A consumer, a warpgroup: 64 rows of each tile of C.
+// A consumer, one warpgroup: computes 64 rows of each tile of C.
 __device__ void consume(const ReadyStages& pipeline, u32 memory, const TensorMap& c_map, u32 m, u32 n,
                         u32 k) {
   const u32 group = threadIdx.x / warpgroup, lane = threadIdx.x % 32;
@@ -139,8 +140,8 @@ __device__ void consume(const ReadyStages& pipeline, u32 memory, const TensorMap
         ptx::wgmma_bf16(sums, TileA::descriptor(a, step), TileB::descriptor(b, step), column + step > 0);
       }
       ptx::wgmma_commit_group();
-      // With this stage's products under way, those of the stage before are done: it may be filled again, by
-      // every CTA of the cluster. Lane i of each warp tells CTA i.
+      // At most this stage's products are still in flight, so the previous stage is no longer needed: release
+      // it to every CTA of the cluster, which loads parts of it. Lane i of each warp arrives in CTA i.
       ptx::wgmma_wait_group<1>();
       if (column > 0) consumer.release_to(lane, lane < cluster);
     }
@@ -157,7 +158,7 @@ extern "C" __global__ void __launch_bounds__((consumers + 1) * warpgroup, 1)
                    const __grid_constant__ TensorMap b_map, u32 m, u32 n, u32 k) {
   __shared__ u64 barriers[Stages::bytes / sizeof(u64)];
   const u32 memory = ptx::shared_address(aligned_shared_memory());
-  // Each stage is filled by one thread, and released by every consumer warp of the cluster.
+  // Arrivals for each stage: one thread fills it, and every consumer warp of the cluster releases it.
   const auto pipeline =
       Stages(ptx::shared_address(barriers)).init(1, cluster * consumers * warpgroup / 32, threadIdx.x == 0);
   ptx::sync_cluster();

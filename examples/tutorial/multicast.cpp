@@ -33,7 +33,7 @@ static void multicast(example::Session& session) {
   const TensorView batch = TensorView::contiguous(ElementType::f32, {matrices, size[1], size[2]});
   const TensorView matrix = TensorView::contiguous(ElementType::f32, {size[1], size[2]});
   const TensorMapSpec map = TensorMapSpec::of(batch, {1, 64, 32});
-  // Whole clusters: what the last one has too many reads zeros beyond the batch and stores nothing.
+  // The grid has whole clusters. CTAs beyond the batch load zeros and store nothing.
   const PreparedLaunch launch = kernel.prepare(
       {.tensors = {{batch, out.address()}, {batch, in.address()}, {matrix, table_buffer.address()}},
        .arguments = {MapArgument{0, map}, MapArgument{1, map},

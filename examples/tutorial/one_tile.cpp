@@ -1,4 +1,4 @@
-// Step 1 of the tutorial (docs/tutorial): one tile through shared memory, as it is and changed on the way.
+// Step 1 of the tutorial (docs/tutorial): one tile through shared memory, unchanged and changed by threads.
 // The kernels are in one_tile.cu.
 #include "tutorial/one_tile.hpp"
 
@@ -15,7 +15,7 @@ Kernel kernel(example::Session& session, const char* entry) {
   return session.kernel({.text = kernel_text::one_tile, .file = "one_tile.cu", .entry = entry}, 0);
 }
 
-/// `out` = what a kernel makes of `in`, a matrix of the same shape: a launch with a CTA for each box.
+/// A launch that computes `out` from `in`, a matrix of the same shape, with one CTA for each box.
 OwnLaunch launch_of(const Tensor& out, const Tensor& in, const Dims& box, const LaunchShape& shape) {
   return {.tensors = {out, in},
           .arguments = {MapArgument{0, TensorMapSpec::of(out.view, box)},

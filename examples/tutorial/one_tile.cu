@@ -1,5 +1,5 @@
-// One tile, brought into shared memory by the copy engine and taken back by it: as it is, and changed on the
-// way.
+// One tile, loaded into shared memory and stored again by the copy engine: unchanged in one kernel, changed by
+// threads in the other.
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -7,7 +7,7 @@
 
 using namespace tmajit;
 
-// A tile of 128 × 64 f16. All of it is the copy engine's work, so one thread is enough to ask for it.
+// A tile of 128 × 64 f16. The copy engine does all the work, so a CTA of one thread is enough.
 extern "C" __global__ void copy_tile(const __grid_constant__ TensorMap destination,
                                      const __grid_constant__ TensorMap source) {
   __shared__ alignas(128) u16 tile[128 * 64];
@@ -20,10 +20,10 @@ extern "C" __global__ void copy_tile(const __grid_constant__ TensorMap destinati
 
   ptx::tensor_store(destination, Coordinates<2>{0, 0}, ptx::shared_address(tile));
   ptx::commit_group();
-  ptx::wait_group_read<0>();  // shared memory must outlive the engine's reading of it
+  ptx::wait_group_read<0>();  // the engine must have read shared memory before the CTA ends
 }
 
-// Tiles of 4 × 4 floats, one a CTA of 16 threads: each element plus its index in its tile.
+// Adds to each element its index in its tile of 4 × 4 floats. Each CTA of 16 threads has one tile.
 extern "C" __global__ void add_index(const __grid_constant__ TensorMap destination,
                                      const __grid_constant__ TensorMap source) {
   __shared__ alignas(128) float tile[4 * 4];
@@ -41,8 +41,8 @@ extern "C" __global__ void add_index(const __grid_constant__ TensorMap destinati
 
   tile[threadIdx.x] += threadIdx.x;
 
-  ptx::fence_proxy_async_shared();  // each thread hands what it wrote to the copy engine,
-  __syncthreads();                  // and only when all have may one of them ask for the store
+  ptx::fence_proxy_async_shared();  // each thread makes its write visible to the copy engine;
+  __syncthreads();                  // one thread may issue the store only after all have done so
   if (leads) {
     ptx::tensor_store(destination, at, ptx::shared_address(tile));
     ptx::commit_group();

@@ -1,6 +1,6 @@
-// Adds one to each element of a matrix, in tiles of 32 × 64 floats. A CTA takes one tile after the other,
-// through a ring of stages: while it works on one tile, the engine brings the next ones and takes the last
-// away. The program puts before this text how many there are: unsigned stages.
+// Adds one to each element of a matrix, in tiles of 32 × 64 floats. A CTA processes one tile after the other in
+// a ring of stages: while its threads work on one tile, the engine loads the next ones and stores the previous
+// one. The host program defines the constant `unsigned stages` before this text: the number of stages.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/fence.cuh"
@@ -13,7 +13,7 @@ constexpr u32 rows = 32, columns = 64;
 constexpr u32 elements = rows * columns;
 constexpr u32 tile_bytes = elements * 4;
 
-// `across` tiles make up a row of the matrix, `tiles` all of it.
+// `across` is the number of tiles in a row of tiles, `tiles` that of the whole matrix.
 extern "C" __global__ void __launch_bounds__(256)
     add_one(const __grid_constant__ TensorMap destination, const __grid_constant__ TensorMap source,
             u32 across, u32 tiles) {
@@ -30,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(256)
   };
   const auto load = [&](u32 tile) {
     if (tile >= tiles) return;
-    const auto stage = producer.acquire(tile_bytes);  // once it is free; so many bytes will come
+    const auto stage = producer.acquire(tile_bytes);  // waits until it is free, and expects this many bytes
     ptx::tensor_load(ptx::shared_address(memory) + stage.index * tile_bytes, source, at(tile), stage.barrier);
   };
 
@@ -47,8 +47,8 @@ extern "C" __global__ void __launch_bounds__(256)
     if (leads) {
       ptx::tensor_store(destination, at(tile), ptx::shared_address(x));
       ptx::commit_group();
-      ptx::wait_group_read<0>();  // the engine has read the stage:
-      consumer.release();         // it may be filled again,
+      ptx::wait_group_read<0>();  // the engine has read the stage,
+      consumer.release();         // so it may be filled again
       load(tile + stages * gridDim.x);
     }
   }

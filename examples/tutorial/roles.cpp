@@ -1,5 +1,5 @@
-// Step 4 of the tutorial (docs/tutorial): the same ring, with a warp for loads and eight for the work. The
-// kernel is roles.cu.
+// Step 4 of the tutorial (docs/tutorial): the ring of step 3, with one warp that loads and eight that
+// compute. The kernel is roles.cu.
 #include "tutorial/roles.hpp"
 
 #include "tutorial/add_one.hpp"

@@ -1,6 +1,6 @@
-// Adds one to each element of a matrix as ring.cu does, by two kinds of warps: one asks for tiles and does
-// nothing else, eight compute. The program puts before this text how many stages there are, two at least:
-// unsigned stages.
+// Adds one to each element of a matrix as ring.cu does, by two kinds of warps: one warp only issues loads, eight
+// compute. The host program defines the constant `unsigned stages` before this text: the number of stages, at
+// least two.
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/elect.cuh"
@@ -14,11 +14,11 @@ using namespace tmajit;
 constexpr u32 rows = 32, columns = 64;
 constexpr u32 elements = rows * columns;
 constexpr u32 tile_bytes = elements * 4;
-constexpr u32 consumers = 256;  // threads; the producer's warp comes behind them
+constexpr u32 consumers = 256;  // threads; the producer's warp follows them
 
-static_assert(stages >= 2, "a consumer gives back the stage before the one that it works on");
+static_assert(stages >= 2, "a consumer releases a stage one tile later");
 
-// `across` tiles make up a row of the matrix, `tiles` all of it.
+// `across` is the number of tiles in a row of tiles, `tiles` that of the whole matrix.
 extern "C" __global__ void __launch_bounds__(consumers + 32)
     add_one(const __grid_constant__ TensorMap destination, const __grid_constant__ TensorMap source,
             u32 across, u32 tiles) {
@@ -48,11 +48,11 @@ extern "C" __global__ void __launch_bounds__(consumers + 32)
     for (u32 i = threadIdx.x; i < elements; i += consumers) x[i] += 1;
 
     ptx::fence_proxy_async_shared();
-    ptx::sync_threads<1, consumers>();  // not __syncthreads(): the producer does not come
+    ptx::sync_threads<1, consumers>();  // not __syncthreads(): the producer does not arrive
     if (threadIdx.x == 0) {
       ptx::tensor_store(destination, at(tile), ptx::shared_address(x));
       ptx::commit_group();
-      ptx::wait_group_read<1>();  // the engine has read the stage before this one,
+      ptx::wait_group_read<1>();  // the engine has read the previous stage
       if (tile != blockIdx.x) consumer.release();
     }
   }

@@ -1,5 +1,5 @@
-// Step 2 of the tutorial (docs/tutorial): a transpose through shared memory, plain and swizzled, and what the
-// bank conflicts of both are. The kernel is swizzle.cu.
+// Step 2 of the tutorial (docs/tutorial): a transpose through shared memory, plain and swizzled, and the bank
+// conflicts of both. The kernel is swizzle.cu.
 #include "tutorial/swizzle.hpp"
 
 #include "support/example.hpp"

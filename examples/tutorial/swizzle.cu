@@ -1,5 +1,5 @@
-// Transposes a matrix of 16-bit elements in tiles of 64 × 64, one a CTA of 256 threads. Whether tiles lie
-// swizzled in shared memory is a constant that the program puts before this text: bool swizzled.
+// Transposes a matrix of 16-bit elements in tiles of 64 × 64, one for each CTA of 256 threads. The host program
+// defines the constant `bool swizzled` before this text: whether tiles are swizzled in shared memory.
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/bulk_tensor.cuh"
@@ -13,8 +13,8 @@ constexpr u32 side = 64;
 constexpr u32 row_bytes = 2 * side;  // 128: all 32 banks
 constexpr u32 tile_bytes = side * row_bytes;
 
-// Where 8 elements of a row lie, chunk 0 … 7 of it. SWIZZLE_128B exchanges the chunks of every row by its
-// number: chunk c of row r is where chunk c ^ r % 8 would be.
+// Address of chunk c, 0 … 7, of a row: 8 elements, 16 bytes. SWIZZLE_128B permutes the chunks of each row by the
+// row's number: chunk c of row r is stored at the position of chunk c ^ r % 8.
 __device__ u32 chunk(u32 tile, u32 row, u32 c) {
   return tile + row * row_bytes + (swizzled ? c ^ row % 8 : c) * 16;
 }
@@ -35,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(256)
   }
   arrived.wait(0);
 
-  // A tile is 8 × 8 matrices of 8 × 8 elements. Each warp takes a column of them, four at a time: lane l
-  // names one row of 16 bytes in each instruction, and the hardware exchanges elements between the lanes.
+  // A tile is 8 × 8 matrices of 8 × 8 elements. Each warp takes a column of matrices, four at a time: each lane
+  // gives the address of one row of 16 bytes, and the instruction exchanges elements between the lanes.
   const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   for (u32 matrix = 0; matrix < 8; matrix += 4) {
     u32 words[4];

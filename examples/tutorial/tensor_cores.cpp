@@ -1,8 +1,8 @@
-// Step 6 of the tutorial (docs/tutorial): one tile of a matrix product by the tensor cores, bf16 A 128×64
-// times B 64×256, both swizzled by 128B on their way into shared memory. The kernel is tensor_cores.cu.
+// Step 6 of the tutorial (docs/tutorial): one tile of a matrix product by the tensor cores, A (128×64) times
+// B (64×256) in bf16, both loaded with a 128-byte swizzle. The kernel is tensor_cores.cu.
 //
-// The matrices are smaller than their tiles (120×60 and 60×250) and lie in larger buffers full of NaN: what
-// the copy engine must fill with zeros would spoil the product if it read it instead.
+// The matrices are smaller than their tiles (120×60 and 60×250) and stored in larger buffers full of NaN. If
+// the copy engine read an element that it must fill with zero, the product would be NaN.
 #include "tutorial/tensor_cores.hpp"
 
 #include "support/example.hpp"
@@ -27,7 +27,7 @@ struct Matrix {
     std::uniform_real_distribution<float> uniform(-1.0F, 1.0F);
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t column = 0; column < columns; ++column) {
-        // The upper half of a float is a bf16; cutting the rest off is as good a random number.
+        // The upper half of a float is a bf16; a truncated random number is random, too.
         const auto value = std::bit_cast<std::uint32_t>(uniform(random));
         bits[row * pitch + column] = static_cast<std::uint16_t>(value >> 16);
       }
@@ -57,8 +57,8 @@ void check(const std::vector<float>& c, const Matrix& a, const Matrix& b) {
           magnitude += std::abs(product);
         }
       }
-      // The product of two bf16 has 16 bits and is exact in f32. Tensor cores add 16 of them at a time and
-      // cut off at most 2^-22 of the magnitudes. Beyond the matrices: exactly 0.
+      // The product of two bf16 has 16 bits and is exact in f32. Tensor cores add 16 products at a time and
+      // truncate at most 2^-22 of their magnitudes. Elements beyond the matrices are exactly 0.
       const double tolerance = static_cast<double>(tile_k) / 16 * 0x1p-22 * magnitude;
       const double error = std::abs(static_cast<double>(c[row * tile_n + column]) - want);
       if (!(error <= tolerance)) {

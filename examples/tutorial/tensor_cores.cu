@@ -1,5 +1,5 @@
-// C = A · B for one tile, by the tensor cores: A is 128 × 64 and B 64 × 256, bf16, brought in by the copy engine
-// with SWIZZLE_128B; C is 128 × 256 floats. One CTA of two warpgroups, 64 rows of C each.
+// C = A · B for one tile, by the tensor cores. A (128 × 64) and B (64 × 256) are bf16, loaded by the copy engine
+// with SWIZZLE_128B; C is 128 × 256 floats. One CTA has two warpgroups, which compute 64 rows of C each.
 #include "tmajit/barrier.cuh"
 #include "tmajit/bulk_tensor.cuh"
 #include "tmajit/matrix_tile.cuh"
@@ -8,8 +8,8 @@
 
 using namespace tmajit;
 
-// A row may have 128 bytes under SWIZZLE_128B: 64 elements. So A is one box for each warpgroup, whose rows lie
-// along K; B is four boxes of 64 columns, each row of which is one index of K.
+// A box's rows have at most 128 bytes under SWIZZLE_128B: 64 elements. So A is one box for each warpgroup, with
+// rows along K. B is four boxes of 64 columns, with rows along N.
 using TileA = MatrixTile<u16, MapSwizzle::b128, Major::k, 64, 64>;
 using TileB = MatrixTile<u16, MapSwizzle::b128, Major::mn, 64, 64>;
 constexpr u32 groups = 2, panels = 4;
@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(128 * groups)
   float sums[n / 2];  // a warpgroup's 64 × 256 sums, spread over its 128 threads
   ptx::wgmma_fence();
 #pragma unroll
-  for (u32 step = 0; step < TileA::steps; ++step) {  // 16 along K each
+  for (u32 step = 0; step < TileA::steps; ++step) {  // each covers 16 elements along K
     ptx::wgmma_bf16<Sign::kept, Sign::kept, Major::k, Major::mn>(
         sums, TileA::descriptor(a + group * TileA::box_bytes, step), TileB::descriptor(b, step), step > 0);
   }

@@ -122,7 +122,7 @@ std::uint64_t to_integer(const Conversion& how, const Exact& x) {
   return low_bits(x.negative ? 0 - magnitude : magnitude, how.to);
 }
 
-/// The bits of a NaN result, as on an H200 (docs/tma.md, "What cvt does"). Conversions that only widen a
+/// The bits of a NaN result, as on an H200 (docs/tma.md, "NaNs in cvt"). Conversions that only widen a
 /// number, and those from or to f64, keep sign and payload; all others give one fixed NaN.
 std::uint64_t nan_of(const Conversion& how, const Exact& x) {
   using enum ElementType;

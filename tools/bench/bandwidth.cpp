@@ -9,22 +9,22 @@
 namespace bench {
 namespace {
 
-constexpr std::string_view prefix = "tile ";  // of the groups of cases with a tile of the caller's choice
+constexpr std::string_view prefix = "tile ";  // begins the groups of cases with a tile of the caller's choice
 
-/// "map 2 inputs".
+/// The row's title: "map 2 inputs".
 std::string title(const Case& c) {
   const std::string group = c.group.substr(prefix.size());
   return c.sources.size() == 1 ? group : fmt::format("{} {} inputs", group, c.sources.size());
 }
 
-/// The samples as GB/s; the slowest launch is the lowest bandwidth.
+/// The samples in GB/s; the slowest launch gives the lowest bandwidth.
 Samples bandwidth(const Samples& microseconds, std::uint64_t bytes) {
   std::vector<double> values;
   for (const double value : microseconds.sorted()) values.push_back(gigabytes_per_second(bytes, value));
   return Samples(std::move(values));
 }
 
-/// Checks and measures one case; throws what the runtime throws.
+/// Checks and measures one case. Throws the errors of the runtime.
 void measure_one(const Case& c, std::uint64_t size, const Options& options, Machine& machine, Report& report,
                  nlohmann::ordered_json& entry) {
   const std::uint64_t moved = traffic(c).bytes();
@@ -35,7 +35,7 @@ void measure_one(const Case& c, std::uint64_t size, const Options& options, Mach
   entry["spec"] = to_json(plan);
   workload.require_right(c, prepared.front());
 
-  const auto [our_times, driver_times] = workload.beside_driver(prepared, how);
+  const auto [our_times, driver_times] = workload.time_with_driver(prepared, how);
   const Samples ours = bandwidth(our_times, moved);
   const Samples driver = bandwidth(driver_times, moved);
   const double ratio = ours.median() / driver.median();
@@ -64,12 +64,13 @@ void measure_bandwidth(const Options& options, Machine& machine, Report& report)
   std::erase_if(cases, [&](const Case& c) {
     return !c.group.starts_with(prefix) || !options.wants(c.group.substr(prefix.size()));
   });
-  report.line("\nBandwidth beside cuMemcpyDtoDAsync, GB/s read plus written, medians");
+  report.line("\nBandwidth compared with cuMemcpyDtoDAsync, GB/s read plus written, medians");
   report.line(fmt::format("{:<14}{:<12}{:>9} {:>10} {:>7} {:>12} {:>7} {:>8}", "family", "type", "size",
                           "tmajit", "spread", "memcpy", "spread", "ratio"));
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const Case& c = cases[i];
-    const std::uint64_t size = options.sizes[i % options.sizes.size()];  // each case is there in every size
+    const std::uint64_t size =
+        options.sizes[i % options.sizes.size()];  // the list has each case in every size
     const std::string where = fmt::format("{} {} {}", title(c), c.types(), human_bytes(size));
     report.progress(fmt::format("[{}/{}] {}", i + 1, cases.size(), where));
     nlohmann::ordered_json entry{{"family", c.family},

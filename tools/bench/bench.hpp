@@ -17,15 +17,15 @@ namespace bench {
 
 class RawNvrtc;
 
-/// Command line of tmajit-bench: what a run measures.
+/// Command line of tmajit-bench: the measurements of a run.
 struct Options : ProgramOptions {
   std::vector<std::string> only;           ///< groups; empty for all of them
   std::vector<std::uint64_t> sizes;        ///< bytes of a case's largest operand
   std::vector<tmajit::ElementType> types;  ///< element types
-  std::string sweep;                       ///< tune this family's tiles instead
-  std::string expression;                  ///< expression of a sweep
-  std::size_t limit = 500;                 ///< candidates of a sweep
-  std::string probe;                       ///< internal: one first compile in a fresh process
+  std::string sweep;        ///< family whose tiles are tuned; no other measurement is made then
+  std::string expression;   ///< expression of a sweep
+  std::size_t limit = 500;  ///< candidates of a sweep
+  std::string probe;        ///< internal: one first compile in a fresh process
 
   [[nodiscard]] bool wants(std::string_view group) const;
   [[nodiscard]] bool wants_bandwidth() const;
@@ -34,20 +34,20 @@ struct Options : ProgramOptions {
 /// Fills `options`. Returns an exit code where there is nothing to run.
 std::optional<int> parse(int argc, char** argv, Options& options);
 
-/// The bandwidth of the cases with a tile of the caller's choice, of every type and size that the options
-/// name.
+/// Measures the bandwidth of the cases with a tile of the caller's choice, in every type and size that the
+/// options name.
 void measure_bandwidth(const Options& options, Machine& machine, Report& report);
 /// Measures for every family the time to plan and to compile a kernel, and to take it from the disk cache and
 /// from memory. Needs no GPU.
 void measure_jit(const Options& options, Report& report);
-/// Measures NVRTC's time for representative kernels, as multiples of its time for an empty one. Files come
-/// and go in `folder`.
+/// Measures NVRTC's time for representative kernels, as multiples of its time for an empty kernel. Temporary
+/// files are written to `folder`.
 void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const std::filesystem::path& folder,
                           Report& report);
 /// Measures the host time of a launch.
 void measure_launch(const Options& options, Machine& machine, Report& report);
-/// Measures the host time that each of the library's ways to launch takes beyond the driver's own launch.
-/// Also measures it on a device that does nothing, which needs no GPU.
+/// Measures the host time of each of the library's ways to launch beyond the driver's own launch. Also
+/// measures it on a device whose calls are no-ops, which needs no GPU.
 void measure_dispatch(const Options& options, Machine* gpu, Report& report);
 /// Counts the kernels that a program makes when it uses many shapes. It only plans, so it needs no GPU.
 void measure_kernels(const Options& options, Report& report);

@@ -1,4 +1,4 @@
-// Measures NVRTC's time for representative kernels, as multiples of its time for an empty one.
+// Measures NVRTC's time for representative kernels, as multiples of its time for an empty kernel.
 #include "bench.hpp"
 #include "cost.hpp"
 #include "planning.hpp"
@@ -76,7 +76,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-/// The stages of a compile as NVRTC names them, and as we do.
+/// The stages of a compile: NVRTC's names, and the names in the report.
 constexpr std::array<std::pair<std::string_view, const char*>, 3> compile_stages{
     {{"CUDA C++ Frontend", "front_end"}, {"NVVM Optimizer", "nvvm"}, {"PTX Translation", "ptxas"}}};
 
@@ -103,7 +103,7 @@ std::optional<std::array<double, compile_stages.size()>> shares(const std::files
   return spent;
 }
 
-/// One kernel beside the empty one, which takes turns with it.
+/// Compile times of one kernel and of the empty kernel, measured alternately.
 class Race {
  public:
   Race(const RawNvrtc& nvrtc, const std::filesystem::path& folder)

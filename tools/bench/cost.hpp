@@ -8,7 +8,7 @@ namespace bench {
 /// Cost of a call to the process that makes it.
 struct Cost {
   double wall_ms = 0;
-  double cpu_ms = 0;  ///< CPU time of all threads; a busy machine disturbs it least
+  double cpu_ms = 0;  ///< CPU time of all threads, which other load on the machine disturbs least
 };
 
 /// Measures the cost of a call to this process.

@@ -24,19 +24,19 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using tmajit::DevicePtr, tmajit::Tensor;
 
-/// Fewer launches than the driver queues before it makes the host wait, of both ways together.
+/// Launches of both ways together, fewer than the driver queues before it makes the host wait.
 constexpr std::size_t pairs_in_round = 100;
 constexpr std::size_t warm_rounds = 150;
-constexpr std::size_t cold_rounds = 30;  // other work takes longer than all that is timed
+constexpr std::size_t cold_rounds = 30;  // few: evicting the caches takes longer than the timed launches
 constexpr std::array<unsigned, 2> thread_counts{1, 16};
-constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, many times what it needs
+constexpr std::uint64_t slot = 1 << 16;  // bytes of a tensor's memory, far more than it needs
 
-/// Nanoseconds of one launch of ours and of the driver's own, which take turns, and what ours asks of the
-/// heap.
+/// Nanoseconds of one launch by the library and by the driver alone, measured alternately, and the library's
+/// heap allocations.
 struct Cost {
   double ns = 0;
   double raw_ns = 0;
-  double over_ns = 0;  ///< the median of what rounds differ by
+  double over_ns = 0;  ///< median over the rounds of the library's time minus the driver's
   double allocations = 0;
 };
 
@@ -46,9 +46,9 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Takes the core's own caches for itself, as the work of a program between two launches does, and the
-/// driver's own.
-class OtherWork {
+/// Evicts the library's data from the core's own caches, as the work of the program and of the driver between
+/// two launches does.
+class CacheEviction {
  public:
   void operator()() {
     for (std::size_t at = 0; at < memory_.size(); at += line) ++memory_[at];
@@ -56,8 +56,8 @@ class OtherWork {
 
  private:
   static constexpr std::size_t line = 64;
-  /// Returns the size of the first- and second-level caches together. If the system does not report them, it
-  /// is that of a large core.
+  /// Returns the size of the first- and second-level caches together, or that of a large core if the system
+  /// does not report it.
   static std::size_t cache_bytes() {
     const long first = ::sysconf(_SC_LEVEL1_DCACHE_SIZE);
     const long second = ::sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -69,44 +69,44 @@ class OtherWork {
 /// `between` runs before each launch, and is not timed.
 template <class Ours, class Raw, class Between>
 Cost race(std::size_t rounds, Ours&& ours, Raw&& raw, Between&& between, const std::function<void()>& wait) {
-  std::vector<double> own(rounds);
-  std::vector<double> raws(rounds);
-  std::vector<double> over(rounds);
+  std::vector<double> library_ns(rounds);
+  std::vector<double> driver_ns(rounds);
+  std::vector<double> difference_ns(rounds);
   std::size_t allocated = 0;
   for (std::size_t round = 0; round < rounds + 3; ++round) {  // the first three warm up
-    Clock::duration of_ours{};
-    Clock::duration of_raw{};
-    const std::size_t before = allocations();
+    Clock::duration library_time{};
+    Clock::duration driver_time{};
+    const std::size_t allocated_before = allocations();
     for (std::size_t i = 0; i < pairs_in_round; ++i) {
-      // Each goes first every other time: the second of a pair may find the driver busy with the first.
+      // The two alternate in going first, because the second launch of a pair may find the driver busy.
       const bool raw_first = i % 4 < 2;
       between();
       const Clock::time_point start = Clock::now();
       raw_first ? raw() : ours(i);
       const Clock::time_point middle = Clock::now();
       between();
-      const Clock::time_point again = Clock::now();
+      const Clock::time_point second_start = Clock::now();
       raw_first ? ours(i) : raw();
       const Clock::time_point end = Clock::now();
-      of_ours += raw_first ? end - again : middle - start;
-      of_raw += raw_first ? middle - start : end - again;
+      library_time += raw_first ? end - second_start : middle - start;
+      driver_time += raw_first ? middle - start : end - second_start;
     }
-    const std::size_t asked = allocations() - before;
+    const std::size_t allocated_now = allocations() - allocated_before;
     wait();
     if (round < 3) continue;
-    allocated += asked;
-    const auto ns = [](Clock::duration all) {
-      return std::chrono::duration<double, std::nano>(all).count() / pairs_in_round;
+    allocated += allocated_now;
+    const auto ns = [](Clock::duration total) {
+      return std::chrono::duration<double, std::nano>(total).count() / pairs_in_round;
     };
-    own[round - 3] = ns(of_ours);
-    raws[round - 3] = ns(of_raw);
-    over[round - 3] = ns(of_ours) - ns(of_raw);
+    library_ns[round - 3] = ns(library_time);
+    driver_ns[round - 3] = ns(driver_time);
+    difference_ns[round - 3] = ns(library_time) - ns(driver_time);
   }
-  return {median(own), median(raws), median(over),
+  return {median(library_ns), median(driver_ns), median(difference_ns),
           static_cast<double>(allocated) / static_cast<double>(rounds * pairs_in_round)};
 }
 
-/// Each of several threads races by itself, all at once; the mean of what they find.
+/// Several threads measure at the same time, each for itself. Returns the mean of their results.
 template <class Race>
 Cost race_threads(unsigned threads, Race&& one) {
   std::vector<Cost> costs(threads);
@@ -137,23 +137,23 @@ class Dispatch {
     for (const unsigned threads : thread_counts) {
       for (const bool maps : {false, true}) measure_kernel(maps, threads);
     }
-    if (gpu_ != nullptr) return;  // there the driver is the other work
+    if (gpu_ != nullptr) return;  // on a GPU the driver's own work evicts the caches
     cold_ = true;
     for (const bool maps : {false, true}) measure_kernel(maps, 1);
   }
 
  private:
-  [[nodiscard]] Tensor tensor(std::uint64_t rows, std::uint64_t columns, std::uint64_t place) const {
+  [[nodiscard]] Tensor tensor(std::uint64_t rows, std::uint64_t columns, std::uint64_t index) const {
     const std::array shape{rows, columns};
     return {tmajit::TensorView::contiguous(tmajit::ElementType::f32, shape),
-            memory_.address() + place * slot};
+            memory_.address() + index * slot};
   }
 
   /// A kernel of threads (a transposition) or one with two tensor maps (a copy by the copy engine).
   void measure_kernel(bool maps, unsigned threads) {
     constexpr std::array<std::uint32_t, 2> axes{1, 0};
     Tensor source = tensor(16, 64, 1);
-    if (maps) source.view.strides[0] *= 2;  // two dimensions that do not become one
+    if (maps) source.view.strides[0] *= 2;  // so that the two dimensions are not merged
     const Tensor destination = maps ? tensor(16, 64, 0) : tensor(64, 16, 0);
     const tmajit::Operation operation = maps ? tmajit::operation::copy(destination, source)
                                              : tmajit::operation::permute(destination, source, axes);
@@ -161,18 +161,18 @@ class Dispatch {
     const tmajit::Kernel& kernel = plan.kernels().front();
     const tmajit::KernelPlan& step = plan.plans().front();
     const tmajit::PreparedLaunch prepared = kernel.prepare(step);
-    const std::array places{std::pair{destination.address, source.address},
-                            std::pair{destination.address + 2 * slot, source.address + 2 * slot}};
+    const std::array address_pairs{std::pair{destination.address, source.address},
+                                   std::pair{destination.address + 2 * slot, source.address + 2 * slot}};
 
     const auto race_way = [&](const char* path, auto&& way) {
       const Cost cost = race_threads(threads, [&] {
         if (gpu_ != nullptr) gpu_->driver->make_current();
-        const Own own(*this, kernel, step);
-        OtherWork other_work;
-        const auto ours = [&](std::size_t i) { way(i, own.stream); };
-        const auto raw = [&] { own.raw(); };
-        const auto wait = [&] { device_->streams().synchronize(own.stream); };
-        return cold_ ? race(cold_rounds, ours, raw, other_work, wait)
+        const ThreadLaunch launch(*this, kernel, step);
+        CacheEviction evict_caches;
+        const auto ours = [&](std::size_t i) { way(i, launch.stream); };
+        const auto raw = [&] { launch.raw(); };
+        const auto wait = [&] { device_->streams().synchronize(launch.stream); };
+        return cold_ ? race(cold_rounds, ours, raw, evict_caches, wait)
                      : race(
                            warm_rounds, ours, raw, [] {}, wait);
       });
@@ -181,27 +181,27 @@ class Dispatch {
     race_way("prepared launch", [&](std::size_t, tmajit::Stream stream) { prepared(stream); });
     race_way("plan, same addresses", [&](std::size_t, tmajit::Stream stream) { plan(stream); });
     race_way("plan, new addresses", [&](std::size_t i, tmajit::Stream stream) {
-      const auto& [to, from] = places[i % places.size()];
+      const auto& [to, from] = address_pairs[i % address_pairs.size()];
       plan({&to, 1}, {&from, 1}, stream);
     });
     if (!maps) {
       race_way("one call, warm", [&](std::size_t i, tmajit::Stream stream) {
-        const auto& [to, from] = places[i % places.size()];
+        const auto& [to, from] = address_pairs[i % address_pairs.size()];
         tmajit::permute(runtime_, {destination.view, to}, {source.view, from}, axes, stream);
       });
       race_way("Runtime::kernel()", [&](std::size_t, tmajit::Stream) { (void)runtime_.kernel(step); });
     }
   }
 
-  /// A thread's own stream, and the driver's own launch of the kernel on it.
-  struct Own {
-    Own(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
+  /// A stream for one thread, and the launch of the kernel on it by the driver alone.
+  struct ThreadLaunch {
+    ThreadLaunch(const Dispatch& dispatch, const tmajit::Kernel& kernel, const tmajit::KernelPlan& step)
         : device(dispatch.device_.get()), stream(device->streams().create()), parameters(*device, step) {
       if (dispatch.gpu_ != nullptr) launcher.emplace(*dispatch.gpu_, kernel, step.launch_shape(), stream);
     }
-    ~Own() { device->streams().destroy(stream); }
-    Own(const Own&) = delete;
-    Own& operator=(const Own&) = delete;
+    ~ThreadLaunch() { device->streams().destroy(stream); }
+    ThreadLaunch(const ThreadLaunch&) = delete;
+    ThreadLaunch& operator=(const ThreadLaunch&) = delete;
     void raw() const {
       if (launcher) (*launcher)(pointers);
     }
@@ -235,7 +235,7 @@ class Dispatch {
   tmajit::Runtime runtime_;
   Report& report_;
   tmajit::Buffer memory_;
-  bool cold_ = false;  ///< measures with caches that hold nothing of the library's
+  bool cold_ = false;  ///< evicts the library's data from the caches before each launch
 };
 
 }  // namespace

@@ -22,9 +22,9 @@
 namespace bench {
 namespace {
 
-/// Runs this program again with `--probe probe`, and returns the two numbers that it printed: what happens
-/// once in a process can be measured once in a process. Throws tmajit::Error{internal} if it did not print
-/// them.
+/// Runs this program again with `--probe probe`, and returns the two numbers that it prints. Work that
+/// happens once in a process, such as loading NVRTC, can only be measured in a new process. Throws
+/// tmajit::Error{internal} if the program does not print two numbers.
 Cost probe_in_child(const std::string& probe) {
   const auto result =
       tmajit::run_process(std::filesystem::read_symlink("/proc/self/exe"), {"--probe=" + probe});
@@ -46,7 +46,7 @@ tmajit::Runtime runtime(std::optional<std::filesystem::path> cache) {
   return tmajit::Runtime({.device = nullptr, .cache_directory = std::move(cache)});
 }
 
-/// A folder that disappears with its owner.
+/// A temporary folder, which the destructor removes.
 struct TemporaryFolder {
   TemporaryFolder() {
     std::string name = (std::filesystem::temp_directory_path() / "tmajit-bench-XXXXXX").string();
@@ -78,7 +78,7 @@ Samples time_calls(unsigned rounds, std::size_t calls, const Function& function)
   return Samples(std::move(values));
 }
 
-/// Ours and NVRTC alone, taking turns at going first, and the difference of each pair.
+/// Times of tmajit and of NVRTC alone, which alternate in going first, and the difference of each pair.
 struct Pairs {
   std::vector<double> nvrtc, ours, overhead, cpu_overhead;
 
@@ -110,7 +110,8 @@ void print(Report& report, const char* what, const Pairs& pairs, nlohmann::order
                 {"cpu_overhead_ms", to_json(cpu_overhead)}};
 }
 
-/// NVRTC's options here mirror the library's. If these drift apart, the comparison means nothing.
+/// Throws if tmajit and NVRTC alone make different code. NVRTC's options here repeat the library's, and the
+/// comparison is only valid while both are the same.
 void require_same(const RawNvrtc::Result& raw, const tmajit::Artifact& artifact) {
   const bool same_ptx = artifact.ptx == raw.ptx.c_str();
   const bool same_cubin = artifact.cubin.size() == raw.cubin.size() &&
@@ -187,7 +188,7 @@ void measure_family(const Representative& family, const Options& options, const 
 void measure_jit(const Options& options, Report& report) {
   const RawNvrtc nvrtc(tmajit::compiler().path);
   measure_compile_time(options, nvrtc, TemporaryFolder().path, report);
-  report.line("\nCompilation beside NVRTC alone on the same source, medians");
+  report.line("\nCompilation compared with NVRTC alone on the same source, medians");
   report.line(fmt::format("{:<18}{:<34}{:>9} {:>12} {:>10} {:>8}", "family", "", "NVRTC", "plan->cubin",
                           "overhead", "in CPU"));
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
@@ -199,7 +200,7 @@ void measure_jit(const Options& options, Report& report) {
   }
 }
 
-// "tmajit:<family>", or "nvrtc:<family>:<path of NVRTC>": both load the library within the time they take.
+// "tmajit:<family>", or "nvrtc:<family>:<path of NVRTC>". Both measured times include loading NVRTC.
 void run_probe(const std::string& probe) {
   const std::size_t first = probe.find(':');
   const std::size_t second = probe.find(':', first + 1);

@@ -21,10 +21,10 @@ using tmajit::Operation;
 using tmajit::Tensor;
 using tmajit::TensorView;
 
-constexpr std::uint64_t memory = std::uint64_t{1} << 40;  // where tensors lie: nothing is launched
+constexpr std::uint64_t memory = std::uint64_t{1} << 40;  // address of tensors; no kernel is launched
 constexpr std::size_t random_shapes = 2000;
 
-/// Shapes that a program meets one after the other.
+/// Operations of many shapes, as one program might use them.
 struct Sweep {
   std::string name;
   std::vector<Operation> operations;
@@ -53,7 +53,7 @@ Sweep lengths(std::string name, std::uint64_t longest, const std::function<Opera
   return sweep;
 }
 
-/// Extents drawn so that each order of magnitude comes equally often.
+/// Random extents, distributed so that each order of magnitude is equally frequent.
 class Extents {
  public:
   explicit Extents(std::uint64_t seed) : random_(seed) {}

@@ -18,14 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Fewer launches than the driver queues before it makes the host wait.
+/// Launches in a measurement, fewer than the driver queues before it makes the host wait.
 constexpr std::size_t launches = 256;
 
 constexpr const char* two_maps_and_an_int = R"(
 #include "tmajit/tensor_map.cuh"
 extern "C" __global__ void two_maps_and_an_int(const __grid_constant__ tmajit::TensorMap a,
                                                const __grid_constant__ tmajit::TensorMap b, int n) {
-  if (n == 0) return;  // as it is here; the rest only keeps the parameters in use
+  if (n == 0) return;  // always true here; the rest only keeps the parameters in use
   tmajit::ptx::prefetch_tensor_map(a);
   tmajit::ptx::prefetch_tensor_map(b);
 }
@@ -36,7 +36,8 @@ struct Way {
   std::function<void()> launch;
 };
 
-/// Host microseconds of a launch, the ways taking turns; beside the first of them.
+/// Measures the host microseconds of a launch in several ways, which take turns, and compares them with the
+/// first way.
 void race_host(const Options& options, Machine& machine, Report& report, const char* kernel,
                const std::vector<Way>& ways) {
   const std::size_t count = machine.driver ? launches : 1;
@@ -79,14 +80,13 @@ void measure_custom(const Options& options, Machine& machine, Report& report, tm
                                         }}});
 }
 
-/// A dense matrix of one tile, so that the kernel takes less time than its launch, in another or itself
-/// transposed.
+/// A case with a dense matrix of one tile, copied or transposed: the kernel takes less time than its launch.
 Case small_case(const char* operation, tmajit::Arguments arguments = {}) {
   return make_case("launch", "one tile", operation, {{tmajit::ElementType::f32, {16, 64}}},
                    std::move(arguments));
 }
 
-/// Buffers of a case, twice, to launch on one and the other.
+/// Two sets of a case's buffers, for alternating launches.
 struct Buffers {
   struct Pair {
     tmajit::DevicePtr destination, source;
@@ -139,7 +139,8 @@ void measure_copy(const Options& options, Machine& machine, Report& report) {
              {"Kernel::launch(plan), maps encoded", [&] { kernel.launch(plan, machine.stream); }}});
 }
 
-/// Measures the cost of a move that is planned once, used again, and planned for each launch.
+/// Measures the cost of a move in three ways: planned once, the plan used on other addresses, and planned for
+/// each launch.
 void measure_move(const Options& options, Machine& machine, Report& report) {
   const tmajit::Dims axes{1, 0};
   const Case c = small_case("permute", {{"axes", axes}});

@@ -1,4 +1,4 @@
-// tmajit-bench: ours and the reference in the same run.
+// tmajit-bench: measures tmajit and its reference, the driver or NVRTC alone, in the same run.
 #include "bench.hpp"
 
 #include <tmajit/compile.hpp>
@@ -53,7 +53,7 @@ void describe_setting(const Options& options, const Machine* machine, Report& re
                           kernel_driver));
 }
 
-/// Runs what the options ask for; says what it leaves out.
+/// Runs the measurements that the options ask for, and reports those that need a GPU and are left out.
 void measure(const Options& options, Report& report) {
   std::string why;
   const std::shared_ptr<tmajit::Device> device = bench::open_device(options.device, &why);

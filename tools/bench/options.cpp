@@ -17,7 +17,7 @@ constexpr std::uint64_t size_unit = 32 * KiB;
 
 using tmajit::ElementType;
 
-/// All but those whose values the copy engine changes on their way.
+/// All types except those whose values the copy engine changes.
 std::vector<ElementType> legal_types() {
   std::vector<ElementType> types(tmajit::all_element_types.begin(), tmajit::all_element_types.end());
   std::erase_if(types, [](ElementType type) {
@@ -26,7 +26,8 @@ std::vector<ElementType> legal_types() {
   return types;
 }
 
-/// The families that make kernels with a tile of the caller's choice: the groups of cases, but for casts.
+/// The families that make kernels with a tile of the caller's choice. Each is a group of cases; casts are a
+/// further group.
 std::vector<std::string> families_with_tiles() {
   std::vector<std::string> names;
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
@@ -52,10 +53,10 @@ ElementType parse_type(const std::string& text) {
 }
 
 constexpr const char* about =
-    "Measures tmajit beside its reference in the same run: the bandwidth of every kernel family beside\n"
-    "cuMemcpyDtoDAsync, compilation beside NVRTC alone, launches beside cuLaunchKernelEx alone.\n"
-    "GB/s count bytes read plus bytes written; the reference copies as many. What needs a Hopper GPU is\n"
-    "left out, and says so, where there is none.";
+    "Compares tmajit with a reference in the same run: the bandwidth of every kernel family with\n"
+    "cuMemcpyDtoDAsync, compilation with NVRTC alone, launches with cuLaunchKernelEx alone.\n"
+    "GB/s count bytes read plus bytes written; the reference copies as many. Without a Hopper GPU the\n"
+    "measurements that need one are left out, with a note.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -96,7 +97,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->type_name("FAMILY")
       ->check(CLI::IsMember(families_with_tiles()));
   app.add_option("--expr", options.expression, "The sweep's expression [x * 2 + 1]");
-  app.add_option("--limit", options.limit, "Candidates that a sweep takes at most [500]")
+  app.add_option("--limit", options.limit, "Limit for the candidates of a sweep [500]")
       ->check(CLI::Range(1, 100000));
   app.add_option("--probe", options.probe)->group("");
   const std::optional<int> exit_code = parse(app, argc, argv, options, 5, [&] {

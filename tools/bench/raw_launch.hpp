@@ -11,8 +11,7 @@
 
 namespace bench {
 
-/// Launches with nothing of the library's around them; on the simulated device, with as little as there can
-/// be.
+/// Launches a kernel by cuLaunchKernelEx alone; on the simulated device, by the library's shortest path.
 class RawLauncher {
  public:
   RawLauncher(Machine& machine, tmajit::Kernel kernel, const tmajit::LaunchShape& shape,
@@ -37,7 +36,7 @@ class RawLauncher {
         "cuLaunchKernelEx");
   }
 
-  /// Returns the call that it makes, for people to read.
+  /// Name of the call that it makes, for reports.
   [[nodiscard]] const char* name() const {
     return raw_ ? "cuLaunchKernelEx" : "Kernel::launch(shape, parameters)";
   }
@@ -51,8 +50,7 @@ class RawLauncher {
   CUlaunchConfig config_{};
 };
 
-/// The bytes of a plan's parameters with the tensor maps encoded, and a pointer to each, as a launch takes
-/// them.
+/// The bytes of a plan's parameters with the tensor maps encoded, and the pointers to them for a launch.
 class RawParameters {
  public:
   RawParameters(tmajit::Device& device, const tmajit::KernelPlan& plan)

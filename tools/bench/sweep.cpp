@@ -17,18 +17,19 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t finalists = 24;  // measured again, more often, beside the default
+constexpr std::size_t finalists =
+    24;  // entrants that are measured again, in more rounds, besides the default
 constexpr std::size_t shown = 10;
-constexpr unsigned heat_rounds = 3;
+constexpr unsigned heat_rounds = 3;  // rounds of the first pass, the heats
 
-/// Returns the case that is tuned: a case of the list, or that case with the user's expression.
+/// The case to tune: a case of the list, or that case with the user's expression.
 Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t size) {
   for (Case& c : list_cases({.types = {type}, .sizes = {size}})) {
     if (!c.tile || c.family != options.sweep) continue;
     if (options.expression.empty()) return c;
     c.expression.clear();
     c.arguments.set("expression", options.expression);
-    // As many inputs as it reads, all of one type.
+    // As many inputs as the expression reads, all of one type.
     for (std::size_t i = 1; i < tmajit::max_inputs; ++i) {
       if (options.expression.find('x' + std::to_string(i)) != std::string::npos)
         c.sources.resize(i + 1, c.sources[0]);
@@ -36,12 +37,12 @@ Case sweep_case(const Options& options, tmajit::ElementType type, std::uint64_t 
     return c;
   }
   throw tmajit::Error(tmajit::ErrorCode::unsupported,
-                      fmt::format("the list of cases has none of the family {}", options.sweep));
+                      fmt::format("the list has no case of the family {}", options.sweep));
 }
 
 using Box = std::vector<std::uint32_t>;
 
-/// Boxes of 2 to 64 KiB of the largest operand.
+/// Boxes for which the largest operand has 2 to 64 KiB.
 std::vector<Box> boxes(const Case& c) {
   constexpr std::uint32_t smallest = 2 << 10;
   constexpr std::uint32_t largest = 64 << 10;
@@ -61,22 +62,22 @@ std::vector<Box> boxes(const Case& c) {
   return result;
 }
 
-/// Bytes of loads that an SM has under way: too few cannot hide the memory's latency, more than 96 KiB never
-/// paid.
+/// Bytes of loads that an SM has in flight: too few cannot hide the memory's latency, and more than 96 KiB
+/// were never faster.
 bool plausible(const tmajit::KernelPlan& plan, std::uint32_t ctas_per_sm) {
-  constexpr std::uint64_t fewest = 16 << 10;
-  constexpr std::uint64_t most = 96 << 10;
+  constexpr std::uint64_t least_bytes = 16 << 10;
+  constexpr std::uint64_t most_bytes = 96 << 10;
   const std::uint64_t bytes = plan.shape().bytes_in_flight * ctas_per_sm;
-  return bytes >= fewest && bytes <= most;
+  return bytes >= least_bytes && bytes <= most_bytes;
 }
 
-/// All combinations; of what the family does not have, the default.
+/// All combinations of the tile's numbers that the family uses; its other numbers have their defaults.
 std::vector<Tile> grid(const Case& c) {
   const bool computes = tmajit::find_family(c.family).computes;
   using Values = std::vector<std::uint32_t>;
   const Values output_stages = computes ? Values{2, 3, 4} : Values{0};
   const Values warps = computes ? Values{4, 8, 12, 16} : Values{0};
-  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // of stages, and of CTAs
+  constexpr std::array counts{1U, 2U, 3U, 4U, 6U, 8U, 12U, 16U};  // values for stages and for CTAs
   std::vector<Tile> tiles;
   for (const Box& box : boxes(c)) {
     for (const std::uint32_t stages : counts) {
@@ -94,8 +95,8 @@ std::vector<Tile> grid(const Case& c) {
   return tiles;
 }
 
-/// A case done with legal tiles of a grid of boxes, stages, output stages, warps and CTAs an SM: the default
-/// first, then at most `limit` others, chosen at random where there are more.
+/// One case for each legal tile in a grid of boxes, stages, output stages, warps and CTAs on an SM: first the
+/// default tile, then at most `limit` more, drawn at random if the grid has more.
 std::vector<Case> candidates(const Case& standard, std::size_t limit, std::uint64_t seed) {
   std::vector<Tile> tiles = grid(standard);
   std::shuffle(tiles.begin(), tiles.end(), std::mt19937_64(seed));
@@ -108,14 +109,13 @@ std::vector<Case> candidates(const Case& standard, std::size_t limit, std::uint6
       const tmajit::KernelPlan plan = plan_case(c).front();
       if (plan.key() != default_key && plausible(plan, tile.ctas_per_sm)) cases.push_back(std::move(c));
     } catch (const tmajit::SpecError&) {
-      // Not legal, such as too much shared memory.
+      // This tile is not legal: for instance it needs too much shared memory.
     }
   }
   return cases;
 }
 
-/// Compiles every candidate, on all cores. The cache on disk keeps the kernels, so that asking again is
-/// quick.
+/// Compiles every candidate, on all cores. Later requests find the kernels in the disk cache.
 void compile_all(const std::vector<Case>& cases, Report& report) {
   tmajit::Runtime compiler;  // no device: modules are loaded one at a time
   std::atomic<std::size_t> next{0};
@@ -170,11 +170,11 @@ class SweepRun {
     for (Case& c : cases) entrants_.push_back({std::move(c)});
   }
 
-  /// Checks and times every entrant briefly; those that are wrong are reported and drop out.
+  /// Checks every entrant and times it briefly. Entrants with wrong results are reported and drop out.
   void heats() {
     ContestPlan how = how_;
     how.rounds = std::min(how.rounds, heat_rounds);
-    std::vector<Entrant> right;
+    std::vector<Entrant> correct;
     for (std::size_t i = 0; i < entrants_.size(); ++i) {
       Entrant entrant = entrants_[i];
       const std::string tile = plan_case(entrant.c).front().choice().text();
@@ -189,12 +189,12 @@ class SweepRun {
       }
       const Contestant run = [&](std::size_t set) { prepared[set](machine_.stream); };
       entrant.set_time(machine_.contest.run({&run, 1}, how).front());
-      right.push_back(std::move(entrant));
+      correct.push_back(std::move(entrant));
     }
-    entrants_ = std::move(right);
+    entrants_ = std::move(correct);
   }
 
-  /// Times the best of the heats again, with the default and the driver's copy among them.
+  /// Times the fastest entrants of the first pass again, together with the default and the driver's copy.
   void final() {
     finalists_ = entrants_;
     std::stable_sort(finalists_.begin(), finalists_.end(), [](const Entrant& a, const Entrant& b) {
@@ -230,13 +230,14 @@ class SweepRun {
                                spec["choice"].get<std::string>(),
                                entrant.is_default() ? "  <- default" : ""));
     }
-    // A default that is no finalist by merit was let in: its place is the one it had in the heats.
-    const auto standing = std::ranges::find_if(entrants_, &Entrant::is_default);
-    if (standing != entrants_.end()) {
-      const auto place = 1 + std::ranges::count_if(
-                                 entrants_, [&](const Entrant& other) { return faster(other, *standing); });
-      report_.line(fmt::format("The default came in place {} of {} in the heats.", place, entrants_.size()));
-      entry["default_place_in_heats"] = place;
+    // If the default is among the finalists only as the default, its rank is that of the first pass.
+    const auto default_entrant = std::ranges::find_if(entrants_, &Entrant::is_default);
+    if (default_entrant != entrants_.end()) {
+      const auto rank = 1 + std::ranges::count_if(entrants_, [&](const Entrant& other) {
+                          return faster(other, *default_entrant);
+                        });
+      report_.line(fmt::format("The default came in place {} of {} in the heats.", rank, entrants_.size()));
+      entry["default_place_in_heats"] = rank;
     }
     report_.line(fmt::format("cuMemcpyDtoDAsync: {:.1f} GB/s", driver_));
     entry["memcpy_gbps"] = driver_;
@@ -246,7 +247,7 @@ class SweepRun {
   }
 
  private:
-  /// The one with the largest destination: that of a snapshot depends on its tile.
+  /// The entrant with the largest destination; the size of a snapshot's destination depends on its tile.
   static const Case& largest(const std::vector<Case>& cases) {
     return *std::ranges::max_element(cases, {}, [](const Case& c) { return c.destinations.front().bytes(); });
   }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/images that show how tmajit is built, from its sources:
+"""Draws the pictures of tmajit's structure in docs/images, from its sources:
 
     rooms.svg  which room may include which: MAY_INCLUDE of each tmajit_add_room(), by library
     road.svg   the stages of a kernel: the first table of docs/architecture.md, with the rooms that define its functions
     pipeline.svg  the stages of a pipeline over time: the protocol of examples/tutorial/roles.cu, with assumed durations
 
     pictures.py --write    writes them
-    pictures.py --check    exits with 1 if a file is not what is drawn now (a test)
+    pictures.py --check    exits with 1 if a file differs from what would be drawn now (a test)
 
 The other pictures have commands of their own: `jitc layout -o` (docs/layout.md) and `peers.py --svg` (docs/movement.md).
 """
@@ -50,7 +50,7 @@ def read(path: str) -> str:
 
 
 def rooms() -> dict[str, set[str]]:
-    """Each room of src with the rooms that it may include."""
+    """{room of src: rooms that it may include}."""
     found = {}
     for path in sorted((ROOT / "src").rglob("CMakeLists.txt")):
         for call in re.findall(r"^tmajit_add_room\(([^)]*)\)", re.sub(r"#.*", "", path.read_text(encoding="utf-8")), re.MULTILINE):
@@ -62,7 +62,7 @@ def rooms() -> dict[str, set[str]]:
 
 
 def libraries() -> list[tuple[str, list[str]]]:
-    """The shared libraries with their rooms, in the order of src/CMakeLists.txt."""
+    """[(shared library, its rooms)], in the order of src/CMakeLists.txt."""
     build = read("src/CMakeLists.txt")
 
     def listed(variable: str) -> list[str]:
@@ -72,7 +72,7 @@ def libraries() -> list[tuple[str, list[str]]]:
 
 
 def in_order(names: list[str], may: dict[str, set[str]]) -> list[str]:
-    """The rooms, each behind those that it may include."""
+    """The rooms in an order in which each follows the rooms that it may include."""
     done: list[str] = []
     while len(done) < len(names):
         done += [n for n in names if n not in done and may[n] & set(names) <= set(done)][:1]
@@ -222,7 +222,7 @@ def main() -> int:
             path.write_text(drawn, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != drawn:
             wrong += 1
-            print(f"docs/images/{name} is not what is drawn now: tools/docs/pictures.py --write")
+            print(f"docs/images/{name} is out of date: run tools/docs/pictures.py --write")
     return 1 if wrong else 0
 
 

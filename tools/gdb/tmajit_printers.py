@@ -2,8 +2,8 @@
 
     (gdb) source tools/gdb/tmajit_printers.py
 
-or by that line in ~/.gdbinit. They read libstdc++'s containers. A plan is shown where its state has debug information: in a
-program or a library that was compiled with -g.
+or by that line in ~/.gdbinit. They support libstdc++'s containers. KernelPlan and Plan are only shown in full if the
+library was compiled with -g.
 """
 
 import gdb
@@ -11,7 +11,7 @@ import gdb.printing
 
 
 def array(value, count):
-    """The first numbers of a std::array."""
+    """The first `count` numbers of a std::array."""
     return [int(value["_M_elems"][i]) for i in range(int(count))]
 
 
@@ -47,7 +47,7 @@ class Dims:
 
 
 class TensorView:
-    """f32 (512, 1024), and the strides unless they are those of a dense row-major view"""
+    """f32 (512, 1024), with the strides unless the view is dense and row-major"""
 
     def __init__(self, value):
         self.value = value
@@ -99,12 +99,12 @@ class LaunchShape:
 
 
 def state_of(value):
-    """The state behind a handle; None where it is null or has no debug information."""
+    """The state that a handle points to; None if it is null or has no debug information."""
     pointer = value["state_"]["_M_ptr"]
     if int(pointer) == 0:
         return None
     state = pointer.dereference()
-    return state if state.type.fields() else None  # a declaration alone has none
+    return state if state.type.fields() else None  # a type that is only declared has no fields
 
 
 class KernelPlan:
@@ -123,7 +123,7 @@ class KernelPlan:
 
 
 class Plan:
-    """A plan, with its kernels' plans as children"""
+    """Plan of 2 kernels, with the kernels' plans as children"""
 
     def __init__(self, value):
         self.state = state_of(value)

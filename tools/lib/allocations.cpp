@@ -11,7 +11,7 @@ namespace {
 thread_local std::size_t count = 0;
 std::atomic<std::size_t> in_use = 0;
 
-/// At a multiple of `alignment`, of which `bytes` is one too; 0: as malloc aligns.
+/// Allocates and counts memory at a multiple of `alignment`, which divides `bytes`; 0: malloc's alignment.
 void* counted(std::size_t bytes, std::size_t alignment = 0) noexcept {
   ++count;
   if (bytes == 0) bytes = alignment == 0 ? 1 : alignment;
@@ -44,8 +44,8 @@ std::size_t heap_bytes() noexcept {
   return in_use.load(std::memory_order_relaxed);
 }
 
-// All the forms that throw and the unaligned ones that do not, so that no other allocator's memory comes to
-// these operators delete.
+// Replaces all throwing forms and the unaligned nothrow forms of operator new, so that the operators delete
+// below never get memory of another allocator.
 void* operator new(std::size_t bytes) {
   return counted_or_throw(bytes);
 }

@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-/// How often the calling thread has asked for heap memory through operator new.
+/// Number of calls of operator new by the calling thread.
 [[nodiscard]] std::size_t allocations() noexcept;
 
-/// Bytes of heap memory that the process has from operator new, with what the heap adds to each.
+/// Bytes of heap memory in use through operator new in the process, including the allocator's padding.
 [[nodiscard]] std::size_t heap_bytes() noexcept;

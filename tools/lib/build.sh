@@ -1,12 +1,12 @@
-# Configuring and building a preset. To be sourced.
+# Functions to configure and build a preset. To be sourced.
 
-# configure_preset PRESET: build/PRESET, unless it is configured since the last set-up. When CMake's own files
-# change it configures again by itself; that set-up has fetched something it cannot see.
+# configure_preset PRESET: configures build/PRESET, unless it was configured after the last set-up. CMake configures
+# again by itself if its own files change, but does not notice packages that setup.sh has fetched.
 configure_preset() {
   local folder=$ROOT/build/$1
   if [[ ! -e $folder/build.ninja || -n $(find "$DEPS/cuda" "$DEPS/usr/lib/cmake" -maxdepth 1 \
     -newer "$folder/build.ninja" 2>/dev/null) ]]; then
-    # From the root: that is where CMakePresets.json is looked for.
+    # CMake looks for CMakePresets.json in the current folder.
     (cd "$ROOT" && step "configure-$1" "configure build/$1" cmake --preset "$1")
   fi
 }

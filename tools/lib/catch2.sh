@@ -1,13 +1,13 @@
-# Catch2 3, which Ubuntu 24.04 has and Debian 12 only among its backports. To be sourced.
+# Provides Catch2 3, which is a package of Ubuntu 24.04, but of Debian 12 only in the backports. To be sourced.
 
-# catch_all.hpp came with version 3.
+# catch_all.hpp is new in version 3.
 have_catch2() {
   [[ -n ${Catch2_DIR:-} || -e $DEPS/usr/include/catch2/catch_all.hpp || -e /usr/include/catch2/catch_all.hpp ||
     -e /usr/local/include/catch2/catch_all.hpp ]]
 }
 
-# Writes an apt source for the release's backports to folder $1: the machine's own entry for the release, with
-# its mirror, options and key, and only the suite changed.
+# Writes an apt source for the release's backports to folder $1: a copy of the machine's entry for the release, with
+# its mirror, options and key, but with the backports as its suite.
 write_backports_source() {
   local folder=$1 codename file
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
@@ -17,18 +17,18 @@ write_backports_source() {
   file=${file%:*}
   [[ -e $file ]] || return 1
   case $file in
-    *.sources)  # one entry a paragraph
+    *.sources)  # each paragraph is an entry
       awk -v RS= -v suite="$codename" '$0 ~ "(^|\n)Suites:[^\n]*[ \t]" suite "([ \t\n]|$)" {
         gsub(/(^|\n)Suites:[^\n]*/, "\nSuites: " suite "-backports"); sub(/^\n/, ""); print; exit }' \
         "$file" >"$folder/backports.sources" ;;
-    *)  # one entry a line
+    *)  # each line is an entry
       awk -v suite="$codename" '$1 == "deb" {
         for (i = 2; i <= NF; ++i) if ($i == suite) { $i = suite "-backports"; print; exit } }' \
         "$file" >"$folder/backports.list" ;;
   esac
 }
 
-# Unpacks the backport into build/deps. Lists, sources and cache are private: the machine's apt is left as it is.
+# Unpacks the backport into build/deps. Uses its own lists, sources and cache, and does not change the machine's apt.
 catch2_from_backports() {
   local apt=$DEPS/apt
   rm -rf "$apt"
@@ -50,7 +50,7 @@ provide_catch2() {
   have_catch2 && return 0
   have apt-get || die "Catch2 3 is missing: install it so that find_package(Catch2 3) finds it."
   if can_install; then apt_update || die "apt-get update failed; needed is: catch2 (version 3)"; fi
-  # Not piped into grep -q, which would end apt-cache by a signal and so the pipe with an error.
+  # Do not pipe into grep -q: it would kill apt-cache by SIGPIPE, and pipefail makes that an error.
   local policy
   policy=$(apt-cache policy catch2 2>/dev/null || true)
   if [[ $policy == *$'\n  Candidate: 3.'* ]]; then

@@ -1,4 +1,4 @@
-# What every script here shares: where things are, and steps that say what they do. To be sourced.
+# Code that all scripts share: paths, messages, and steps with a log. To be sourced.
 set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -28,8 +28,8 @@ seconds_since() {
   printf '%d.%d' $((us / 1000000)) $((us / 100000 % 10))
 }
 
-# The last line of a growing log: live on a terminal, else every half minute, so that a long build is seen to
-# move in a CI log as well.
+# Shows the last line of a growing log: continuously on a terminal, and every half minute in a CI log, to show that a
+# long build makes progress.
 watch_log() {
   local log=$1 tick=0 line
   while sleep 0.5 && kill -0 "$$" 2>/dev/null; do
@@ -54,8 +54,8 @@ stop_watching() {
 }
 trap stop_watching EXIT
 
-# step NAME TEXT COMMAND…: runs the command with its output in build/logs/NAME.log, and shows the end of that
-# when it fails. Returns the command's exit status.
+# step NAME TEXT COMMAND…: runs the command with its output in build/logs/NAME.log, and shows the end of that log
+# if the command fails. Returns the command's exit status.
 step() {
   local log=$LOGS/$1.log text=$2 start=$EPOCHREALTIME status=0
   shift 2

@@ -1,8 +1,8 @@
-# The three parts of CUDA that tmajit uses: headers, NVRTC and nvdisasm. To be sourced.
-# A toolkit's are taken where it has them; what is missing comes from the Python registry's CUDA wheels.
+# Provides the three parts of CUDA that tmajit uses: headers, NVRTC and nvdisasm. To be sourced.
+# Parts that no installed toolkit has come from the Python registry's CUDA wheels.
 
-# Ask CMake, so that setup and build never disagree about what there is. Sets CUDA_ROOT and NVDISASM, each
-# empty if there is none.
+# Runs the search of the CMake build, so that set-up and build find the same parts. Sets CUDA_ROOT and NVDISASM, each
+# empty if not found.
 find_cuda() {
   local name value
   CUDA_ROOT='' NVDISASM=''
@@ -14,7 +14,7 @@ find_cuda() {
   done < <(cmake -DTMAJIT_DEPS="$DEPS" -P "$ROOT/cmake/FindCudaParts.cmake" 2>&1)
 }
 
-# unpack_wheels NAME==VERSION…: their include, lib and bin, flattened into build/deps/cuda.
+# unpack_wheels NAME==VERSION…: unpacks the folders include, lib and bin of wheels into build/deps/cuda.
 unpack_wheels() {
   local wheels=$DEPS/wheels
   rm -rf "$wheels"
@@ -27,9 +27,9 @@ unpack_wheels() {
 provide_cuda() {
   find_cuda
   local wheels=()
-  # NVRTC 13.0 and not the newest: its PTX loads on the drivers that Hopper machines have.
+  # Use NVRTC 13.0, not the newest: the drivers of Hopper machines can load its PTX.
   [[ -n $CUDA_ROOT ]] || wheels+=('nvidia-cuda-nvrtc==13.0.*' 'nvidia-cuda-runtime==13.0.*' 'nvidia-cuda-crt==13.0.*')
-  # The disassembler was not a wheel of its own before 13.2; it reads older cubins.
+  # There is no wheel of the disassembler before 13.2, which also reads older cubins.
   [[ -n $NVDISASM ]] || wheels+=('nvidia-cuda-nvdisasm==13.2.*')
   ((${#wheels[@]})) || return 0
 

@@ -1,6 +1,7 @@
-"""demo_data.py make FILE.npy ROWS COLUMNS | check INPUT.npy OUTPUT.npy: the demo's matrix, and its result.
+"""Makes the demo's input matrix, and checks its result. Needs no NumPy: a .npy file is a short header and the elements.
 
-NumPy is not needed: a .npy file is a short header and the elements.
+    demo_data.py make FILE.npy ROWS COLUMNS
+    demo_data.py check INPUT.npy OUTPUT.npy
 """
 
 import array
@@ -16,9 +17,9 @@ SAMPLES = 10_000
 
 def write_matrix(path: pathlib.Path, rows: int, columns: int) -> None:
     header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}"
-    header += " " * (-(len(header) + 11) % 64) + "\n"  # 10 bytes before it; the elements start on 64
+    header += " " * (-(len(header) + 11) % 64) + "\n"  # after 10 bytes of magic; elements begin at a multiple of 64
     generator = random.Random(1)
-    # Values repeat every prime number of elements, so that no two rows and no two tiles are alike.
+    # The period of the values is a prime number, so that no two rows and no two tiles are equal.
     period = array.array("f", (generator.uniform(-8, 8) for _ in range(65_521)))
     total = rows * columns
     block = period * 64
@@ -42,7 +43,7 @@ def open_matrix(path: pathlib.Path):
 
 
 def check(before: pathlib.Path, after: pathlib.Path) -> None:
-    """Compares elements drawn at random, and the last one, with silu computed in double precision."""
+    """Compares random elements, the first and the last with silu in double precision."""
     input_file, input_start, shape = open_matrix(before)
     output_file, output_start, output_shape = open_matrix(after)
     if shape != output_shape:
@@ -57,7 +58,7 @@ def check(before: pathlib.Path, after: pathlib.Path) -> None:
         (y,) = struct.unpack("<f", output_file.read(4))
         want = x / (1 + math.exp(-x))
         worst = max(worst, abs(y - want) / max(abs(want), 1e-30))
-    # expf, an addition and a division in f32: a few units in the last place of 24 bits.
+    # The error of expf, an addition and a division in f32 is a few units in the last place of 24 bits.
     if not worst <= 1e-6:
         sys.exit(f"a result is off by {worst:.1e} of its value")
     print(f"{SAMPLES + 2} elements checked against double precision: largest relative error {worst:.1e}")

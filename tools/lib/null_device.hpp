@@ -10,9 +10,9 @@
 
 namespace tools {
 
-/// A device that does nothing, as fast as that can be: all of a launch's time is the library's own. It counts
-/// the objects that it was given and not asked to take back. Devices of tests that do a little more derive
-/// from it. Thread-safe.
+/// A device whose operations are no-ops, so that the time of a launch is that of the library alone. It counts
+/// allocations, kernels and timers that still exist. Devices of tests that need more behaviour derive from
+/// it. Thread-safe.
 class NullDevice : public tmajit::Device,
                    protected tmajit::DeviceMemory,
                    protected tmajit::DeviceStreams,
@@ -29,13 +29,13 @@ class NullDevice : public tmajit::Device,
   std::atomic<std::int64_t> clock_ns = 0;
   std::atomic<bool> is_behind = false;
   std::atomic<std::int64_t> timers_started = 0;
-  std::atomic<tmajit::Stream> captured = nullptr;  ///< the stream that is; null: none
+  std::atomic<tmajit::Stream> captured = nullptr;  ///< the stream that is being captured; null: none
 
-  /// Timers that live.
+  /// Number of timers that exist.
   [[nodiscard]] std::int64_t timers_alive() const noexcept { return timers_; }
-  /// Allocations that were not freed.
+  /// Number of allocations that were not freed.
   [[nodiscard]] std::int64_t allocations_alive() const noexcept { return allocations_; }
-  /// Kernels that are loaded.
+  /// Number of loaded kernels.
   [[nodiscard]] std::int64_t kernels_alive() const noexcept { return kernels_; }
 
   [[nodiscard]] const tmajit::DeviceInfo& info() const noexcept override { return info_; }
@@ -44,7 +44,7 @@ class NullDevice : public tmajit::Device,
   [[nodiscard]] tmajit::DeviceKernels& kernels() noexcept override { return *this; }
   [[nodiscard]] tmajit::DeviceMaps& maps() noexcept override { return *this; }
   [[nodiscard]] tmajit::DeviceTiming& timing() noexcept override { return *this; }
-  /// Addresses are never given twice, and stand for no memory.
+  /// Returns a new address each time; there is no memory behind it.
   tmajit::DevicePtr allocate(std::uint64_t bytes) override {
     ++allocations_;
     return next_.fetch_add((bytes / alignment + 1) * alignment);

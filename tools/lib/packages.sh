@@ -1,13 +1,13 @@
-# The distribution's packages that a build needs: what is missing, and how it is installed. To be sourced.
+# Finds and installs missing packages of the distribution that a build needs. To be sourced.
 
 # version_at_least HAVE WANT
 version_at_least() { [[ $(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1) == "$2" ]]; }
 
-# The compiler that CMake will take: $CXX, or c++.
+# The compiler that CMake will use: $CXX, or c++.
 compiler() { echo "${CXX:-c++}"; }
 
-# __has_include tells what a package manager cannot: that the compiler will find the header, however it came
-# to be there.
+# Prints the packages of missing headers. Asks the compiler by __has_include, because headers may be installed without
+# the package manager.
 missing_headers() {
   while read -r header package; do
     printf '#if !__has_include(<%s>)\n%s\n#endif\n' "$header" "$package"
@@ -21,7 +21,7 @@ zlib.h zlib1g-dev
 END
 }
 
-# LLVM 14 or later with its static libraries; LLVM_DIR names one that is elsewhere.
+# Whether LLVM 14 or later is installed with its static libraries, or LLVM_DIR is set.
 have_llvm() {
   [[ -n ${LLVM_DIR:-} ]] && return 0
   local library version
@@ -34,10 +34,10 @@ have_llvm() {
   return 1
 }
 
-# Debian's LLVM 15 and later name zstd among what LLVMSupport links.
+# Whether LLVMSupport links zstd, as in Debian's LLVM 15 and later.
 llvm_wants_zstd() { grep -qs 'zstd' /usr/lib/llvm-*/lib/cmake/llvm/LLVMExports.cmake; }
 
-# Prints the names of the packages that are missing, one a line.
+# Prints the names of missing packages, one in each line.
 missing_packages() {
   local compiler_version
   compiler_version=$("$(compiler)" -dumpversion 2>/dev/null || echo 0)
@@ -64,7 +64,7 @@ as_root() {
 can_install() { have apt-get && { [[ $(id -u) == 0 ]] || have sudo; }; }
 
 apt_update() {
-  # Once a run, and only when something has to be installed.
+  # Runs at most once in a set-up, and only if a package has to be installed.
   [[ -z ${APT_UPDATED:-} ]] || return 0
   step apt-update "apt-get update" as_root apt-get update -q || return 1
   APT_UPDATED=1
@@ -76,7 +76,7 @@ install_packages() {
   (no apt-get, or neither root nor sudo). In Debian's and Ubuntu's names they are:
     $*
   Install them and run this again."
-  # sudo may ask for a password; a step has no terminal to ask on, so ask before.
+  # sudo may ask for a password. A step has no terminal for that, so let sudo ask before.
   if [[ $(id -u) != 0 ]]; then sudo -v; fi
   apt_update || die "apt-get update failed; needed are: $*"
   step apt-install "install $*" as_root env DEBIAN_FRONTEND=noninteractive \

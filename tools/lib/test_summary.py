@@ -1,8 +1,8 @@
-"""Counts what ctest recorded (--output-junit), room by room. Labels, which CMake 3.25 does not record there, are
-read from the list of tests (--show-only=json-v1) in RESULTS.json beside RESULTS.xml.
+"""Summarises ctest's results (--output-junit) by room, the part of a test's name before ": ". Labels, which CMake 3.25
+does not write there, are read from the list of tests (--show-only=json-v1) in RESULTS.json beside RESULTS.xml.
 
-Ends with "N passed, N failed, N skipped" on a line of its own. Exits with 1 if anything failed or nothing
-passed; a missing file of results counts as a failure.
+The last line is "N passed, N failed, N skipped". Exits with 1 if a test failed or none passed; a missing file of
+results counts as a failure.
 """
 
 import argparse
@@ -14,7 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree as xml
 
-# How a test says why it skipped: Catch2's SKIP(), and a line that a program or script prints.
+# The reason for a skip in a test's output: that of Catch2's SKIP(), or a line that a program or script prints.
 REASONS = (
     re.compile(r"SKIPPED:\s*\n(?:explicitly with message:\s*\n)?\s*(\S.*)"),
     re.compile(r"^\s*SKIP(?:PED)?: *(\S.*)", re.MULTILINE),
@@ -23,7 +23,7 @@ REASONS = (
 
 @dataclasses.dataclass
 class Test:
-    run: str  # which build: the preset
+    run: str  # the preset of the build
     name: str
     state: str  # passed, failed or skipped
     labels: list[str]
@@ -52,7 +52,7 @@ def state_of(case: xml.Element) -> str:
     if case.find("failure") is not None or case.find("error") is not None:
         return "failed"
     if case.find("skipped") is not None:
-        # ctest also calls skipped what it could not start, and what a failed fixture held back.
+        # ctest also marks tests as skipped that it could not start, or whose fixture failed.
         message = case.find("skipped").get("message", "")
         return "skipped" if "SKIP" in message.upper() or "disabled" in message.lower() else "failed"
     return "passed" if case.get("status", "run") == "run" else "failed"
@@ -107,8 +107,8 @@ def print_skips(tests: list[Test]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--failed", action="append", default=[], help="something else that failed")
-    parser.add_argument("--require-gpu", action="store_true", help="a skipped GPU test has failed")
+    parser.add_argument("--failed", action="append", default=[], help="name of a failed step other than tests")
+    parser.add_argument("--require-gpu", action="store_true", help="count skipped GPU tests as failed")
     parser.add_argument("results", type=pathlib.Path, nargs="+")
     arguments = parser.parse_args()
 

@@ -1,6 +1,6 @@
-"""unpack_wheels.py FOLDER WHEEL...: the include/, lib/ and bin/ of CUDA wheels, laid out as a toolkit.
+"""unpack_wheels.py FOLDER WHEEL...: unpacks include/, lib/ and bin/ of CUDA wheels into a folder like a toolkit's.
 
-Wheels keep them under nvidia/<name>/; <name> differs between releases.
+In wheels these folders are below nvidia/<name>/; <name> differs between releases.
 """
 
 import pathlib
@@ -20,11 +20,11 @@ def unpack(wheel: pathlib.Path, folder: pathlib.Path) -> int:
                 continue
             target = folder.joinpath(*parts[2:])
             target.parent.mkdir(parents=True, exist_ok=True)
-            # Under another name first: an interrupted run must not leave half a library that looks whole.
+            # Write to a temporary name first: after an interrupted run no incomplete library must have the final name.
             partial = target.with_name(target.name + ".partial")
             with archive.open(entry) as source, open(partial, "wb") as sink:
                 shutil.copyfileobj(source, sink)
-            # Wheels carry Unix modes in the upper half of the attributes.
+            # The upper half of the attributes is the Unix mode.
             partial.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
             if parts[2] == "bin":
                 partial.chmod(0o755)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds comments that do not say who does what: words that name no thread, kernel or caller, and sentences that begin
+"""Finds comments in files with unclear subjects: words that name no thread, kernel or caller, and sentences that begin
 with a detached "Of …", "What …" or "Who …". Prints FILE:LINE: WORD for each; exits with 1 if there is any.
 """
 
@@ -13,7 +13,7 @@ TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|(?P<comment>//.*)')
 
 
 def comments(lines):
-    """(number, text, whether it continues the comment of the line before) of every comment."""
+    """Yields (line number, text, whether it continues the comment of the previous line) for every comment."""
     previous = -1
     for number, line in enumerate(lines, 1):
         found = next((match for match in TOKEN.finditer(line) if match["comment"]), None)

@@ -1,5 +1,5 @@
-// The list of what is measured: the operations' cases, and those with a tile of the caller's choice.
-// docs/movement.md says what each group is for.
+// The list of measured cases: the operations' cases, and cases with a tile of the caller's choice.
+// docs/movement.md describes the groups.
 #include "case_list.hpp"
 
 #include "operations/cases.hpp"
@@ -21,13 +21,13 @@ using tmajit::ElementType;
 
 namespace {
 
-/// The groups of operations' cases, the most important first; others come behind them.
+/// The groups of operations' cases, the most important first; groups that are not named here follow.
 constexpr auto groups = std::to_array<std::string_view>(
     {"peers",  "1 GiB",     "small",   "copy",    "map",   "slice",  "odd",
      "layout", "cast",      "made up", "random",  "pad",   "flip",   "concat",
      "split",  "broadcast", "size",    "stencil", "scans", "ragged", "windows"});
 
-/// Rows of 4096 elements, or one row; `bytes` count the larger of the two types.
+/// Rows of 4096 elements, or one row; `bytes` is the size in the larger of the two types.
 Shape shape_of(const CaseBuilder& list, bool flat, std::uint64_t bytes, ElementType from, ElementType to) {
   constexpr std::uint64_t columns = 4096;
   const std::uint64_t elements = bytes / std::max(tmajit::size_of(from), tmajit::size_of(to));
@@ -35,7 +35,7 @@ Shape shape_of(const CaseBuilder& list, bool flat, std::uint64_t bytes, ElementT
   return list.tiny() ? Shape{37, 144} : Shape{elements / columns, columns};
 }
 
-/// Expressions that a family computes of one, two and three inputs.
+/// Expressions of one, two and three inputs.
 constexpr std::array tile_expressions{"2a+1", "a+b", "a+b+c"};
 
 /// A case of `family` in all sizes. An empty expression moves bits.
@@ -72,9 +72,9 @@ void add_tiles(CaseBuilder& list, const ListOptions& options) {
   bool casts = false;
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
     if (!family.does("tiles")) continue;
-    const std::size_t most =
+    const std::size_t input_limit =
         family.computes ? std::min<std::size_t>(family.most_inputs, tile_expressions.size()) : 1;
-    for (std::size_t inputs = 1; inputs <= most; ++inputs) {
+    for (std::size_t inputs = 1; inputs <= input_limit; ++inputs) {
       const char* const expression = family.computes ? tile_expressions.at(inputs - 1) : "";
       for (const ElementType type : options.types) {
         if (family.does("reduce_into") && !tmajit::combined_as(tmajit::CombineOp::add, type)) continue;
@@ -106,7 +106,7 @@ class DrawnCases {
  public:
   explicit DrawnCases(const ListOptions& options) : drawer_(options.seed, options.tiny) {}
 
-  /// Case number `number` of an operation, in that type if it has several.
+  /// Case number `number` of an operation, in this type if the operation has cases of several types.
   void add(std::string_view operation, std::size_t number, ElementType type) {
     drawer_.number = number;
     drawer_.type = type;
@@ -119,7 +119,7 @@ class DrawnCases {
   UniqueCases cases_;
 };
 
-/// Views and computations in the order in which they are drawn, which published figures depend on.
+/// Views and computations in the order in which they are drawn. Published figures depend on this order.
 constexpr auto views = std::to_array<std::string_view>({"pad", "slice", "flip", "broadcast", "cast", "map"});
 constexpr std::array drawn_types{ElementType::f32, ElementType::bf16, ElementType::u8, ElementType::f64};
 

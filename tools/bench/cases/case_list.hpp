@@ -12,11 +12,12 @@ namespace bench {
 struct ListOptions {
   std::uint64_t seed = 1;  ///< seed of the random permutations
   bool tiny = false;       ///< the same moves with few elements, to test the benchmark itself
-  /// Instead of the list, so many random permutations of each of three element types.
+  /// If not 0: instead of the list, this many random permutations of each of three element types.
   std::size_t random = 0;
   bool random_f64 = false;    ///< also permutations of f64
   bool random_views = false;  ///< pads, slices, flips, broadcasts, casts and maps instead of permutations
-  /// Instead of the list, the cases of this operation; with `random` so many of random shapes.
+  /// If not empty: instead of the list, the cases of this operation; with `random` that many of random
+  /// shapes.
   std::string_view operation = {};
   /// Element types, and bytes of the largest operand, of the cases with a tile of the caller's choice.
   std::vector<tmajit::ElementType> types{tmajit::ElementType::u8, tmajit::ElementType::bf16,
@@ -24,8 +25,7 @@ struct ListOptions {
   std::vector<std::uint64_t> sizes{1ULL << 30};
 };
 
-/// Everything that is measured, the most important first: the one list of cases, which the Python side reads
-/// through the library.
+/// All measured cases, the most important first. The Python programs read the same list through the library.
 std::vector<Case> list_cases(const ListOptions& options);
 
 }  // namespace bench

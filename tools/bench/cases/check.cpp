@@ -32,33 +32,33 @@ namespace {
 
 using reference::Part, reference::Index;
 
-/// The most elements that the host reads to check one case. The first two parts are always checked.
-constexpr std::uint64_t most_reads = 1ULL << 24;
+/// Limit for the elements that the host reads to check one case. The first two parts are always checked.
+constexpr std::uint64_t read_limit = 1ULL << 24;
 
 std::uint64_t elements(const tmajit::TensorView& view) {
   return reference::element_count(view);
 }
 
-/// A part of about `count` elements: whole inner dimensions and a range of the next one. `place` selects its
-/// position: 0 is the beginning of the view, UINT64_MAX its end.
-Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t place) {
+/// A part of about `count` elements: whole inner dimensions and a range of the next one. `position` selects
+/// its position: 0 is the beginning of the view, UINT64_MAX its end.
+Part part_at(const tmajit::TensorView& view, std::uint64_t count, std::uint64_t position) {
   Part part = reference::whole(view);
   for (std::uint32_t d = view.rank; d-- > 0;) {
     const std::uint64_t extent = view.shape.at(d);
     part.count.at(d) = std::clamp<std::uint64_t>(count, 1, extent);
-    const std::uint64_t left = extent - part.count.at(d);
-    part.first.at(d) = place == UINT64_MAX ? left : place % (left + 1);
-    place = place == UINT64_MAX ? place : place / (left + 1);
+    const std::uint64_t rest = extent - part.count.at(d);
+    part.first.at(d) = position == UINT64_MAX ? rest : position % (rest + 1);
+    position = position == UINT64_MAX ? position : position / (rest + 1);
     count /= extent;
   }
   return part;
 }
 
-/// The device's memory from the first to the last element of a part of a destination.
-class Found {
+/// A copy of the device's memory from the first to the last element of a part of a destination.
+class DeviceCopy {
  public:
-  Found(const tmajit::Tensor& destination, const Part& part, tmajit::Device& device, tmajit::DevicePtr offset,
-        tmajit::Stream stream) {
+  DeviceCopy(const tmajit::Tensor& destination, const Part& part, tmajit::Device& device,
+             tmajit::DevicePtr offset, tmajit::Stream stream) {
     // With negative strides the first element is not the lowest in memory.
     std::int64_t last = 0;
     std::int64_t least = 0;
@@ -84,23 +84,23 @@ class Found {
   std::vector<std::byte> bytes_;
 };
 
-/// Compares a part of a move with what lies `offset` bytes further on the device.
+/// Compares a part of a move with the device's memory, `offset` bytes after the part's own address.
 std::string compare(const tmajit::Move& move, const ComputedPart& computed, tmajit::Device& device,
                     tmajit::DevicePtr offset, tmajit::Stream stream) {
   const tmajit::Tensor& to = move.destination;
   const bool makes_values = reference::makes_values(move);
-  const Found found(to, computed.part, device, offset, stream);
+  const DeviceCopy found(to, computed.part, device, offset, stream);
   std::string wrong;
   std::size_t number = 0;
   reference::for_each_index(to.view.rank, computed.part, [&](const Index& index) {
     const double error = computed.allowed.empty() ? 0 : computed.allowed[number];
     ++number;
-    const std::byte* const should = reference::element_at(to, reference::offset_of(to.view, index));
-    const std::byte* const is = found.at(should);
-    if (!wrong.empty() || reference::is_right(to.view.type, makes_values, error, should, is)) return;
-    wrong = fmt::format("element ({}) is {} and should be {}",
-                        fmt::join(index.begin(), index.begin() + to.view.rank, ","),
-                        reference::bits_text(to.view.type, is), reference::bits_text(to.view.type, should));
+    const std::byte* const expected = reference::element_at(to, reference::offset_of(to.view, index));
+    const std::byte* const actual = found.at(expected);
+    if (!wrong.empty() || reference::is_right(to.view.type, makes_values, error, expected, actual)) return;
+    wrong = fmt::format(
+        "element ({}) is {} and should be {}", fmt::join(index.begin(), index.begin() + to.view.rank, ","),
+        reference::bits_text(to.view.type, actual), reference::bits_text(to.view.type, expected));
   });
   return wrong;
 }
@@ -115,33 +115,32 @@ ComputedPart compute(const tmajit::Move& move, std::size_t number, const Part& p
   return {number, part, reference::allowed_errors(move, part)};
 }
 
-/// The ends of a move's destination and parts at random places, or all of it if it is small.
+/// The parts to check: both ends of a move's destination and random parts, or all of a small destination.
 void compute_parts(const tmajit::Move& move, std::size_t number, std::uint64_t seed, std::uint64_t part,
                    std::vector<ComputedPart>& computed) {
-  constexpr int places = 14;
+  constexpr int random_parts = 14;
   const tmajit::TensorView& view = move.destination.view;
   if (elements(view) == 0 || !reference::understands(move)) return;
   const std::uint64_t all = reference::reads_of(move, reference::whole(view));
-  if (elements(view) <= 32 * part && all <= most_reads) {
+  if (elements(view) <= 32 * part && all <= read_limit) {
     computed.push_back(compute(move, number, reference::whole(view)));
     return;
   }
-  // Fewer elements are compared if each is computed from many.
+  // Fewer elements are compared if each is computed from many source elements.
   const std::uint64_t reads = std::max<std::uint64_t>(all / elements(view), 1);
-  const std::uint64_t count = std::clamp<std::uint64_t>(most_reads / 16 / reads, 1, part);
-  std::vector<std::uint64_t> at{0, UINT64_MAX};
+  const std::uint64_t count = std::clamp<std::uint64_t>(read_limit / 16 / reads, 1, part);
+  std::vector<std::uint64_t> positions{0, UINT64_MAX};
   std::mt19937_64 random(seed);
-  for (int i = 0; i < places; ++i) at.push_back(random());
-  std::uint64_t spent = 0;
-  for (std::size_t i = 0; i < at.size() && (i < 2 || spent < most_reads); ++i) {
-    const Part chosen = part_at(view, count, at[i]);
-    computed.push_back(compute(move, number, chosen));
-    spent += reference::reads_of(move, chosen);
+  for (int i = 0; i < random_parts; ++i) positions.push_back(random());
+  std::uint64_t reads_done = 0;
+  for (std::size_t i = 0; i < positions.size() && (i < 2 || reads_done < read_limit); ++i) {
+    const Part selected = part_at(view, count, positions[i]);
+    computed.push_back(compute(move, number, selected));
+    reads_done += reference::reads_of(move, selected);
   }
 }
 
-/// A snapshot, byte for byte: tiles come in row-major order of their positions, zeros where they leave the
-/// tensor.
+/// Checks a snapshot byte by byte: tiles in row-major order of their positions, zeros outside of the tensor.
 std::string check_images(const Case& c, const std::byte* source, tmajit::Device& device,
                          tmajit::DevicePtr destination, std::uint64_t seed, tmajit::Stream stream,
                          std::uint64_t part) {
@@ -151,22 +150,22 @@ std::string check_images(const Case& c, const std::byte* source, tmajit::Device&
     const auto element = layout.element(byte);
     if (!element) return std::byte{0};
     const auto within = layout.index(*element);
-    std::uint64_t place = 0;
+    std::uint64_t source_offset = 0;
     std::uint64_t step = tmajit::size_of(c.sources.front().type);
     for (std::size_t d = shape.size(); d-- > 0;) {
       const std::uint64_t tiles = (shape[d] + c.image[d] - 1) / c.image[d];
       const std::uint64_t at = tile % tiles * c.image[d] + within.at(d);
       tile /= tiles;
       if (at >= shape[d]) return std::byte{0};
-      place += at * step;
+      source_offset += at * step;
       step *= shape[d];
     }
-    return source[place + byte - layout.offset_of(*element)];
+    return source[source_offset + byte - layout.offset_of(*element)];
   };
   const Shape& images = c.destinations.front().shape;
   std::mt19937_64 random(seed);
-  for (std::uint64_t spent = 0; spent < 16 * part; spent += images[1]) {
-    const std::uint64_t tile = spent == 0 ? images[0] - 1 : random() % images[0];
+  for (std::uint64_t checked_bytes = 0; checked_bytes < 16 * part; checked_bytes += images[1]) {
+    const std::uint64_t tile = checked_bytes == 0 ? images[0] - 1 : random() % images[0];
     std::vector<std::byte> found(images[1]);
     device.memory().copy_out(found, destination + tile * images[1], stream);
     device.streams().synchronize(stream);
@@ -227,7 +226,7 @@ std::optional<double> tolerance(const Case& c) {
   const tmajit::Move move = operation_of(c).moves.front();
   if (!reference::understands(move)) return std::nullopt;
   if (!tmajit::is_float(type)) return 0;
-  // Sums of as many numbers as one result takes, in the type of the peer's choice.
+  // Each result is a sum of this many numbers, accumulated in a type that the peer chooses.
   if (c.arguments.text("op") == "sum") {
     const Part one = part_at(move.destination.view, 1, 0);
     const double rounding = type == ElementType::bf16 ? 8e-3 : 1e-6;

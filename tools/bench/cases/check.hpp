@@ -16,12 +16,12 @@ namespace bench {
 /// Elements of each part of a large destination that check() compares.
 inline constexpr std::uint64_t compared_part = 1ULL << 14;
 
-/// Each byte of the destinations before what is checked runs.
+/// Value of every byte of the destinations before the checked kernel runs.
 inline constexpr std::byte poison{0xA5};
 
-/// Parts of a case's destinations as the operation's reference computes them from a buffer of sources that
-/// the pattern fills: the ends and random places, or everything if it is small. An expression that the
-/// reference does not understand is not checked.
+/// Parts of a case's destinations, computed by the operation's reference from sources filled with the
+/// pattern: both ends and random parts, or all of a small destination. An expression that the reference does
+/// not support is not checked.
 class Check {
  public:
   Check(const Case& c, const reference::Pattern& pattern, std::uint64_t seed,
@@ -41,8 +41,9 @@ class Check {
   std::unique_ptr<State> state_;
 };
 
-/// How far a peer's result may lie from ours for the order and the precision of its roundings, relative to
-/// the larger of 1 and its size; none where nothing is computed, or the reference does not understand it.
+/// Allowed difference between a peer's result and tmajit's, due to the order and precision of roundings,
+/// relative to the larger of 1 and the value. Empty if the case computes nothing, or if the reference does
+/// not support its expression.
 std::optional<double> tolerance(const Case& c);
 
 }  // namespace bench

@@ -17,7 +17,7 @@ using tmajit::Tensor;
 
 namespace {
 
-/// The kernel of `family` among those that do the case; none where the family cannot do it.
+/// The plan of the case by a kernel of `family`; empty if the family cannot do the case.
 std::optional<tmajit::KernelPlan> find(const Case& c, std::string_view family) {
   try {
     for (const tmajit::KernelPlan& plan : plan_case(c)) {
@@ -114,7 +114,7 @@ Representative representative(std::string_view family) {
     try {
       return find(c, family).has_value();
     } catch (const tmajit::Error& error) {
-      // That is how planning says that the family cannot do it.
+      // No kernel of the family, or no tile of the case, is legal.
       if (error.code() != tmajit::ErrorCode::invalid_argument) throw;
       return false;
     }
@@ -127,7 +127,7 @@ Representative representative(std::string_view family) {
   if (found == all.end()) found = std::ranges::find_if(all, possible_for);
   if (found == all.end()) {
     throw tmajit::Error(tmajit::ErrorCode::unsupported,
-                        fmt::format("the list of cases has none that the family {} can do", family));
+                        fmt::format("the list has no case that the family {} can do", family));
   }
   Representative result{*found};
   result.example.family = family;

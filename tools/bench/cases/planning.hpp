@@ -11,44 +11,43 @@
 
 namespace bench {
 
-/// Plans that are never run need no memory behind them, only addresses that are apart and aligned.
+/// Addresses for plans that are never run: aligned, and so far from each other that tensors do not overlap.
 inline constexpr tmajit::DevicePtr some_source = 1ULL << 40;
 inline constexpr tmajit::DevicePtr some_destination = 1ULL << 41;
 
 /// The arrays of one side in its buffer.
 std::vector<tmajit::Tensor> tensors(const std::vector<Array>& arrays, tmajit::DevicePtr buffer);
 
-/// The sources of a case as it works on them.
+/// The sources of a case, with its views applied.
 std::vector<tmajit::Tensor> source_tensors(const Case& c, tmajit::DevicePtr buffer);
 
-/// A case in the library's words; not for snapshots, which are no operation.
+/// A case as an operation of the library; not for snapshots, which have no operation.
 tmajit::Operation operation_of(const Case& c, tmajit::DevicePtr destination = some_destination,
                                tmajit::DevicePtr source = some_source);
 
-/// The kernels of a case: of its tile, or of the planner's choice within its family. Throws what the library
-/// throws.
+/// The kernels of a case: with its tile, or chosen by the planner within its family. Throws tmajit::Error.
 std::vector<tmajit::KernelPlan> plan_case(const Case& c, tmajit::DevicePtr destination = some_destination,
                                           tmajit::DevicePtr source = some_source,
                                           tmajit::PlanOptions options = {});
 
-/// The case done with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
+/// The plan of a case with a tile of the caller's choice. Throws tmajit::SpecError if the tile is not legal.
 Case with_tile(Case c, const Tile& tile);
 
-/// Returns everything that is known of a plan's kernel before it is compiled.
+/// A plan's kernel before it is compiled, with all its numbers, as JSON.
 nlohmann::ordered_json to_json(const tmajit::KernelPlan& plan);
 
-/// A case of the list that stands for a kernel family.
+/// A case of the list that represents a kernel family.
 struct Representative {
-  Case example;  ///< case whose `family` this represents
+  Case example;  ///< the case; its `family` is the represented family
 
   [[nodiscard]] std::string_view name() const { return example.family; }
   /// The family's kernel for it.
   [[nodiscard]] tmajit::KernelPlan plan() const;
 };
 
-/// The first case of the list that is made for the family, for which the planner would choose it, or at least
-/// could: a family that is added to the library is found without a change here. Throws
-/// tmajit::Error{unsupported} where the list has no case that the family can do.
+/// The first case of the list that is made for the family; if there is none, the first case for which the
+/// planner chooses the family, then the first that the family can do. So new families need no change here.
+/// Throws tmajit::Error{unsupported} if the family can do no case of the list.
 Representative representative(std::string_view family);
 
 }  // namespace bench

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Host memory that holds a period of whole pages again and again. It takes as much memory as one period,
-/// whatever its size: the same pages stand at many addresses.
+/// Host memory with periodic contents: the pages of one period are mapped at successive addresses. Whatever
+/// its size, it uses the physical memory of one period.
 class RepeatedMemory {
  public:
   /// Throws std::system_error if the system has no address space for `bytes`.

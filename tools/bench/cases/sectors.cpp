@@ -7,16 +7,16 @@ namespace {
 
 constexpr std::uint64_t sector_bytes = 32;
 
-/// How many rows start at each byte of a sector.
+/// Number of rows that start at each byte of a sector.
 using Starts = std::array<std::uint64_t, sector_bytes>;
 
-/// A dimension that a slice walks: so many elements or rows, so many bytes apart.
+/// A dimension of a slice: the number of its elements or rows, and their distance in bytes.
 struct Walk {
   std::uint64_t count;
   std::uint64_t stride;
 };
 
-/// Each start, `walk.count` times, `walk.stride` further each time.
+/// The starts after adding a dimension: each start `walk.count` times, each `walk.stride` bytes further.
 Starts repeated(const Starts& starts, const Walk& walk) {
   Starts result{};
   for (std::uint64_t turn = 0; turn < sector_bytes; ++turn) {
@@ -27,9 +27,9 @@ Starts repeated(const Starts& starts, const Walk& walk) {
   return result;
 }
 
-/// Sectors that a row of elements of `size` bytes touches, the first at byte `start` of a sector.
+/// Sectors that a row of elements of `size` bytes accesses. Its first element is at byte `start` of a sector.
 std::uint64_t row_sectors(std::uint64_t start, const Walk& row, std::uint64_t size) {
-  // Elements are aligned to their size, so that none lies in two sectors.
+  // Elements are aligned to their size, so each is in one sector.
   if (row.stride > sector_bytes) return row.count;
   return (start + (row.count - 1) * row.stride + size - 1) / sector_bytes + 1;
 }
@@ -43,7 +43,7 @@ std::uint64_t sector_bytes_of(const Case& slice) {
   if (slice.destinations.front().elements() == 0) return 0;
   if (shape.empty()) return sector_bytes;
 
-  // The same walk with its dimensions in memory order: the order of reads does not change the result.
+  // Sort the dimensions by their distance in memory: the order of reads does not change the result.
   const std::size_t rank = shape.size();
   const std::vector<std::uint32_t> order = slice.order(0);
   const std::vector<tmajit::Slice> slices = slice.arguments.slices("slices");
@@ -65,8 +65,8 @@ std::uint64_t sector_bytes_of(const Case& slice) {
   Starts starts{};
   starts.at(first % sector_bytes) = 1;
   std::uint64_t sectors = 0;
-  // A row may end in the sector in which the next one starts. Where it is dimension d that goes on, those
-  // behind it are at their ends.
+  // A row may end in the sector in which the next row starts, which must be counted once. If the next row is
+  // the next one in dimension d, all later dimensions are at their last index.
   for (std::size_t d = 0; d + 1 < rank; ++d) {
     Starts ends = repeated(starts, {walks[d].count - 1, walks[d].stride});
     std::uint64_t next = walks[d].stride;

@@ -6,8 +6,8 @@
 
 namespace bench {
 
-/// Bytes of the 32-byte sectors in which the elements lie that a slice reads; its steps are positive. Its
-/// source starts with a sector.
+/// Bytes of the 32-byte sectors that hold the elements of a slice with positive steps. Its source starts at
+/// the beginning of a sector.
 std::uint64_t sector_bytes_of(const Case& slice);
 
 }  // namespace bench

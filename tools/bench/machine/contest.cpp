@@ -11,12 +11,12 @@ constexpr int scratch_fills = 6;
 
 constexpr std::uint64_t graph_below = 128ULL << 20;
 constexpr std::size_t graph_nodes = 200;
-/// With rotating buffers a sample moves at least this, about a millisecond's worth, in at most so many
-/// launches.
+/// With several sets of buffers, a sample moves at least this many bytes, which takes about a millisecond,
+/// but has at most this many launches.
 constexpr std::uint64_t sample_bytes = 4ULL << 30;
 constexpr std::size_t most_launches = 2048;
 
-/// Work that a function enqueues on a stream, recorded once and launched as one.
+/// A CUDA graph of the work that a function enqueues on a stream.
 class Graph {
  public:
   Graph(const RawDriver& driver, tmajit::Stream stream, const std::function<void()>& enqueue)
@@ -71,7 +71,7 @@ ContestPlan Contest::plan(std::uint64_t bytes, unsigned rounds, Memory memory) c
   const std::uint64_t l2 = std::max<std::uint64_t>(device_->info().l2_bytes, 64ULL << 20);
   plan.sets = static_cast<std::size_t>((2 * l2 + bytes - 1) / bytes);
   const auto wanted = static_cast<std::size_t>((sample_bytes + bytes - 1) / bytes);
-  // Whole rotations, so that each sample touches every set equally often.
+  // A multiple of the number of sets, so that each sample uses every set equally often.
   plan.launches = std::max<std::size_t>(std::min(wanted, most_launches) / plan.sets, 1) * plan.sets;
   return plan;
 }
@@ -88,7 +88,7 @@ std::vector<Samples> Contest::run(std::span<const Contestant> contestants, const
   std::vector<Graph> graphs;
   graphs.reserve(contestants.size());
   for (const Contestant& contestant : contestants) {
-    contestant(0);  // what happens only once happens outside the graph
+    contestant(0);  // one-time work must not be captured
     device_->streams().synchronize(stream_);
     const auto enqueue = [&contestant, &plan] {
       for (std::size_t i = 0; i < plan.launches; ++i) contestant(i % plan.sets);
@@ -106,7 +106,7 @@ std::vector<Samples> Contest::run(std::span<const Contestant> contestants, const
   std::vector<std::vector<double>> microseconds(contestants.size());
   for (unsigned round = 0; round < plan.rounds; ++round) {
     for (std::size_t i = 0; i < work.size(); ++i) {
-      const std::size_t turn = (i + round) % work.size();  // no contestant always follows the same one
+      const std::size_t turn = (i + round) % work.size();  // the first contestant changes from round to round
       space();
       const float milliseconds = device_->timing().time(stream_, 1, work[turn]).front();
       microseconds[turn].push_back(1e3 * static_cast<double>(milliseconds) /

@@ -14,13 +14,13 @@
 
 namespace bench {
 
-/// Enqueues one launch on the contest's stream, on buffers number `set`.
+/// Enqueues one launch on the contest's stream, on set number `set` of the buffers.
 using Contestant = std::function<void(std::size_t set)>;
 
 /// Buffers of successive launches.
 enum class Memory : std::uint8_t {
   one_set,    ///< the same buffers for all launches, which may stay in L2
-  beyond_l2,  ///< so many sets of buffers that they do not fit L2 together
+  beyond_l2,  ///< several sets of buffers, which together do not fit L2
 };
 
 /// How contestants are timed.
@@ -31,21 +31,21 @@ struct ContestPlan {
   bool graph = false;        ///< the launches are nodes of one CUDA graph, a chain
 };
 
-/// Times contestants in turn, round by round, so that what changes in the machine changes for all of them.
+/// Times contestants in turn, round by round, so that changes in the machine's speed affect all of them.
 class Contest {
  public:
-  /// Without a driver (the simulated device) there are no graphs.
+  /// Without a driver (on the simulated device) no graphs are used.
   Contest(std::shared_ptr<tmajit::Device> device, tmajit::Stream stream, const RawDriver* driver);
-  /// The plan for launches that move `bytes` each. Those of less than 128 MiB, some 30 µs, are nodes of a
-  /// graph, whose launch costs the host and the GPU a few microseconds that many nodes share.
+  /// How to time launches that move `bytes` each. Launches of less than 128 MiB, some 30 µs, are timed as the
+  /// nodes of a graph: many nodes then share the few microseconds that one launch costs the host and the GPU.
   [[nodiscard]] ContestPlan plan(std::uint64_t bytes, unsigned rounds, Memory memory) const;
   /// Microseconds of one launch of each contestant.
   [[nodiscard]] std::vector<Samples> run(std::span<const Contestant> contestants,
                                          const ContestPlan& plan) const;
 
  private:
-  /// Overwrites memory, half a millisecond on an H200: the host gets ahead with enqueuing meanwhile, and
-  /// every contestant finds L2 in the same state.
+  /// Overwrites memory, which takes half a millisecond on an H200. Meanwhile the host enqueues the next
+  /// launches, and afterwards L2 is in the same state for every contestant.
   void space() const;
 
   std::shared_ptr<tmajit::Device> device_;

@@ -31,7 +31,7 @@ std::shared_ptr<tmajit::Device> open(const std::string& name) {
     throw Error(ErrorCode::unavailable, fmt::format("no Hopper GPU: {}", missing));
   }
   if (ordinal < 0) {
-    ordinal = 0;  // open_gpu() then says what is missing
+    ordinal = 0;  // open_gpu() throws an error that says what is missing
     for (const tmajit::DeviceInfo& gpu : tmajit::list_gpus()) {
       if (gpu.compute_major != 9 || gpu.compute_minor != 0) continue;
       ordinal = gpu.ordinal;

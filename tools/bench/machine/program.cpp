@@ -97,8 +97,8 @@ void add_options(CLI::App& app, ProgramOptions& options, const char* quick) {
   app.add_option("--rounds", options.rounds, "Measurements of each contestant [15; fewer with --quick]")
       ->check(CLI::Range(1, 10000));
   app.add_flag("--quick", options.quick, quick);
-  app.add_option("--seed", options.seed, "Seed of the data and of whatever is chosen at random [1]");
-  app.add_option("--json", options.json, "Also write everything to this file")->type_name("FILE");
+  app.add_option("--seed", options.seed, "Seed of the data and of all random choices [1]");
+  app.add_option("--json", options.json, "Also write all results to this file")->type_name("FILE");
 }
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv, ProgramOptions& options, unsigned quick_rounds,
@@ -117,7 +117,7 @@ int run_with_report(const char* program, const ProgramOptions& options,
                     const std::function<bool(Report&)>& measure) {
   Report report(program);
   if (!options.json.empty())
-    report.write(options.json);  // a path that cannot be written fails before, not after
+    report.write(options.json);  // fails before the measurements if the path cannot be written
   std::exception_ptr failure;
   bool well = false;
   try {
@@ -126,7 +126,7 @@ int run_with_report(const char* program, const ProgramOptions& options,
     report.json["failures"].push_back(error.what());
     failure = std::current_exception();
   }
-  // Results from before a failure are still worth keeping.
+  // Also keep the results from before a failure.
   if (!options.json.empty()) report.write(options.json);
   if (failure) std::rethrow_exception(failure);
   return well && !report.failed() ? 0 : 1;

@@ -17,7 +17,7 @@ class App;
 
 namespace bench {
 
-/// Measurements of one thing, in whatever unit they were taken.
+/// Samples of one quantity, in the unit of the caller.
 class Samples {
  public:
   Samples() = default;
@@ -27,9 +27,9 @@ class Samples {
   [[nodiscard]] double median() const { return quantile(0.5); }
   [[nodiscard]] double min() const { return quantile(0); }
   [[nodiscard]] double max() const { return quantile(1); }
-  /// The distance between the quartiles over the median: what half of the measurements stay within.
+  /// The distance between the quartiles divided by the median.
   [[nodiscard]] double spread() const;
-  /// Linear between the two nearest measurements, 0 of none; `q` from 0 to 1.
+  /// The quantile `q`, from 0 to 1, interpolated between the two nearest samples; 0 without samples.
   [[nodiscard]] double quantile(double q) const;
   [[nodiscard]] const std::vector<double>& sorted() const { return sorted_; }
 
@@ -41,11 +41,11 @@ class Samples {
   return static_cast<double>(bytes) / microseconds * 1e-3;
 }
 
-/// Where results go: rows of a table on standard output as they come, a progress line on standard error
-/// where that is a terminal, and one JSON document.
+/// The output of a run: rows of a table on standard output, a progress line on standard error if that is a
+/// terminal, and one JSON document.
 class Report {
  public:
-  /// `program` is named in messages.
+  /// `program` is the name in messages.
   explicit Report(std::string program);
   ~Report();
   Report(const Report&) = delete;
@@ -57,13 +57,13 @@ class Report {
   void line(std::string_view text);
   /// Replaces the progress line.
   void progress(std::string_view text);
-  /// A result is wrong or could not be had although it should: the run ends with exit code 1.
+  /// Reports a wrong result, or a measurement that should work but failed: the exit code becomes 1.
   void failure(std::string_view what);
-  /// `what` ended with an error: a failure, unless there was not enough memory for it.
+  /// Reports that `what` ended with an error. This is a failure, unless there was too little memory.
   void failure(std::string_view what, const tmajit::Error& error);
   [[nodiscard]] bool failed() const { return failed_; }
 
-  /// Writes `json` to `path`, whole or not at all. Throws tmajit::Error{io}.
+  /// Replaces the file `path` atomically by `json`. Throws tmajit::Error{io}.
   void write(const std::string& path) const;
 
  private:
@@ -85,21 +85,21 @@ struct ProgramOptions {
   std::string json;        ///< file to write; empty for none
 };
 
-/// Adds those to a command line; `quick` says what --quick leaves out.
+/// Adds these options to a command line; `quick` is the help text of --quick.
 void add_options(CLI::App& app, ProgramOptions& options, const char* quick);
-/// Parses the command line, then calls `rest`, which may throw CLI::ParseError, too. --quick takes
-/// `quick_rounds` unless told otherwise. An exit code where there is nothing to run: 0 after --help, 2 after
-/// a message on wrong usage.
+/// Parses the command line, then calls `rest`, which may throw CLI::ParseError, too. With --quick and without
+/// --rounds there are `quick_rounds` rounds. Returns an exit code if the program shall end: 0 after --help, 2
+/// after a message on wrong usage.
 std::optional<int> parse(
     CLI::App& app, int argc, char** argv, ProgramOptions& options, unsigned quick_rounds,
     const std::function<void()>& rest = [] {});
 
-/// Calls `measure`, which fills a report and returns whether all is well, and writes the report where --json
-/// asks for it, also of a run that ends early. Returns the exit code.
+/// Calls `measure`, which fills a report and returns whether it succeeded. Then writes the report for --json,
+/// also if the run ended early. Returns the exit code.
 int run_with_report(const char* program, const ProgramOptions& options,
                     const std::function<bool(Report&)>& measure);
 
-/// The exit code of `run`; of an exception, which is printed, 2 for wrong usage and 1 for everything else.
+/// Returns the exit code of `run`. Prints an exception; its exit code is 2 for wrong usage, else 1.
 int run_program(const char* name, const std::function<int()>& run) noexcept;
 
 }  // namespace bench

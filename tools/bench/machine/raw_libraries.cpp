@@ -7,17 +7,18 @@
 #include <dlfcn.h>
 #include <spdlog/fmt/fmt.h>
 
-/// The name that a function has in its library: headers rename some, such as cuStreamBeginCapture to …_v2.
+/// The name of a function in its library. Macros of the headers rename some, such as cuStreamBeginCapture to
+/// …_v2.
 #define TMAJIT_BENCH_NAME(function) TMAJIT_BENCH_TEXT(function)
 #define TMAJIT_BENCH_TEXT(text) #text
 
 namespace bench {
 namespace {
 
-/// A library that is loaded while the program runs, for its life.
+/// A library that is loaded at run time and never unloaded.
 class DynamicLibrary {
  public:
-  /// `what` is named in messages. Throws tmajit::Error{unavailable}.
+  /// `what` is the library's name in messages. Throws tmajit::Error{unavailable}.
   DynamicLibrary(const char* what, const std::string& path)
       : what_(what), library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (library_ != nullptr) return;
@@ -83,7 +84,7 @@ RawNvrtc::RawNvrtc(const std::string& path) {
   int major = 0;
   int minor = 0;
   nvrtcVersion(&major, &minor);
-  // Its builtins lie beside it, where the loader may not look.
+  // NVRTC's builtins are in the same folder, where the loader may not search.
   const auto folder = std::filesystem::path(path).parent_path();
   dlopen((folder / fmt::format("libnvrtc-builtins.so.{}.{}", major, minor)).c_str(), RTLD_NOW | RTLD_LOCAL);
   options_ = {"-arch=sm_90a", "-std=c++20", "-default-device", "-no-source-include", "-Xptxas=-v"};

@@ -22,8 +22,8 @@ namespace bench {
   X(cuGraphInstantiateWithFlags) X(cuGraphLaunch) X(cuGraphExecDestroy) X(cuGraphDestroy) X(cuMemGetInfo)
 // clang-format on
 
-/// The CUDA driver without tmajit in between: what launches are compared with, and the graphs that keep the
-/// host's launch time out of measurements of short kernels.
+/// The CUDA driver, called without tmajit: the reference for launches, and for graphs, which keep the host's
+/// launch time out of measurements of short kernels.
 class RawDriver {
  public:
   /// Loads the driver and makes the primary context of GPU `ordinal` current, for the process's life.
@@ -55,7 +55,7 @@ class RawKernel {
   RawKernel(const RawKernel&) = delete;
   RawKernel& operator=(const RawKernel&) = delete;
 
-  /// As cuLaunchKernelEx takes it.
+  /// The kernel as an argument of cuLaunchKernelEx.
   [[nodiscard]] CUfunction function() const { return reinterpret_cast<CUfunction>(kernel_); }
 
  private:
@@ -71,7 +71,7 @@ class RawKernel {
   X(nvrtcGetProgramLogSize) X(nvrtcGetProgramLog)
 // clang-format on
 
-/// NVRTC without tmajit around it: what compiling is compared with.
+/// NVRTC, called without tmajit: the reference for compiling.
 class RawNvrtc {
  public:
   /// Loads the library at `path`. Throws tmajit::Error{unavailable}.
@@ -82,8 +82,8 @@ class RawNvrtc {
     std::vector<char> cubin;
     std::string log;
   };
-  /// Compiles with the options that tmajit::compile() passes for default CompileOptions, and with `more`.
-  /// Throws tmajit::Error{internal} if NVRTC refuses.
+  /// Compiles with the options that tmajit::compile() passes for default CompileOptions, plus the options
+  /// `more`. Throws tmajit::Error{internal} if NVRTC refuses.
   [[nodiscard]] Result compile(const tmajit::Source& source,
                                std::initializer_list<const char*> more = {}) const;
 

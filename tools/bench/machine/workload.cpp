@@ -108,8 +108,8 @@ void Workload::copy(std::size_t set) const {
                                  sources_.address() + set * source_bytes_, copied_bytes_, machine_.stream);
 }
 
-Workload::Times Workload::beside_driver(const std::vector<PreparedCase>& prepared,
-                                        const ContestPlan& how) const {
+Workload::Times Workload::time_with_driver(const std::vector<PreparedCase>& prepared,
+                                           const ContestPlan& how) const {
   const std::array<Contestant, 2> contestants{[&](std::size_t set) { prepared[set](machine_.stream); },
                                               [&](std::size_t set) { copy(set); }};
   std::vector<Samples> times = machine_.contest.run(contestants, how);

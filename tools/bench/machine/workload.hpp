@@ -16,23 +16,22 @@
 
 namespace bench {
 
-/// A case between two buffers, compiled and ready to be enqueued again and again. Must not outlive its
-/// Runtime.
+/// A case on given buffers, compiled and ready to be enqueued repeatedly. Must not outlive its Runtime.
 class PreparedCase {
  public:
   PreparedCase(tmajit::Runtime& runtime, const Case& c, tmajit::DevicePtr destination,
                tmajit::DevicePtr source);
-  /// A kernel of the caller's choice that does the case.
+  /// The case done by a given kernel.
   PreparedCase(const tmajit::Runtime& runtime, const tmajit::KernelPlan& plan);
   void operator()(tmajit::Stream stream) const;
 
   [[nodiscard]] std::span<const tmajit::KernelPlan> plans() const { return plans_; }
   [[nodiscard]] std::span<const tmajit::Kernel> kernels() const { return kernels_; }
-  /// Kernels, choices and, where the planner chose, why and how fast.
+  /// Kernels and choices as JSON; if the planner chose them, with the reason and the predicted time.
   [[nodiscard]] nlohmann::ordered_json describe() const;
 
  private:
-  std::optional<tmajit::Plan> move_;                ///< plan by the planner, as a user would have it
+  std::optional<tmajit::Plan> move_;                ///< the planner's plan, as a user would get it
   std::optional<tmajit::PreparedLaunch> launch_{};  ///< launch of a kernel of the caller's choice
   std::vector<tmajit::KernelPlan> plans_;
   std::vector<tmajit::Kernel> kernels_;
@@ -42,25 +41,24 @@ class PreparedCase {
 void fill(tmajit::Device& device, const reference::Pattern& pattern, tmajit::DevicePtr address,
           std::uint64_t bytes, tmajit::Stream stream);
 
-/// The memory of a case, in as many sets as a contest takes in turn: sources with random elements, and
-/// destinations.
+/// The memory of a case, in as many sets as a contest uses: sources with random elements, and destinations.
 class Workload {
  public:
   /// Throws tmajit::Error{out_of_memory}.
   Workload(Machine& machine, const Case& c, std::size_t sets, std::uint64_t seed);
 
-  /// Where the first set begins.
+  /// Addresses of the first set.
   [[nodiscard]] tmajit::DevicePtr source() const { return sources_.address(); }
   [[nodiscard]] tmajit::DevicePtr destination() const { return destinations_.address(); }
-  /// The case of this memory, or one whose arrays are no larger, on each set.
+  /// The case of this memory, or another case whose arrays are no larger, prepared on each set.
   [[nodiscard]] std::vector<PreparedCase> prepare(const Case& c) const;
-  /// Runs it on the first set, over poisoned destinations. Throws tmajit::Error{internal} that says what is
-  /// wrong, where the host finds something else than it computes itself.
+  /// Runs the case on the first set, over poisoned destinations, and compares with the host's results. Throws
+  /// tmajit::Error{internal} that names the first difference.
   void require_right(const Case& c, const PreparedCase& prepared) const;
-  /// The same for several kernels that do one case: what the host computes, and a comparison with it.
+  /// The same for several kernels that do one case: the host's results are computed once.
   [[nodiscard]] Check expected(const Case& c, std::uint64_t part) const;
   void require_right(const Check& expected, const PreparedCase& prepared) const;
-  /// Enqueues the driver's copy of as many bytes as the case moves, counted in sectors.
+  /// Enqueues a copy by the driver of as many bytes as the case moves, counted in sectors.
   void copy(std::size_t set) const;
   /// Bytes that this copy reads and writes.
   [[nodiscard]] std::uint64_t copy_bytes() const { return 2 * copied_bytes_; }
@@ -69,8 +67,9 @@ class Workload {
     Samples ours;
     Samples driver;
   };
-  /// Microseconds of a prepared case and of the driver's copy, in turn.
-  [[nodiscard]] Times beside_driver(const std::vector<PreparedCase>& prepared, const ContestPlan& how) const;
+  /// Microseconds of a prepared case and of the driver's copy, measured alternately.
+  [[nodiscard]] Times time_with_driver(const std::vector<PreparedCase>& prepared,
+                                       const ContestPlan& how) const;
 
  private:
   Machine& machine_;

@@ -44,7 +44,7 @@ nlohmann::ordered_json spread(const std::string& group, const std::string& types
 
 void Distribution::add(const bench::Case& c, double ratio, std::string kernels) {
   if (!ratios_.contains(c.group)) groups_.push_back(c.group);
-  // Casts have too many pairs of types to list each.
+  // Casts have too many pairs of types to list each pair.
   ratios_[c.group][c.operation == "cast" ? "any" : c.types()].push_back(ratio);
   cases_.push_back({c.label(), ratio, std::move(kernels)});
 }

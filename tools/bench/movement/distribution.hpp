@@ -10,19 +10,19 @@
 
 namespace movement {
 
-/// How the ratios of many cases to the driver's copy spread, for each group of cases and its types, and which
-/// are the worst.
+/// The distribution of many cases' ratios to the driver's copy, for each group of cases and its types, and
+/// the worst cases.
 class Distribution {
  public:
-  /// `kernels` did it: "rows 1x4096, 256 threads".
+  /// `kernels` names the kernels that did the case: "rows 1x4096, 256 threads".
   void add(const bench::Case& c, double ratio, std::string kernels);
 
-  /// [{"group": "random pad", "types": "f32", "cases": 60, "least": …, "percent_1": …, …}]: what
-  /// beside/distribution.py makes of such cases. "all" stands for several types of a group.
+  /// [{"group": "random pad", "types": "f32", "cases": 60, "least": …, "percent_1": …, …}], in the format of
+  /// beside/distribution.py. The types "all" stand for all types of a group.
   [[nodiscard]] nlohmann::ordered_json json() const;
   /// The ten cases with the least ratios, the least first: [{"label": …, "ratio": …, "kernels": …}].
   [[nodiscard]] nlohmann::ordered_json worst() const;
-  /// Both as tables, line by line; none without cases.
+  /// The lines of both as tables; empty without cases.
   [[nodiscard]] std::vector<std::string> lines() const;
 
  private:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Fits the constants of the cost model (Costs in include/tmajit/chip.hpp) to measurements, and says how good its
-predictions and its choices are.
+"""Fits the constants of the cost model (Costs in include/tmajit/chip.hpp) to measurements, and judges the model's
+predictions and choices.
 
     tmajit-movement --model --random 40 --json measured.json    # on a Hopper GPU
     fit.py measured.json --write                                # anywhere
 
-A part of the cases is held out: constants are fitted to the others, and both parts are judged. --write fits them
-to all cases and puts them into the header. Predictions are those of the build's libtmajit_movement.so. Needs
-nothing but Python 3.9. docs/model.md has the model.
+A part of the cases is held out: constants are fitted to the rest, and both parts are judged. --write fits the constants
+to all cases and writes them to the header. Predictions are those of the build's libtmajit_movement.so. Needs
+only Python 3.9. docs/model.md describes the model.
 """
 import argparse
 import json
@@ -22,20 +22,22 @@ from beside.library import Library, find
 
 HEADER = Path(__file__).resolve().parents[3] / "include/tmajit/chip.hpp"
 CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
-# The chip's own numbers, and sizes from which on something begins.
+# Constants that are not fitted: properties of the chip, and thresholds in bytes.
 FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "kept_bytes", "instructions_per_us")
 
-CLEARLY = 0.97  # src/plan/cost_model.cpp: of the usual candidate's time,
-CLEARLY_US = 0.1  # and less than it
-GOOD = 1.03  # times the best candidate's time
-NEAR = 1.5  # power by which candidates count less that are far from the best of their case
-OF_CASE = 0.4  # weight of what a whole case is predicted wrong by, which changes no choice
-PRIOR = 0.1  # weight of a constant's distance from what it was
+# As in src/plan/cost_model.cpp: another candidate is chosen only if it takes less than this part of the usual
+# candidate's time, and at least CLEARLY_US microseconds less.
+CLEARLY = 0.97
+CLEARLY_US = 0.1
+GOOD = 1.03  # a choice is good up to this multiple of the best candidate's time
+NEAR = 1.5  # exponent: a candidate's weight is (best time / its time) ** NEAR
+OF_CASE = 0.4  # weight of a case's mean error, which changes no choice
+PRIOR = 0.1  # weight of a constant's distance from its old value
 STEPS = 25
 
 
 class Case:
-    """The candidates of a case that were measured, the planner's choice first."""
+    """A case with its measured candidates, the planner's choice first."""
 
     def __init__(self, result, chip, session, index):
         self.label = result["label"]
@@ -53,11 +55,11 @@ class Case:
         return [times[one["choice"]] for one in self.candidates]
 
     def regret(self, predicted):
-        """The measured time of the candidate that is chosen by predictions, over the least measured time."""
+        """The measured time of the candidate chosen by predictions, divided by the least measured time."""
         return self.us[self.chosen(predicted)] / min(self.us)
 
     def chosen(self, predicted):
-        """As choose() in cost_model.cpp, where the usual candidate was measured."""
+        """The candidate that choose() in cost_model.cpp would choose, if the usual candidate was measured."""
         counted = [min(p * CLEARLY, p - CLEARLY_US) if one["usual"] else p for p, one in zip(predicted, self.candidates)]
         allowed = [i for i, one in enumerate(self.candidates) if one["allowed"]]
         return min(allowed or range(len(counted)), key=lambda i: counted[i])
@@ -70,7 +72,7 @@ class Case:
 
 
 def load(paths, library):
-    """The cases of reports that have several candidates which were measured and are known to this build."""
+    """The cases of reports with at least two candidates that were measured and that this build knows."""
     cases = []
     for path in paths:
         document = json.loads(Path(path).read_text())
@@ -87,7 +89,7 @@ def load(paths, library):
 
 
 def solve(matrix, right):
-    """Gaussian elimination; changes both."""
+    """Solves matrix · x = right by Gaussian elimination, which changes both arguments."""
     n = len(right)
     for k in range(n):
         pivot = max(range(k, n), key=lambda row: abs(matrix[row][k]))
@@ -105,9 +107,9 @@ def solve(matrix, right):
 
 
 def fit(cases, start, fixed=()):
-    """Levenberg and Marquardt's method on the constants' logarithms, which keeps them positive. Residuals of
-    more than 5 % count by their size, not its square: what the model does not know shall not bend the rest.
-    Constants named in `fixed` stay."""
+    """Fits by the Levenberg-Marquardt method on the constants' logarithms, which keeps them positive. The loss of
+    residuals above 5 % grows linearly, not quadratically, so that effects outside of the model do not distort the
+    constants. Constants named in `fixed` do not change."""
     names = [name for name in start if name not in fixed]
 
     def residuals(x):
@@ -180,7 +182,7 @@ def tell_errors(cases, constants):
 
 
 def keep(cases, path):
-    """The file that tests/plan/choices_test.cpp judges choices by, a case a line."""
+    """Writes the file of measured times that tests/plan/choices_test.cpp uses, one case in each line."""
     lines = [json.dumps({**case.kept,
                          "us": {one["choice"]: round(us, 2) for one, us in zip(case.candidates, case.us)}})
              for case in cases]
@@ -191,13 +193,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", nargs="+", help="JSON of tmajit-movement --model")
     parser.add_argument("--library", help="libtmajit_movement.so [$TMAJIT_MOVEMENT_LIBRARY, or the build's]")
-    parser.add_argument("--header", default=HEADER, type=Path, help="where the constants are")
-    parser.add_argument("--held-out", default=0.3, type=float, help="part of the cases that is not fitted to [0.3]")
-    parser.add_argument("--seed", default=1, type=int, help="of which those are [1]")
-    parser.add_argument("--fix", default="", metavar="NAMES", help="constants that stay as they are, by commas: what these "
-                        "measurements say nothing of")
-    parser.add_argument("--write", action="store_true", help="fit to all cases, and put the constants into the header")
-    parser.add_argument("--keep", metavar="FILE", help="write what was measured to this file of the tests")
+    parser.add_argument("--header", default=HEADER, type=Path, help="the header with the constants")
+    parser.add_argument("--held-out", default=0.3, type=float, help="part of the cases that is held out [0.3]")
+    parser.add_argument("--seed", default=1, type=int, help="seed of the choice of held-out cases [1]")
+    parser.add_argument("--fix", default="", metavar="NAMES", help="constants that do not change, separated by commas: those "
+                        "that these measurements do not depend on")
+    parser.add_argument("--write", action="store_true", help="write the constants fitted to all cases to the header")
+    parser.add_argument("--keep", metavar="FILE", help="write the measured times to this file of the tests")
     options = parser.parse_args()
 
     text = options.header.read_text()
@@ -214,11 +216,11 @@ def main():
     cut = round(options.held_out * len(order))
     held_out, fitted = order[:cut], order[cut:]
 
-    judge("as they are", cases, start)
+    judge("constants of the header", cases, start)
     if fitted and held_out:
         constants = fit(fitted, start, fixed)
-        judge("fitted, what they were fitted to", fitted, constants)
-        judge("fitted, what was held out", held_out, constants)
+        judge("fitted constants, fitted cases", fitted, constants)
+        judge("fitted constants, held-out cases", held_out, constants)
     constants = fit(cases, start, fixed)
     worst = judge("fitted to all", cases, constants)
     tell_errors(cases, constants)

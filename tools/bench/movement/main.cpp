@@ -1,4 +1,4 @@
-// tmajit-movement: the library's moves beside the driver's copy, in the same run on the same buffers.
+// tmajit-movement: measures the library's moves and the driver's copy in the same run on the same buffers.
 #include "case_list.hpp"
 #include "distribution.hpp"
 #include "machine.hpp"
@@ -29,11 +29,11 @@ using movement::Target;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* about =
-    "Measures tmajit's moves (copy, permute, slice, pad, flip, concat, split, broadcast, cast, map,\n"
-    "stencil), and kernels with a tile of the caller's choice, beside cuMemcpyDtoDAsync of as many bytes,\n"
+    "Compares tmajit's moves (copy, permute, slice, pad, flip, concat, split, broadcast, cast, map,\n"
+    "stencil), and kernels with a tile of the caller's choice, with cuMemcpyDtoDAsync of as many bytes,\n"
     "in the same rounds, on the same buffers, and checks every result. GB/s count bytes read plus bytes\n"
-    "written, each element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py, beside\n"
-    "this program's source, measures other libraries too.";
+    "written, each element once. Moves of less than 128 MiB are nodes of a CUDA graph. peers.py in\n"
+    "tools/bench/movement also measures other libraries.";
 
 constexpr const char* examples =
     "Examples:\n"
@@ -45,8 +45,8 @@ constexpr const char* examples =
     "  tmajit-movement --model --random 40 --json model.json\n"
     "  tmajit-movement --model --tuned --random 25 --seed 104 --json choices.json";
 
-constexpr double most_predicted = 4;              // of candidates that --model --quick measures
-constexpr std::uint32_t improve_candidates = 12;  // that --tuned lets improve try: docs/explain.md says why
+constexpr double most_predicted = 4;  // --model --quick: limit, in multiples of the least prediction
+constexpr std::uint32_t improve_candidates = 12;  // --tuned: Improve::candidates; docs/explain.md says why
 
 /// The command line.
 struct Options : bench::ProgramOptions {
@@ -59,16 +59,16 @@ struct Options : bench::ProgramOptions {
   bool reductions = false;                ///< reductions instead of the list, or random ones
   bool scans = false;                     ///< cumulative sums instead of the list, or random ones
   bool casts = false;                     ///< casts between all element types instead of the list
-  bool model = false;                     ///< every candidate, beside what the cost model predicts
+  bool model = false;                     ///< measures every candidate, and predicts its time
   std::string family = {};                ///< only candidates of this family; empty: all
   bool tuned = false;                     ///< also the final choices of tune() and improve
   bool jit = false;                       ///< the cost of planning, too
   bool targets = false;                   ///< exit code 1 if one is missed
   bool tiny = false;                      ///< for tests
-  double limit_s = 0;                     ///< no case is begun after that long; 0: no limit
+  double limit_s = 0;                     ///< no case begins after this time; 0: no limit
 };
 
-/// Returns the values that --family takes.
+/// Returns the legal values of --family.
 std::vector<std::string> family_names() {
   std::vector<std::string> names;
   names.reserve(tmajit::families().size());
@@ -76,17 +76,17 @@ std::vector<std::string> family_names() {
   return names;
 }
 
-/// Fills `options`. Returns an exit code where there is nothing to run.
+/// Fills `options`. Returns an exit code if the program shall end.
 std::optional<int> parse(int argc, char** argv, Options& options) {
   CLI::App app(about, "tmajit-movement");
   app.footer(examples);
-  app.add_option("--only", options.only, "Cases whose label contains this; may be given again")
+  app.add_option("--only", options.only, "Cases whose label contains this; can be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_flag("--list", options.list, "Print the labels of the cases and stop");
   add_options(app, options,
-              "Fewer cases, and 7 rounds; with --model no candidates that are predicted to take 4 times the "
-              "least");
+              "Fewer cases, and 7 rounds; with --model without candidates of 4 times the least predicted "
+              "time");
   CLI::Option* random =
       app.add_option("--random", options.random,
                      "Instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
@@ -97,35 +97,35 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->needs(random);
   app.add_flag("--f64", options.random_f64, "With --random: permutations of f64, too")->needs(random);
   app.add_option("--permute", options.permutations,
-                 "Instead of the list, this permutation; may be given again: \"u8 100x1048576 1,0\"")
+                 "Instead of the list, this permutation; can be repeated: \"u8 100x1048576 1,0\"")
       ->type_name("'TYPE SHAPE AXES'")
       ->allow_extra_args(false);
-  CLI::Option* reductions =
-      app.add_flag("--reductions", options.reductions,
-                   "Instead of the list, reductions; with --random N sums of random shapes over random axes");
+  CLI::Option* reductions = app.add_flag(
+      "--reductions", options.reductions,
+      "Instead of the list, reductions; with --random N, sums of random shapes over random axes");
   CLI::Option* scans =
       app.add_flag(
              "--scans", options.scans,
-             "Instead of the list, cumulative sums; with --random N those of random shapes along random axes")
+             "Instead of the list, cumulative sums; with --random N, of random shapes along random axes")
           ->excludes(reductions);
   CLI::Option* casts = app.add_flag("--casts", options.casts,
-                                    "Instead of the list, casts of 256 MiB between every two element types")
+                                    "Instead of the list, casts of 256 MiB between any two element types")
                            ->excludes(random, reductions, scans);
   CLI::Option* model = app.add_flag(
       "--model", options.model,
-      "Measure every kernel that could do a case, beside what the cost model predicts; --device none "
-      "predicts alone. For fit.py");
+      "Measure every kernel that can do a case, and predict its time; with --device none only predict. "
+      "For fit.py");
   app.add_option("--family", options.family, "With --model: only candidates of this kernel family")
       ->needs(model)
       ->check(CLI::IsMember(family_names()));
   app.add_flag("--tuned", options.tuned,
-               "With --model: also what tune() and RuntimeOptions::improve choose, measured beside the "
-               "candidates, and how much the same kernel's time differs from itself. Keeps its kernels in a "
-               "cache of its own, without the choices of yours")
+               "With --model: also measure the choices of tune() and RuntimeOptions::improve together with "
+               "the candidates, and the variation of a kernel's time. Uses a separate cache, without your "
+               "tuned choices")
       ->needs(model);
-  app.add_flag("--jit", options.jit, "Also measure what planning costs");
+  app.add_flag("--jit", options.jit, "Also measure the cost of planning");
   app.add_flag("--targets", options.targets,
-               "Exit with 1 if a target is missed; peers.py has those of random cases")
+               "Exit with 1 if a target is missed; only peers.py has targets of random cases")
       ->excludes(random, casts, reductions, scans);
   app.add_option("--limit", options.limit_s, "Begin no case after this many seconds")
       ->type_name("SECONDS")
@@ -134,7 +134,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
   constexpr unsigned few_rounds = 7;
   const std::optional<int> exit_code = bench::parse(app, argc, argv, options, few_rounds, [&] {
     if (options.tuned && options.device == "none") {
-      throw CLI::ValidationError("--tuned", "it measures, which --device none does not");
+      throw CLI::ValidationError("--tuned", "needs a device to measure on, not --device none");
     }
   });
   if ((options.random > 0 || options.casts) && app.count("--rounds") == 0) options.rounds = few_rounds;
@@ -253,7 +253,7 @@ class Measurement {
   }
 
  private:
-  /// Whether cases are many of a kind, so that the spread of their ratios tells more than each of them.
+  /// Whether there are many cases of one kind, so that the distribution of their ratios is reported.
   [[nodiscard]] bool spreads() const { return options_.random > 0 || options_.casts; }
 
   void add(const Target& target) {
@@ -261,7 +261,7 @@ class Measurement {
     report_.json["targets"].push_back(to_json(target));
   }
 
-  /// Checks and measures; throws what the library throws.
+  /// Checks and measures a case. Throws the errors of the library.
   void measure_case(const Case& c, nlohmann::ordered_json& entry) {
     const bench::Traffic moved = traffic(c);
     const bench::ContestPlan how =
@@ -270,7 +270,7 @@ class Measurement {
     const std::vector<bench::PreparedCase> prepared = workload.prepare(c);
     entry["notes"]["tmajit"] = prepared.front().describe();
     workload.require_right(c, prepared.front());
-    const auto [our_times, driver_times] = workload.beside_driver(prepared, how);
+    const auto [our_times, driver_times] = workload.time_with_driver(prepared, how);
     entry["graph"] = how.graph;
     entry["launches"] = how.launches;
     entry["microseconds"] = {{"tmajit", bench::to_json(our_times)}, {"driver", bench::to_json(driver_times)}};
@@ -334,13 +334,13 @@ class Measurement {
   movement::Distribution distribution_;
 };
 
-/// Every candidate of every case.
+/// --model: measures or predicts every candidate of every case.
 void measure_candidates(const Options& options, const std::shared_ptr<tmajit::Device>& device,
                         Report& report) {
   std::optional<bench::Machine> machine;
   if (device && !options.tuned) machine.emplace(device);
-  // A separate cache hides choices that were tuned earlier: they are not the planner's, and improve does not
-  // try a class that has one.
+  // A separate cache hides choices that were tuned earlier: they are not the planner's, and improve skips
+  // classes with such a choice.
   if (device && options.tuned) machine.emplace(device, tmajit::DiskCache::default_directory() / "choices");
   tmajit::Improve improve{.candidates = improve_candidates};
   if (options.tiny) improve.least_us = 0;

@@ -21,9 +21,9 @@ using tmajit::KernelPlan;
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint64_t few_compared = 512;  // elements: candidates are many
-constexpr std::size_t most_launches = 40;    // in a sample: candidates are many
-constexpr std::size_t cases_at_once = 8;     // whose kernels are compiled together, to keep all cores busy
+constexpr std::uint64_t compared_elements = 512;  // of each part: few, as there are many candidates
+constexpr std::size_t launch_limit = 40;          // launches in a sample: few, as there are many candidates
+constexpr std::size_t cases_at_once = 8;  // cases whose kernels are compiled together, to keep all cores busy
 
 /// The constants of the cost model that fit.py fits, by name.
 struct CostName {
@@ -53,7 +53,7 @@ constexpr CostName cost_names[] = {
     {"sm_bytes_per_us", &tmajit::Costs::sm_bytes_per_us},
 };
 
-/// Returns the candidates of a case that takes one kernel, the planner's choice first; none for other cases.
+/// Returns the candidates of a case that needs one kernel, the planner's choice first; empty for other cases.
 std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, tmajit::DevicePtr destination,
                                       tmajit::DevicePtr source, std::string_view family) {
   if (c.tile) return {};
@@ -134,8 +134,8 @@ tmajit::KernelChoice choice_of(const Settled& settled) {
   return settled.move->plans().front().choice();
 }
 
-/// Returns what a case ends with: the planner's choice, whose times are the first of `again`, and the settled
-/// choices.
+/// The final choices of a case as JSON: the planner's choice, whose second measurement is the first of
+/// `again`, and the choices made by measuring.
 Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> settled,
              std::span<const bench::Samples> again) {
   std::size_t next = 0;
@@ -155,7 +155,7 @@ Json to_json(const std::vector<KernelPlan>& plans, std::span<const Settled> sett
   return json;
 }
 
-/// The kernels of plans, compiled by as many threads as there are cores.
+/// Makes the kernels of plans, in as many threads as there are cores.
 std::vector<tmajit::Kernel> compile(const tmajit::Runtime& runtime, const std::vector<KernelPlan>& plans) {
   std::vector<std::optional<tmajit::Kernel>> kernels(plans.size());
   std::atomic<std::size_t> next = 0;
@@ -177,12 +177,12 @@ class ModelMeasurement {
   ModelMeasurement(bench::Machine& machine, const ModelOptions& options)
       : machine_(machine), options_(options) {}
 
-  /// Kernels that measure() will find made.
+  /// Compiles the kernels of the cases, which measure() then finds. The caller must keep them until then.
   [[nodiscard]] std::vector<tmajit::Kernel> compile_all(std::span<const Case> cases) const {
     std::vector<KernelPlan> plans;
     for (const Case& c : cases) {
-      std::vector<KernelPlan> some = wanted(c, bench::some_destination, bench::some_source);
-      std::ranges::move(some, std::back_inserter(plans));
+      std::vector<KernelPlan> case_plans = plans_to_measure(c, bench::some_destination, bench::some_source);
+      std::ranges::move(case_plans, std::back_inserter(plans));
     }
     return compile(machine_.runtime, plans);
   }
@@ -190,12 +190,13 @@ class ModelMeasurement {
   [[nodiscard]] Json measure(const Case& c) const {
     bench::ContestPlan how =
         machine_.contest.plan(traffic(c).bytes(), options_.rounds, bench::Memory::one_set);
-    how.launches = std::min(how.launches, most_launches);
+    how.launches = std::min(how.launches, launch_limit);
     const bench::Workload workload(machine_, c, how.sets, options_.seed);
     const std::vector<Settled> settled = settle(c, workload);
-    const std::vector<KernelPlan> plans = wanted(c, workload.destination(), workload.source(), settled);
+    const std::vector<KernelPlan> plans =
+        plans_to_measure(c, workload.destination(), workload.source(), settled);
     if (plans.empty()) return nullptr;
-    const bench::Check expected = workload.expected(c, few_compared);
+    const bench::Check expected = workload.expected(c, compared_elements);
     std::vector<bench::PreparedCase> prepared;
     for (const KernelPlan& plan : plans) {
       prepared.emplace_back(machine_.runtime, plan);
@@ -206,7 +207,8 @@ class ModelMeasurement {
       contestants.emplace_back([&one, this](std::size_t) { one(machine_.stream); });
     }
     contestants.emplace_back([&workload](std::size_t set) { workload.copy(set); });
-    if (options_.tuned) contestants.push_back(contestants.front());  // the planner's choice, once more
+    if (options_.tuned)
+      contestants.push_back(contestants.front());  // the planner's choice again, for the noise
     for (const Settled& one : settled) {
       if (one.move) contestants.emplace_back([&one, this](std::size_t) { (*one.move)(machine_.stream); });
     }
@@ -225,7 +227,7 @@ class ModelMeasurement {
   }
 
  private:
-  /// Returns the choices made by measuring, if they are asked for.
+  /// Returns the choices made by measuring, if the options ask for them.
   [[nodiscard]] std::vector<Settled> settle(const Case& c, const bench::Workload& workload) const {
     if (!options_.tuned || c.tile) return {};
     const tmajit::Operation operation = bench::operation_of(c, workload.destination(), workload.source());
@@ -233,10 +235,10 @@ class ModelMeasurement {
     return {settle_by_tuning(machine_, operation), settle_by_calls(machine_, operation, options_.improve)};
   }
 
-  /// The candidates to be measured: all that are predicted to be fast enough, and what was `settled` on.
-  [[nodiscard]] std::vector<KernelPlan> wanted(const Case& c, tmajit::DevicePtr destination,
-                                               tmajit::DevicePtr source,
-                                               std::span<const Settled> settled = {}) const {
+  /// The candidates to measure: all with predictions below the limit, and the choices in `settled`.
+  [[nodiscard]] std::vector<KernelPlan> plans_to_measure(const Case& c, tmajit::DevicePtr destination,
+                                                         tmajit::DevicePtr source,
+                                                         std::span<const Settled> settled = {}) const {
     std::vector<KernelPlan> plans =
         candidates_of(c, machine_.runtime.chip(), destination, source, options_.family);
     if (plans.empty() || options_.most_predicted <= 0) return plans;
@@ -244,9 +246,9 @@ class ModelMeasurement {
     const tmajit::KernelChoice chosen = plans.front().choice();
     std::erase_if(plans, [&](const KernelPlan& plan) {
       const tmajit::KernelChoice choice = plan.choice();
-      const auto is_it = [&](const Settled& one) { return one.move && choice_of(one) == choice; };
+      const auto is_settled_choice = [&](const Settled& one) { return one.move && choice_of(one) == choice; };
       return plan.predicted_us() > options_.most_predicted * least && choice != chosen &&
-             std::ranges::none_of(settled, is_it);
+             std::ranges::none_of(settled, is_settled_choice);
     });
     return plans;
   }

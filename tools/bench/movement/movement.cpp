@@ -1,8 +1,8 @@
-// The benchmark's moves for other languages: beside/library.py calls them by ctypes on the buffers of other
-// libraries. Everything is plain C; the program tmajit-movement needs none of it.
+// A C interface to the benchmark's moves: beside/library.py calls it by ctypes on the buffers of other
+// libraries. The program tmajit-movement does not use it.
 //
-// Functions that can fail return null or -1, and tmajit_movement_error() then says why. Texts that functions
-// return are the library's, and live until the same thread asks for another text.
+// Functions that can fail return null or -1, and tmajit_movement_error() then says why. Returned texts belong
+// to the library, and live until the same thread calls another function that returns a text.
 #include "case_list.hpp"
 #include "machine.hpp"
 #include "model.hpp"
@@ -39,7 +39,8 @@ Answer& answer() {
   return own;
 }
 
-/// The result of `call`, or `failed` with the reason kept: no exception may leave a C function.
+/// The result of `call`; if it throws, `failed`, and the reason is stored: no exception may leave a C
+/// function.
 template <class Result, class Call>
 Result guard(Result failed, const Call& call) noexcept {
   try {
@@ -57,13 +58,13 @@ Result guard(Result failed, const Call& call) noexcept {
   return failed;
 }
 
-/// 0, or -1 where `call` throws.
+/// Returns 0, or -1 if `call` throws.
 template <class Call>
 int perform(const Call& call) noexcept {
   return guard(-1, [&] { return call(), 0; });
 }
 
-/// The JSON that `call` makes, as text; null where it throws.
+/// The JSON that `call` returns, as text; null if it throws.
 template <class Call>
 const char* tell(const Call& call) noexcept {
   return guard<const char*>(nullptr, [&] {
@@ -72,7 +73,7 @@ const char* tell(const Call& call) noexcept {
   });
 }
 
-/// The one operation whose cases are listed, or nothing.
+/// The name of the one operation whose cases are listed; empty for the usual list.
 std::string_view alone(int reductions, int scans) {
   return reductions != 0 ? "reduce" : scans != 0 ? "scan" : "";
 }
@@ -82,19 +83,19 @@ std::string_view alone(int reductions, int scans) {
 #pragma GCC visibility push(default)
 extern "C" {
 
-/// Why the calling thread's last call failed.
+/// The reason why the calling thread's last call failed.
 const char* tmajit_movement_error() {
   return answer().error.c_str();
 }
 
-/// "unavailable", "invalid_argument", …: tmajit's name for it.
+/// The name of that error's tmajit::ErrorCode: "unavailable", "invalid_argument", …
 const char* tmajit_movement_error_code() {
   return answer().code.c_str();
 }
 
-/// The list of cases, JSON, random ones by `seed`. Needs no GPU. tiny: a few elements each. random: so many
-/// random permutations of each type instead of the list; with `views` as many of each other kind of move;
-/// with `reductions` or `scans` those alone, or so many random ones.
+/// The list of cases as JSON; `seed` is that of random cases. Needs no GPU. tiny: cases have few elements.
+/// random: instead of the list, this many random permutations of each type; with `views`, this many of each
+/// other kind of move. reductions, scans: only these operations; with `random`, this many random cases.
 const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int views, int reductions,
                                   int scans) {
   return tell([&] {
@@ -109,8 +110,8 @@ const char* tmajit_movement_cases(uint64_t seed, int tiny, size_t random, int vi
   });
 }
 
-/// A device ("auto", "gpu", "gpu:N", "sim") and a runtime on it. A CUDA context that is current is used, so
-/// that the addresses and streams of other libraries are good here.
+/// Opens a device ("auto", "gpu", "gpu:N", "sim") and a runtime on it. It uses the current CUDA context, so
+/// that addresses and streams of other libraries are valid here.
 tmajit_movement_session* tmajit_movement_open(const char* device, uint64_t seed, int tiny, size_t random,
                                               int views, int reductions, int scans) {
   return guard<tmajit_movement_session*>(nullptr, [&] {
@@ -129,7 +130,7 @@ void tmajit_movement_close(tmajit_movement_session* session) {
   delete session;
 }
 
-/// Version, NVRTC and device, JSON.
+/// The versions of tmajit and NVRTC, and the device, as JSON.
 const char* tmajit_movement_describe(tmajit_movement_session* session) {
   return tell([&] {
     nlohmann::ordered_json json{{"tmajit", TMAJIT_VERSION_STRING},
@@ -140,8 +141,8 @@ const char* tmajit_movement_describe(tmajit_movement_session* session) {
   });
 }
 
-/// How long the cost model lets every kernel take that could do case number `index`, JSON as
-/// predicted_times() has it: on a chip, {"name", "gbps", "sm_count", "costs": {name: number}}.
+/// The cost model's prediction for every kernel that could do case number `index`, as the JSON of
+/// predicted_times(). The chip is {"name", "gbps", "sm_count", "costs": {name: number}}.
 const char* tmajit_movement_predict(tmajit_movement_session* session, size_t index, const char* chip) {
   return tell([&] {
     return movement::predicted_times(session->cases.at(index),
@@ -149,8 +150,8 @@ const char* tmajit_movement_predict(tmajit_movement_session* session, size_t ind
   });
 }
 
-/// The plan of case number `index` between two buffers, in which the arrays lie as the list says. Plans must
-/// be freed before their session is closed.
+/// The plan of case number `index` between two buffers, with the arrays at the offsets of the list. Plans
+/// must be freed before their session is closed.
 tmajit_movement_plan* tmajit_movement_make_plan(tmajit_movement_session* session, size_t index,
                                                 uint64_t destination, uint64_t source) {
   return guard<tmajit_movement_plan*>(nullptr, [&] {
@@ -159,7 +160,7 @@ tmajit_movement_plan* tmajit_movement_make_plan(tmajit_movement_session* session
   });
 }
 
-/// Kernels, choices and planning time, JSON.
+/// Kernels, choices and planning time, as JSON.
 const char* tmajit_movement_describe_plan(tmajit_movement_plan* plan) {
   return tell([&] { return plan->prepared.describe(); });
 }
@@ -173,7 +174,7 @@ void tmajit_movement_free_plan(tmajit_movement_plan* plan) {
   delete plan;
 }
 
-/// cuMemcpyDtoDAsync.
+/// Enqueues cuMemcpyDtoDAsync.
 int tmajit_movement_copy(tmajit_movement_session* session, uint64_t destination, uint64_t source,
                          uint64_t bytes, void* stream) {
   return perform([&] {
@@ -181,7 +182,7 @@ int tmajit_movement_copy(tmajit_movement_session* session, uint64_t destination,
   });
 }
 
-/// Memory for callers that have no other library to get it from. 0 on failure.
+/// Allocates device memory, for callers without another library that allocates it. Returns 0 on failure.
 uint64_t tmajit_movement_allocate(tmajit_movement_session* session, uint64_t bytes) {
   return guard<uint64_t>(0, [&] { return session->device->memory().allocate(bytes); });
 }
@@ -206,7 +207,7 @@ int tmajit_movement_read(tmajit_movement_session* session, void* bytes, uint64_t
   });
 }
 
-/// The cost of planning, JSON; see targets.hpp.
+/// The cost of planning as JSON; see targets.hpp.
 const char* tmajit_movement_jit(tmajit_movement_session* session, unsigned rounds) {
   return tell([&] { return movement::measure_jit(session->device, rounds); });
 }

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""tmajit's moves beside PyTorch, JAX, CuPy, Triton and cuTENSOR: same cases, same buffers, alternating rounds.
+"""Compares tmajit's moves with PyTorch, JAX, CuPy, Triton and cuTENSOR: same cases, same buffers, alternating rounds.
 
 The cases and tmajit's plans come from libtmajit_movement.so, the buffers from PyTorch. Every result is
 checked before it is timed. GB/s count bytes read plus bytes written, each element once. docs/movement.md
-has the rest.
+explains the options and the measurement.
 """
 
 import argparse
@@ -14,14 +14,14 @@ import sys
 import time
 from pathlib import Path
 
-# One kernel a case: PyTorch's pool of compiling processes costs more than it saves.
+# A case has one kernel, for which PyTorch's pool of compiling processes takes more time than it saves.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from beside import chart, contest, distribution, distribution_chart, earlier, results, run, table, targets, warm
 from beside.library import Library, TmajitError, find
 
-# Peer: (module, the function in it that makes an Entry, whose VERSION that of the module is).
+# Name of the peer: (module, function in it that makes an Entry, package to which the module's VERSION belongs).
 PEERS = {
     "eager": ("torch_moves", "eager", "torch"),
     "compile": ("torch_moves", "compiled", "torch"),
@@ -67,32 +67,32 @@ def parse(arguments):
     add("--library", metavar="FILE", help="libtmajit_movement.so [$TMAJIT_MOVEMENT_LIBRARY, or the build's]")
     add("--before", metavar="FILE", help="another build's libtmajit_movement.so, whose moves are a peer, too")
     add("--peers", type=peer_list, default=list(PEERS), metavar="NAMES",
-        help=f"whom to measure or show, of {','.join(PEERS)}, or none [all]")
+        help=f"peers to measure or show, of {','.join(PEERS)}, or none [all]")
     add("--only", action="append", default=[], metavar="TEXT",
-        help="cases whose label contains this; may be given again")
+        help="cases whose label contains this; can be repeated")
     add("--list", action="store_true", help="print the labels of the cases and stop")
     add("--quick", action="store_true", help="fewer cases and rounds")
     add("--rounds", type=positive(int), help="measurements of each contestant [15; 7 with --quick and --random]")
     add("--limit", type=positive(float), metavar="SECONDS",
-        help="begin no case after that long, compiling ahead included")
-    add("--seed", type=int, default=1, help="of the data and of the random permutations [1]")
+        help="begin no case after this time, which includes compiling ahead")
+    add("--seed", type=int, default=1, help="seed of the data and of the random cases [1]")
     add("--random", type=positive(int), default=0, metavar="N",
         help="instead of the list, N random permutations of each of f32, bf16 and u8, by --seed")
     add("--random-views", action="store_true",
         help="with --random: N pads, slices, flips, broadcasts, casts and maps each instead")
     add("--reductions", action="store_true",
-        help="instead of the list, reductions; with --random N sums of random shapes over random axes")
+        help="instead of the list, reductions; with --random N, sums of random shapes over random axes")
     add("--scans", action="store_true",
-        help="instead of the list, cumulative sums; with --random N those of random shapes along random axes")
-    add("--jit", action="store_true", help="also measure what planning costs")
-    add("--json", metavar="FILE", help="also write everything to this file, brought up to date all along")
-    add("--resume", action="store_true", help="go on with the run that wrote --json FILE, if there is one")
-    add("--part", type=part, metavar="I/N", help="only one of N parts of the cases; each N-th, from the I-th on")
-    add("--svg", metavar="FILE", help="also draw the table of peers, or how random cases spread")
+        help="instead of the list, cumulative sums; with --random N, of random shapes along random axes")
+    add("--jit", action="store_true", help="also measure the cost of planning")
+    add("--json", metavar="FILE", help="also write all results to this file, which is updated during the run")
+    add("--resume", action="store_true", help="continue the run that wrote --json FILE, if that file exists")
+    add("--part", type=part, metavar="I/N", help="only one of N parts of the cases: every N-th, beginning with the I-th")
+    add("--svg", metavar="FILE", help="also draw the table of peers, or the distribution of random cases")
     add("--warm", type=int, metavar="N",
-        help="processes that make the peers' kernels ahead [as many as are worth it]")
+        help="processes that compile the peers' kernels ahead [as many as save time]")
     add("--no-graph-cache", action="store_true",
-        help="torch.compile finds only Triton's kernels made ahead, and does the rest again")
+        help="torch.compile reuses only Triton's kernels made ahead, and repeats its other work")
     add("--warm-part", help=argparse.SUPPRESS)
     add("--targets", action="store_true", help="exit with 1 if a target is missed")
     add("--from", dest="earlier", metavar="FILE", help="measure nothing: show an earlier --json FILE")
@@ -102,7 +102,7 @@ def parse(arguments):
     if options.random_views and not options.random:
         parser.error("--random-views needs --random N")
     if options.resume and not options.json:
-        parser.error("--resume goes on with the run of a --json FILE, which is not given")
+        parser.error("--resume needs the --json FILE of the run to continue")
     return options
 
 
@@ -114,14 +114,14 @@ def part(text):
 
 
 def write(path, text):
-    """Whole or not at all."""
+    """Replaces the file atomically."""
     partial = Path(f"{path}.{os.getpid()}.partial")
     partial.write_text(text, encoding="utf-8")
     os.replace(partial, path)
 
 
 def require_writable(path):
-    """Raises OSError if write() would: better known before a run than after it."""
+    """Raises OSError if write() would, to fail before a run instead of after it."""
     partial = Path(f"{path}.{os.getpid()}.partial")
     partial.touch()
     partial.unlink()
@@ -137,13 +137,13 @@ def load_peers(names):
         try:
             module = importlib.import_module(f"beside.{file}")
             makers[name], versions[package] = getattr(module, function), module.VERSION
-        except Exception as error:  # whatever a package does when it is not whole
+        except Exception as error:  # a broken installation may raise anything
             absent[name] = contest.describe(error)
     return makers, versions, absent
 
 
 def show(report, options):
-    """Means and verdict. Returns whether every target was met."""
+    """Adds targets and distribution to the report, and writes the files. Returns whether every target was met."""
     report["targets"], _ = targets.of(report)
     if distribution.is_random(report):
         report["distribution"] = distribution.of(report)
@@ -159,25 +159,25 @@ def show(report, options):
 
 
 def failed(report):
-    """Whether tmajit itself failed anywhere."""
+    """Whether tmajit or the driver's copy failed in any case."""
     return any(name in ("all", results.OURS, results.DRIVER)
                for result in report["results"] for name in result.get("errors", {}))
 
 
 def kind(options):
-    """Which list of cases it is, as Library has it."""
+    """The list of cases that the options select, as arguments of Library."""
     return {"random": options.random, "views": options.random_views, "reductions": options.reductions,
             "scans": options.scans}
 
 
 def choose(library, options):
-    """[(index, case)] of what this run is for."""
+    """[(index, case)] of the cases of this run."""
     chosen = run.select(library.cases(options.seed, **kind(options)), options.only, options.quick)
     return earlier.part_of(chosen, *options.part) if options.part else chosen
 
 
 def load(options):
-    """load_peers(), with their compilers set as the options say."""
+    """load_peers(), with torch.compile configured by the options."""
     loaded = load_peers(options.peers)
     if "compile" in loaded[0]:
         from beside import torch_moves
@@ -186,7 +186,7 @@ def load(options):
 
 
 def warm_part(options, chosen, machine):
-    """What a process of make_ahead() does."""
+    """The work of one process of make_ahead()."""
     number, parts = map(int, options.warm_part.split("/"))
     options.peers = warm.peers_to_warm(options.peers)
     makers, _, _ = load(options)
@@ -198,7 +198,7 @@ def warm_part(options, chosen, machine):
 
 
 def make_ahead(options, cases, arguments, free_bytes):
-    """Has the peers' kernels of `cases` compiled by several processes, if that is worth it."""
+    """Compiles the peers' kernels of `cases` in several processes, if that saves time."""
     count = warm.processes_for(cases, free_bytes) if options.warm is None else options.warm
     if count < 2 or not cases:
         return
@@ -210,7 +210,7 @@ def make_ahead(options, cases, arguments, free_bytes):
 
 
 class Keeper:
-    """Writes the report now and then: all of it, which takes longer the longer it is."""
+    """Writes the report every few seconds, not after every case: it is written as a whole and may be long."""
 
     SECONDS = 10.0
 

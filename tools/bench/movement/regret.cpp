@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t shown_choices = 10;  // of the worst choices
 
-/// The candidate with the least measured time; null where none was measured.
+/// The candidate with the least measured time; null if none was measured.
 const Json* best_of(const Json& result) {
   const Json* best = nullptr;
   for (const Json& candidate : result["candidates"]) {
@@ -27,42 +27,42 @@ const Json* best_of(const Json& result) {
   return best;
 }
 
-/// The candidate that a case ends with, and its best candidate.
-struct End {
+/// The candidate that was chosen for a case, and the case's best candidate.
+struct JudgedChoice {
   const Json* result;
   const Json* chosen;  ///< chosen candidate
   const Json* best;
   double ratio;  ///< ratio of their times
 };
 
-/// Returns the end of each case that has one by `by`: "model", or the name of a Settled.
-std::vector<End> ends_by(const Json& results, const std::string& by) {
-  std::vector<End> ends;
+/// Returns the choice by `by` ("model", or the name of a Settled) for each case that has one.
+std::vector<JudgedChoice> choices_by(const Json& results, const std::string& by) {
+  std::vector<JudgedChoice> choices;
   for (const Json& result : results) {
     const Json* const best = best_of(result);
     if (best == nullptr) continue;
-    std::size_t candidate = 0;  // the planner's
+    std::size_t candidate = 0;  // the planner's choice
     if (by != "model") {
       if (!result.contains("settled") || !result["settled"][by].contains("candidate")) continue;
       candidate = result["settled"][by]["candidate"];
     }
     const Json& chosen = result["candidates"][candidate];
     if (chosen["us"].is_null()) continue;
-    ends.push_back({&result, &chosen, best, chosen["us"].get<double>() / (*best)["us"].get<double>()});
+    choices.push_back({&result, &chosen, best, chosen["us"].get<double>() / (*best)["us"].get<double>()});
   }
-  return ends;
+  return choices;
 }
 
-/// Candidates that were measured twice: the larger time over the smaller.
+/// For candidates that were measured twice, the larger time divided by the smaller.
 std::vector<double> noise_of(const Json& results) {
   std::vector<double> ratios;
   for (const Json& result : results) {
     if (!result.contains("settled")) continue;
-    for (const Json& again : result["settled"]) {
-      if (!again.contains("candidate")) continue;
-      const double once = result["candidates"][again["candidate"].get<std::size_t>()]["us"];
-      const double more = again["us"];
-      ratios.push_back(std::max(once, more) / std::min(once, more));
+    for (const Json& settled : result["settled"]) {
+      if (!settled.contains("candidate")) continue;
+      const double first_us = result["candidates"][settled["candidate"].get<std::size_t>()]["us"];
+      const double second_us = settled["us"];
+      ratios.push_back(std::max(first_us, second_us) / std::min(first_us, second_us));
     }
   }
   return ratios;
@@ -70,8 +70,8 @@ std::vector<double> noise_of(const Json& results) {
 
 Json summary(std::span<const double> ratios) {
   const auto count = static_cast<double>(ratios.size());
-  const auto within = [&](double most) {
-    return static_cast<double>(std::ranges::count_if(ratios, [&](double r) { return r <= most; })) / count;
+  const auto within = [&](double limit) {
+    return static_cast<double>(std::ranges::count_if(ratios, [&](double r) { return r <= limit; })) / count;
   };
   double sum = 0;
   for (const double ratio : ratios) sum += ratio;
@@ -82,8 +82,8 @@ Json summary(std::span<const double> ratios) {
           {"worst", std::ranges::max(ratios)}};
 }
 
-void tell_summary(bench::Report& report, const std::string& name, const std::string& label,
-                  std::span<const double> ratios) {
+void report_summary(bench::Report& report, const std::string& name, const std::string& label,
+                    std::span<const double> ratios) {
   if (ratios.empty()) return;
   const Json json = summary(ratios);
   report.line(fmt::format("{:<44}{:>6}{:>12.1f} %{:>12.1f} %{:>8.3f}{:>8.3f}", label, ratios.size(),
@@ -93,10 +93,10 @@ void tell_summary(bench::Report& report, const std::string& name, const std::str
   report.json["regret"][name] = json;
 }
 
-void tell_worst(bench::Report& report, const std::string& label, std::vector<End> ends) {
-  std::ranges::sort(ends, std::ranges::greater{}, &End::ratio);
+void report_worst(bench::Report& report, const std::string& label, std::vector<JudgedChoice> choices) {
+  std::ranges::sort(choices, std::ranges::greater{}, &JudgedChoice::ratio);
   report.line(fmt::format("\nThe worst of {}:", label));
-  for (const End& one : std::span(ends).first(std::min(shown_choices, ends.size()))) {
+  for (const JudgedChoice& one : std::span(choices).first(std::min(shown_choices, choices.size()))) {
     report.line(fmt::format("{:<66}{:>6.3f}  {} ({:.1f} us), best {} ({:.1f} us)",
                             (*one.result)["label"].get<std::string>(), one.ratio,
                             (*one.chosen)["choice"].get<std::string>(), (*one.chosen)["us"].get<double>(),
@@ -104,8 +104,8 @@ void tell_worst(bench::Report& report, const std::string& label, std::vector<End
   }
 }
 
-/// Reports why cases have no end by `by`, and how many for each reason.
-void tell_reasons(bench::Report& report, const std::string& by) {
+/// Reports the reasons why cases have no choice by `by`, each with the number of cases.
+void report_reasons(bench::Report& report, const std::string& by) {
   std::map<std::string, std::size_t> reasons;
   for (const Json& result : report.json["results"]) {
     if (!result.contains("settled") || !result["settled"][by].contains("why_not")) continue;
@@ -116,7 +116,7 @@ void tell_reasons(bench::Report& report, const std::string& by) {
   }
 }
 
-Json tell_quantiles(bench::Report& report) {
+Json report_quantiles(bench::Report& report) {
   std::map<std::string, std::vector<double>> ratios;
   for (const Json& result : report.json["results"]) {
     for (const Json& candidate : result["candidates"]) {
@@ -145,25 +145,25 @@ Json tell_quantiles(bench::Report& report) {
 }  // namespace
 
 void tell_model(bench::Report& report) {
-  report.json["quantiles"] = tell_quantiles(report);
-  // Before anything points into the document: a key that is added to an ordered object moves all of it.
+  report.json["quantiles"] = report_quantiles(report);
+  // Add the key before taking pointers into the document: adding a key to an ordered object moves its values.
   report.json["regret"] = Json::object();
   const Json results = report.json["results"];
-  if (ends_by(results, "model").empty()) return;
+  if (choices_by(results, "model").empty()) return;
   report.line(fmt::format("\n{:<44}{:>6}{:>14}{:>14}{:>8}{:>8}", "time over the best candidate's", "cases",
                           "within 1 %", "within 3 %", "mean", "worst"));
-  const std::array<std::pair<std::string, std::string>, 3> everybody{
+  const std::array<std::pair<std::string, std::string>, 3> choosers{
       {{"model", "as planned"}, {"tuned", "after tune()"}, {"improved", "after the calls of improve"}}};
-  for (const auto& [by, label] : everybody) {
+  for (const auto& [by, label] : choosers) {
     std::vector<double> ratios;
-    for (const End& end : ends_by(results, by)) ratios.push_back(end.ratio);
-    tell_summary(report, by, label, ratios);
+    for (const JudgedChoice& choice : choices_by(results, by)) ratios.push_back(choice.ratio);
+    report_summary(report, by, label, ratios);
   }
-  tell_summary(report, "noise", "noise: a candidate's time over its own again", noise_of(results));
-  for (const auto& [by, label] : everybody) {
-    tell_reasons(report, by);
-    const std::vector<End> ends = ends_by(results, by);
-    if (!ends.empty()) tell_worst(report, label, ends);
+  report_summary(report, "noise", "noise: a candidate's time over its own again", noise_of(results));
+  for (const auto& [by, label] : choosers) {
+    report_reasons(report, by);
+    const std::vector<JudgedChoice> choices = choices_by(results, by);
+    if (!choices.empty()) report_worst(report, label, choices);
   }
 }
 

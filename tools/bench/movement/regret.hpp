@@ -4,15 +4,15 @@
 
 namespace movement {
 
-/// How good the predictions and the choices of measure_model()'s results are, as text and in the report:
+/// Judges the predictions and the choices in the results of measure_model(), as text and in the report:
 ///
-/// "quantiles": of measured over predicted time, for each family.
+/// "quantiles": quantiles of measured time divided by predicted time, for each family.
 ///
-/// "regret": of the time of what was chosen over that of the best candidate how many "cases" there are, the
-/// shares "within_1_percent" and "within_3_percent", "mean" and "worst". By "model" of what the planner chose
-/// and, where it was measured, by "tuned" and "improved" of what those end with. "noise" is of a candidate's
-/// time over its own, measured once more in the same run, the larger over the smaller: closer than that no
-/// choice can be seen to come.
+/// "regret": the time of the chosen candidate divided by that of the best candidate: the number of "cases",
+/// the shares "within_1_percent" and "within_3_percent", "mean" and "worst". "model" is for the planner's
+/// choices, and, if they were measured, "tuned" and "improved" for the choices of tune() and improve. "noise"
+/// has the same numbers for two measurements of one candidate in the same run, the larger divided by the
+/// smaller. Differences below the noise are not significant.
 void tell_model(bench::Report& report);
 
 }  // namespace movement

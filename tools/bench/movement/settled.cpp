@@ -8,8 +8,8 @@ namespace movement {
 namespace {
 
 constexpr std::uint32_t calls_in_a_row = 4;  // launched without waiting, as programs do
-constexpr std::uint32_t times_the_calls =
-    8;  // that each candidate wants at first, before a trial is given up
+// Limit of calls, in multiples of the timed calls that all candidates need at first.
+constexpr std::uint32_t call_factor = 8;
 
 }  // namespace
 
@@ -18,7 +18,7 @@ Settled settle_by_tuning(const bench::Machine& machine, const tmajit::Operation&
   try {
     const tmajit::TuneReport report =
         tune(machine.runtime, plan(machine.runtime, operation), {.store = false});
-    // As storing does, but without the file, which later cases would read.
+    // Like storing the choice, but without writing the file, which later cases would read.
     const tmajit::TuneReport::Candidate& fastest = report.candidates.front();
     tuning(machine.runtime)
         .add({.chip = machine.runtime.chip().name,
@@ -47,14 +47,14 @@ Settled settle_by_calls(const bench::Machine& machine, const tmajit::Operation& 
   }
   const std::uint64_t at_first = tuning(runtime).generation();
   const auto is_found = [&] { return tuning(runtime).generation() != at_first; };
-  const std::uint32_t most = times_the_calls * improve.candidates * (improve.timed_calls + 1);
-  while (settled.calls < most && !is_found()) {
+  const std::uint32_t call_limit = call_factor * improve.candidates * (improve.timed_calls + 1);
+  while (settled.calls < call_limit && !is_found()) {
     for (std::uint32_t n = 0; n < calls_in_a_row; ++n) move(machine.stream);
     machine.device->streams().synchronize(machine.stream);
     settled.calls += calls_in_a_row;
   }
   if (is_found()) {
-    move(machine.stream);  // takes the choice that was found
+    move(machine.stream);  // uses the new choice
     settled.move = move;
   } else {
     settled.why_not = fmt::format("nothing was found in {} calls", settled.calls);

@@ -10,19 +10,19 @@
 
 namespace movement {
 
-/// A move whose kernel was chosen by measuring, as a program would have it.
+/// A move whose kernel was chosen by measuring, as in a program.
 struct Settled {
   std::string by;                         ///< "tuned", "improved"
-  std::optional<tmajit::Plan> move = {};  ///< none where nothing could be measured
+  std::optional<tmajit::Plan> move = {};  ///< empty if nothing could be measured
   std::string why_not = {};               ///< the reason, if nothing could be measured
-  std::uint32_t calls = 0;                ///< calls of the move until its choice was made; 0: it made none
+  std::uint32_t calls = 0;                ///< calls of the move until its choice was made; 0: without calls
 };
 
-/// After tune(): every candidate was measured, and plans take what it stores.
+/// The move after tune(), which measures every candidate.
 Settled settle_by_tuning(const bench::Machine& machine, const tmajit::Operation& operation);
 
-/// After as many calls as RuntimeOptions::improve wants, on the caller's own data. `improve` as a program
-/// would give it. The runtime is one of its own, which knows no choice for the move.
+/// The move after as many calls on the caller's data as RuntimeOptions::improve needs. It uses a new runtime
+/// with the options `improve`, which knows no choice for the move.
 Settled settle_by_calls(const bench::Machine& machine, const tmajit::Operation& operation,
                         const tmajit::Improve& improve);
 

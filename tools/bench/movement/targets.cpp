@@ -54,7 +54,7 @@ Cost measure(const bench::Case& c, const std::shared_ptr<tmajit::Device>& device
   return cost;
 }
 
-/// Permutations of the table, one of each kind, and a map.
+/// Cases whose planning is measured: permutations of the list, one of each kind, and a map.
 std::vector<bench::Case> chosen() {
   std::vector<bench::Case> result;
   for (const bench::Case& c : bench::list_cases({})) {

@@ -11,12 +11,12 @@
 
 namespace movement {
 
-/// One thing that must be reached.
+/// A quantity with its target and the measured value.
 struct Target {
   std::string what;  ///< "1 GiB: (16384,16384)->(1,0) f32, of the driver's copy"
   double need = 0;
   double got = 0;
-  bool at_least = true;  ///< else at most
+  bool at_least = true;  ///< false: the value must be at most the target
   [[nodiscard]] bool met() const { return at_least ? got >= need : got <= need; }
 };
 
@@ -27,7 +27,7 @@ std::optional<Target> target_of(const bench::Case& c, double ours_us, double dri
 /// choosing alone, as the plan itself reports it. The first plan of the process, with NVRTC's first compile,
 /// is separate. {"first_ms": …, "plans": [{"label": …, "cold_ms": …, "hot_us": …, …}]}
 nlohmann::ordered_json measure_jit(const std::shared_ptr<tmajit::Device>& device, unsigned rounds);
-/// Those of measure_jit()'s answer.
+/// The targets of the result of measure_jit().
 std::vector<Target> targets_of_jit(const nlohmann::ordered_json& jit);
 
 nlohmann::ordered_json to_json(const Target& target);

@@ -1,1 +1,1 @@
-"""Other libraries' moves beside tmajit's, on the same buffers; see docs/movement.md."""
+"""Moves of other libraries, to compare with tmajit's on the same buffers; see docs/movement.md."""

@@ -1,4 +1,4 @@
-"""The table of peers as an SVG: ours, the best peer and eager, with the driver's copy as a line."""
+"""The table of peers as an SVG: bars for tmajit, the best peer and PyTorch eager, a line for the driver's copy."""
 
 from xml.sax.saxutils import escape
 
@@ -9,7 +9,7 @@ LABEL_WIDTH, PANEL_WIDTH, PANEL_GAP, VALUE_WIDTH = 205, 150, 22, 62
 TOP, BAR, ROW = 66, 8, 36
 FULL_SCALE = 5000.0  # GB/s
 
-# Legible on white and on black; the sheet below adapts what is not.
+# Colours that are legible on white and on black; the media query replaces those that are not.
 STYLE = """
   text { font: 11px -apple-system, "Segoe UI", Helvetica, Arial, sans-serif; fill: #3d444d }
   .title { font-size: 14px; font-weight: 600 }
@@ -41,7 +41,7 @@ def _bar(x, y, gbps, kind):
 
 
 def _row(x, y, result):
-    """The bars of one case, with ours and the best peer in numbers."""
+    """The bars of one case, with numbers for tmajit and the best peer."""
     parts = []
     best = r.best_peer(result)
     bars = [("ours", r.bandwidth(result, r.OURS)),

@@ -1,4 +1,4 @@
-"""Timing: contestants take turns, round by round, so that what changes in the machine changes for all."""
+"""Timing: contestants take turns, round by round, so that changes in the machine's speed affect all of them."""
 
 from dataclasses import dataclass, field
 from typing import Callable, Optional
@@ -7,7 +7,7 @@ GRAPH_BELOW = 128 << 20  # bytes moved; smaller moves are nodes of a CUDA graph
 GRAPH_NODES = 200
 TOO_SMALL = "too small to be timed by the host's clock"
 ROUNDS, QUICK_ROUNDS = 15, 7
-# A contestant that is so many times slower than the best after so many rounds gets no more.
+# A contestant that is HOPELESS times slower than the best after HOPELESS_ROUNDS rounds is not timed further.
 HOPELESS, HOPELESS_ROUNDS = 4.0, 2
 
 
@@ -29,7 +29,7 @@ class Entry:
 
 
 def quantile(ordered, q):
-    """Linear between the two nearest of an ordered list."""
+    """The quantile q of an ordered list, interpolated between the two nearest elements."""
     position = q * (len(ordered) - 1)
     below = int(position)
     above = min(below + 1, len(ordered) - 1)
@@ -37,7 +37,7 @@ def quantile(ordered, q):
 
 
 def summary(samples):
-    """What the report keeps of samples; the same as the C++ side's."""
+    """The samples with their statistics, in the format of the C++ programs' reports."""
     ordered = sorted(samples)
     median = quantile(ordered, 0.5)
     spread = (quantile(ordered, 0.75) - quantile(ordered, 0.25)) / median if median > 0 else 0.0
@@ -51,15 +51,15 @@ def summary(samples):
 
 
 def hopeless(times):
-    """The names in {name: samples} that need no more rounds."""
+    """The names in {name: samples} that are too slow to be timed further."""
     least = {name: min(samples) for name, samples in times.items()}
     return [name for name in least if least[name] > HOPELESS * min(least.values())]
 
 
 def race(machine, entries, bytes_moved, rounds, always=()):
-    """Times entries: {"microseconds": {name: summary}, "graph": whether one was used, "launches": in a
-    sample, "errors": {name: what went wrong}, "skipped": {name: why it cannot take part}, "stopped": {name:
-    rounds after which it was given up}}. always: those that get all rounds, however slow."""
+    """Times entries. Returns {"microseconds": {name: summary}, "graph": whether a CUDA graph was used, "launches":
+    launches in a sample, "errors": {name: error}, "skipped": {name: why it cannot take part}, "stopped": {name:
+    rounds after which it was stopped}}. always: names of entries that get all rounds, however slow they are."""
     graph = bytes_moved < GRAPH_BELOW and machine.has_graphs
     launches = GRAPH_NODES if graph else 1
     work, errors, skipped = {}, {}, {}
@@ -80,7 +80,7 @@ def race(machine, entries, bytes_moved, rounds, always=()):
             machine.synchronize()
         except NotApplicable as error:
             skipped[entry.name] = str(error)
-        except Exception as error:  # one contestant's failure is not the others'
+        except Exception as error:  # the other contestants go on
             work.pop(entry.name, None)
             errors[entry.name] = describe(error)
             machine.require_alive()
@@ -90,7 +90,7 @@ def race(machine, entries, bytes_moved, rounds, always=()):
     for round_number in range(rounds):
         pending = []
         for turn in range(len(entries)):
-            entry = entries[(turn + round_number) % len(entries)]  # nobody always follows the same one
+            entry = entries[(turn + round_number) % len(entries)]  # the first contestant changes from round to round
             if entry.sample:
                 machine.synchronize()
                 times[entry.name].append(entry.sample())

@@ -1,4 +1,4 @@
-"""Cases in CuPy's words, on PyTorch's buffers and stream."""
+"""The cases as CuPy programs, on PyTorch's buffers and stream."""
 
 import cupy
 import torch
@@ -8,7 +8,7 @@ from .torch_moves import seen, seen_shape
 
 VERSION = cupy.__version__
 
-# Types that CuPy only moves, and does not compute with, go as integers of their size.
+# CuPy cannot compute with these types; it moves them as integers of their size.
 _AS_INTEGER = {torch.bfloat16: torch.int16, torch.float8_e4m3fn: torch.uint8}
 
 _KERNELS = {
@@ -40,7 +40,7 @@ def _move(case, sources, destinations):
     if operation == "reduce":
         if case["sources"][0]["type"] == "bf16":
             raise NotApplicable("CuPy does not compute with bf16")
-        # By CUB, which CuPy takes unless it is told otherwise.
+        # CuPy uses CUB by default.
         if given["op"] == "arg_max":
             return lambda: cupy.argmax(sources[0], axis=axes[0] if len(axes) == 1 else None, out=to)
         if given["op"] == "max":
@@ -84,7 +84,7 @@ def _move(case, sources, destinations):
         source = source[tuple(slice(*part) for part in given["slices"])]
     elif operation == "flip":
         source = cupy.flip(source, tuple(axes))
-    return lambda: cupy.copyto(to, source)  # which broadcasts
+    return lambda: cupy.copyto(to, source)  # broadcasts, too
 
 
 def cupy_entry(case, sources, destinations):

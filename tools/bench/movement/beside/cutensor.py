@@ -1,4 +1,4 @@
-"""libcutensor.so.2 through ctypes, permutations alone. Names and numbers are those of NVIDIA's cutensor.h 2.x."""
+"""Permutations by libcutensor.so.2 through ctypes. Names and numbers are those of NVIDIA's cutensor.h 2.x."""
 
 import ctypes
 import importlib.util
@@ -8,8 +8,8 @@ from pathlib import Path
 
 NAME = "libcutensor.so.2"
 
-_OBJECT = POINTER(c_void_p)  # where a call leaves a handle, descriptor or plan
-# name without "cutensor": arguments. All of these return a cutensorStatus_t.
+_OBJECT = POINTER(c_void_p)  # output parameter for a handle, descriptor or plan
+# {name without "cutensor": types of its arguments}. All of these functions return a cutensorStatus_t.
 _FUNCTIONS = {
     "Create": [_OBJECT],
     "CreateTensorDescriptor": [c_void_p, _OBJECT, c_uint32, POINTER(c_int64), POINTER(c_int64), c_int, c_uint32],
@@ -31,11 +31,11 @@ _JIT_MODE_NONE, _JIT_MODE_DEFAULT = 0, 1
 _OPERATION_SCALAR_TYPE = 1
 _INVALID_VALUE, _NOT_SUPPORTED = 7, 15
 
-# cudaDataType_t, and the precision in which elements are computed.
+# {type: (cudaDataType_t, precision of the computation)}.
 _TYPES = {"f32": (0, "32F"), "f64": (1, "64F"), "bf16": (14, "32F"), "u8": (8, "32F"), "e4m3": (28, "32F"),
           "i32": (10, "32F")}
 _DOCUMENTED = ("f32", "f64", "bf16")
-# The bits of a 1 of each cudaDataType_t that a scaling factor has.
+# The bits of the number 1 in each cudaDataType_t that a scaling factor may have.
 _ONE = {0: (c_uint32, 0x3F800000), 1: (c_uint64, 0x3FF0000000000000), 2: (ctypes.c_uint16, 0x3C00),
         14: (ctypes.c_uint16, 0x3F80)}
 
@@ -45,11 +45,11 @@ class CutensorError(RuntimeError):
 
 
 class Refused(CutensorError):
-    """cuTENSOR does not do this."""
+    """cuTENSOR does not support this operation."""
 
 
 def find():
-    """What to load: $CUTENSOR_LIBRARY, the library in the package cutensor's folder, or the loader's."""
+    """The library to load: $CUTENSOR_LIBRARY, that in the folder of the package cutensor, or the loader's."""
     if os.environ.get("CUTENSOR_LIBRARY"):
         return os.environ["CUTENSOR_LIBRARY"]
     package = importlib.util.find_spec("cutensor")
@@ -60,9 +60,9 @@ def find():
 
 
 class Cutensor:
-    """A library with a handle of its own. jit: kernels may be compiled for a permutation, too.
+    """A cuTENSOR handle. jit: cuTENSOR may compile a kernel for each permutation.
 
-    library: what ctypes.CDLL answers for libcutensor.so.2."""
+    library: the ctypes.CDLL of libcutensor.so.2."""
 
     def __init__(self, library, jit):
         self._library = library
@@ -92,23 +92,23 @@ class Cutensor:
         return c_void_p.in_dll(self._library, f"CUTENSOR_COMPUTE_DESC_{precision}")
 
     def permutation(self, shape, axes, type_name, alignment):
-        """A plan of destination[...] = source.permute(axes), both dense and row-major, `shape` the source's.
+        """A plan of destination[...] = source.permute(axes), both dense and row-major; `shape` is the source's.
 
-        alignment: bytes that divide both addresses. Raises Refused if cuTENSOR does not do this."""
+        alignment: a number of bytes that divides both addresses. Raises Refused if cuTENSOR does not support it."""
         try:
             return Permutation(self, shape, axes, type_name, alignment)
         except CutensorError as error:
             if type_name in _DOCUMENTED or error.status != _INVALID_VALUE:
                 raise
-            # The types that the manual does not list, it may call invalid instead.
+            # For types that the manual does not list, cuTENSOR may return "invalid value" instead.
             raise Refused(f"{error}, of {type_name}") from error
 
     def read_kernels(self, path):
-        """Takes compiled kernels from a file of write_kernels(), of the same version and kind of GPU."""
+        """Reads compiled kernels from a file of write_kernels() for the same version and kind of GPU."""
         self._call("ReadKernelCacheFromFile", self._handle, str(path).encode())
 
     def write_kernels(self, path):
-        """Whole or not at all."""
+        """Writes all compiled kernels; replaces the file atomically."""
         partial = f"{path}.{os.getpid()}.partial"
         self._call("WriteKernelCacheToFile", self._handle, partial.encode())
         os.replace(partial, path)

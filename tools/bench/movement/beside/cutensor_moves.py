@@ -1,4 +1,4 @@
-"""NVIDIA's cuTENSOR for permutations, on PyTorch's buffers and stream: with its own kernels, and with kernels
+"""Permutations by NVIDIA's cuTENSOR, on PyTorch's buffers and stream: with its built-in kernels, and with kernels
 that it compiles for the permutation."""
 
 import ctypes
@@ -10,19 +10,19 @@ from . import cutensor, kept
 from .contest import Entry, NotApplicable
 
 _library = ctypes.CDLL(cutensor.find())
-# A handle each: plans that a handle has made before, it gives again.
+# Two handles, because a handle reuses the plans that it has made before.
 _plain, _compiling = (cutensor.Cutensor(_library, jit) for jit in (False, True))
 VERSION = _plain.version
 
 for _file in kept.files("cutensor"):
     try:
         _compiling.read_kernels(_file)
-    except cutensor.CutensorError:  # of another version or GPU
+    except cutensor.CutensorError:  # the file is for another version or GPU
         pass
 
 
 def keep_kernels(part):
-    """Leaves the kernels that were compiled here to later processes."""
+    """Stores the kernels that this process compiled, for later processes."""
     _compiling.write_kernels(kept.folder("cutensor") / str(part))
 
 

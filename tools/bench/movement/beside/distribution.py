@@ -1,10 +1,10 @@
-"""Random cases are judged by how their ratios spread, not one by one. Works on the report alone."""
+"""The distribution of random cases' ratios, by which they are judged. Needs only the report."""
 
 from . import results as r
 from .contest import quantile
 
 WORST = 10
-# What is counted below each of these.
+# The share of the ratios below each of these is reported.
 BOUNDS = (0.97, 0.90)
 MEASURES = {"best": r.of_best_peer, "driver": r.of_driver}
 
@@ -14,12 +14,12 @@ def is_random(report):
 
 
 def types_of(result):
-    """Of casts there are too many pairs to tell them apart."""
+    """The types of a case, by which results are grouped. All casts are one group: they have too many pairs of types."""
     return "any" if result["operation"] == "cast" else result["types"]
 
 
 def spread(ratios):
-    """How ratios, one at least, are distributed."""
+    """The distribution of a list of ratios, which must not be empty."""
     ordered = sorted(ratios)
     return {
         "cases": len(ordered),
@@ -33,13 +33,13 @@ def spread(ratios):
 
 
 def ratios(report, measure, wanted=lambda result: True):
-    """Those of the cases that were measured."""
+    """The ratios of the measured cases for which `wanted` is true."""
     values = [MEASURES[measure](result) for result in report["results"] if wanted(result)]
     return [value for value in values if value]
 
 
 def _groups(report):
-    """[(group, types, its condition)]: each group as a whole where it has several types, and each of these."""
+    """Yields (group, types, condition on a result) for the types of each group, and for all types of groups with several."""
     found = {}
     for result in report["results"]:
         found.setdefault(result["group"], {})[types_of(result)] = None
@@ -51,14 +51,14 @@ def _groups(report):
 
 
 def worst(report):
-    """The cases that come off worst beside the best peer: [{label, ratio, peer, kernels}]."""
+    """The worst cases relative to the best peer: [{label, ratio, peer, kernels}]."""
     measured = [result for result in report["results"] if r.of_best_peer(result)]
     return [{"label": result["label"], "ratio": r.of_best_peer(result), "peer": r.best_peer(result)[0],
              "kernels": r.choices(result)} for result in sorted(measured, key=r.of_best_peer)[:WORST]]
 
 
 def of(report):
-    """Everything that the report keeps: {measure: [{"group": …, "types": …, "cases": …, …}], "worst": …}."""
+    """The distribution for the report: {measure: [{"group": …, "types": …, "cases": …, …}], "worst": …}."""
     told = {}
     for measure in MEASURES:
         told[measure] = []

@@ -1,4 +1,4 @@
-"""How random cases spread, as an SVG: sorted ratios to the best peer and to the driver's copy, a line a type."""
+"""The distribution of random cases as an SVG: sorted ratios to the best peer and to the driver's copy, a line for each type."""
 
 import math
 
@@ -7,7 +7,7 @@ from .chart import STYLE, element
 
 LEFT, TOP, WIDTH, HEIGHT, GAP = 50, 70, 420, 260, 60
 COLOURS = {"f32": "#1f77d0", "bf16": "#d9822b", "u8": "#2da44e", "e4m3": "#a45ad0", "f64": "#98a1ab"}
-# (measure, title, ratios at its marks), on a logarithmic scale; what lies beyond ends there.
+# (measure, title, ratios at the marks of its logarithmic axis). Ratios beyond the axis are drawn at its ends.
 PANELS = (("best", "to the best peer", (0.5, 0.75, 1, 1.5, 2, 3, 4, 6, 8)),
           ("driver", "to the driver's copy", (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.1)))
 
@@ -17,7 +17,7 @@ def _type_of(result):
 
 
 def _lines(report, measure):
-    """{type: its ratios, the least first}."""
+    """{type: its ratios, sorted}."""
     found = {}
     for result in report["results"]:
         ratio = distribution.MEASURES[measure](result)

@@ -1,4 +1,4 @@
-"""An earlier run's report that a run goes on with, and the parts that cases are cut into."""
+"""Continuing the run of an earlier report, and dividing the cases into parts."""
 
 import json
 from pathlib import Path
@@ -16,13 +16,13 @@ def _measured(result):
 
 
 def missing(chosen, old):
-    """Those of [(index, case)] that the report `old` has not measured; all without one."""
+    """The part of [(index, case)] that the report `old` lacks; all of them if `old` is None."""
     done = {result["label"] for result in old["results"] if _measured(result)} if old else set()
     return [(index, case) for index, case in chosen if case["label"] not in done]
 
 
 def go_on(old, report):
-    """Puts the results of `old` into `report`. Raises ValueError if they were measured otherwise."""
+    """Copies the results of `old` into `report`. Raises ValueError if they were measured under other conditions."""
     other = [name for name in SAME if old.get(name) != report.get(name)]
     if other:
         raise ValueError(f"it was measured with another {', another '.join(other)}")
@@ -32,5 +32,5 @@ def go_on(old, report):
 
 
 def part_of(chosen, number, parts):
-    """Each so manieth of the cases, beginning with number `number`, of 1 to `parts`."""
+    """Every `parts`-th of the cases, beginning with number `number`, which counts from 1."""
     return chosen[number - 1::parts]

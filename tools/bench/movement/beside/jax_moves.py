@@ -1,10 +1,10 @@
-"""Cases in JAX's words. The sources are PyTorch's buffers, by DLPack; results are JAX's own memory."""
+"""The cases as JAX programs. The sources are PyTorch's buffers, by DLPack; JAX allocates the results."""
 
 import itertools
 import os
 import time
 
-# Before JAX is imported: its pool would take most of the memory otherwise.
+# Set before JAX is imported, so that its memory pool does not take most of the device's memory.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 os.environ.setdefault("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.4")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -19,7 +19,7 @@ from .torch_moves import DTYPES, seen_shape
 
 VERSION = jax.__version__
 jax.config.update("jax_enable_x64", True)
-# Whatever it compiles, later processes find.
+# Later processes find the kernels that JAX compiles.
 jax.config.update("jax_compilation_cache_dir", str(kept.folder("jax")))
 jax.config.update("jax_persistent_cache_min_compile_time_secs", 0)
 jax.config.update("jax_persistent_cache_min_entry_size_bytes", -1)
@@ -33,14 +33,14 @@ _DTYPES = {
     "f64": jnp.float64,
     "e4m3": jnp.float8_e4m3fn,
 }
-# A boundary of tmajit's in NumPy's words.
+# {tmajit's name of a boundary: NumPy's name}.
 _MODES = {"zero": "constant", "constant": "constant", "clamp": "edge", "wrap": "wrap", "reflect": "reflect"}
-# One call's latency varies by some tenths of a millisecond: so long, that this is below a per cent.
+# The latency of one call varies by some tenths of a millisecond, which is less than 1 % of this time.
 SAMPLE_SECONDS = 40e-3
 
 
 def _cast(a, to):
-    """Floats end at an integer's least and largest value."""
+    """A cast that clamps floats to an integer's least and largest value."""
     if jnp.issubdtype(a.dtype, jnp.floating) and to == jnp.uint8:
         a = jnp.clip(a if a.dtype == jnp.float64 else a.astype(jnp.float32), 0, 255)
     return a.astype(to)
@@ -122,15 +122,15 @@ def _formula_of_views(case):
 
 
 def _to_torch(array, type_name):
-    if type_name == "e4m3":  # not every DLPack knows it
+    if type_name == "e4m3":  # not every version of DLPack has this type
         return torch.from_dlpack(jax.lax.bitcast_convert_type(array, jnp.uint8)).view(DTYPES["e4m3"])
     return torch.from_dlpack(array)
 
 
 def jax_entry(case, sources, destinations):
-    """JAX enqueues on a stream of its own, where PyTorch's events do not reach: it is timed by the host's
-    clock, the difference between one call and many."""
-    if case["sector_bytes"] < GRAPH_BELOW:  # known before it is compiled
+    """JAX enqueues on its own stream, where PyTorch's events cannot time it. So it is timed by the host's
+    clock, as the difference between one call and many."""
+    if case["sector_bytes"] < GRAPH_BELOW:  # do not compile cases that are too small to be timed
         raise NotApplicable(TOO_SMALL)
     torch.cuda.synchronize()
     imported = [jax.dlpack.from_dlpack(tensor) for tensor in sources]

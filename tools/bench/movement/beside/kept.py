@@ -1,4 +1,4 @@
-"""Where peers keep what they compiled, for later processes: PyTorch and Triton have places of their own."""
+"""Folders in which peers store compiled kernels for later processes. PyTorch and Triton have their own folders."""
 
 import os
 from pathlib import Path
@@ -9,13 +9,13 @@ def _root():
 
 
 def folder(peer):
-    """A peer's folder, made if need be."""
+    """A peer's folder, which is created if it does not exist."""
     path = _root() / peer
     path.mkdir(parents=True, exist_ok=True)
     return path
 
 
 def files(peer):
-    """What lies in it, whole."""
+    """The complete files in a peer's folder."""
     path = _root() / peer
     return sorted(file for file in path.iterdir() if file.suffix != ".partial") if path.is_dir() else []

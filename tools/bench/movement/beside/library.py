@@ -1,4 +1,4 @@
-"""libtmajit_movement.so through ctypes: the list of cases, plans and the driver's own copy."""
+"""libtmajit_movement.so through ctypes: the list of cases, plans and copies by the driver."""
 
 import ctypes
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 
 NAME = "libtmajit_movement.so"
 
-# name: (result, arguments)
+# {name without the prefix tmajit_movement_: (type of the result, types of the arguments)}
 _FUNCTIONS = {
     "error": (c_char_p, []),
     "error_code": (c_char_p, []),
@@ -31,7 +31,7 @@ _FUNCTIONS = {
 
 
 class TmajitError(RuntimeError):
-    """An error of the library; `code` is its name for the kind."""
+    """An error of the library; `code` is the name of its tmajit::ErrorCode."""
 
     def __init__(self, code, message):
         super().__init__(message)
@@ -39,7 +39,7 @@ class TmajitError(RuntimeError):
 
 
 def find(given=None):
-    """The library's path: as given, from $TMAJIT_MOVEMENT_LIBRARY, or in a build beside the sources."""
+    """The library's path: `given`, $TMAJIT_MOVEMENT_LIBRARY, or the build in the source tree."""
     if given or os.environ.get("TMAJIT_MOVEMENT_LIBRARY"):
         return Path(given or os.environ["TMAJIT_MOVEMENT_LIBRARY"])
     root = Path(__file__).resolve().parents[4]
@@ -59,7 +59,7 @@ class Library:
             raise TmajitError("unavailable", f"{path} cannot be loaded: {error}") from error
         for name, (result, arguments) in _FUNCTIONS.items():
             function = getattr(self._library, f"tmajit_movement_{name}", None)
-            if function is None:  # an older build's, with which this one is compared
+            if function is None:  # --before may load an older build without this function
                 continue
             function.restype, function.argtypes = result, arguments
             if result and name not in ("error", "error_code"):
@@ -67,7 +67,7 @@ class Library:
             setattr(self, f"_{name}", function)
 
     def _checked(self, answer, function, _arguments):
-        """What a function answers, JSON as what it says. Raises TmajitError if it says that the call failed."""
+        """The result of a function, with JSON decoded. Raises TmajitError if the result means that the call failed."""
         if answer is None or answer == (0 if function.restype is c_uint64 else -1):
             raise TmajitError(self._error_code().decode(), self._error().decode())
         return json.loads(answer) if function.restype is c_char_p else answer
@@ -96,8 +96,8 @@ class Session:
         return self.library._describe(self.handle)
 
     def predict(self, index, chip, costs):
-        """[{"choice", "family", "usual", "allowed", "us"}] of every kernel that could do a case on a report's chip, by
-        {cost: number}."""
+        """[{"choice", "family", "usual", "allowed", "us"}] for every kernel that could do a case, on the chip of a report
+        with the costs {name: number}."""
         return self.library._predict(self.handle, index, json.dumps({**chip, "costs": costs}).encode())
 
     def plan(self, index, destination, source):
@@ -109,7 +109,7 @@ class Session:
     def jit(self, rounds):
         return self.library._jit(self.handle, rounds)
 
-    # Memory, for tests: peers.py has its buffers from PyTorch.
+    # Device memory for tests; peers.py uses PyTorch's buffers.
     def allocate(self, count):
         return self.library._allocate(self.handle, count)
 

@@ -1,4 +1,4 @@
-"""Permutations as loop nests, dimensions that stay together merged."""
+"""Permutations as loop nests, in which dimensions that stay adjacent are merged."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ class Dimension:
 
 
 def permutation_nest(shape, axes):
-    """The loops of destination[...] = source.permute(axes), both dense, without those of one turn."""
+    """The loops of destination[...] = source.permute(axes), both dense, without loops of one iteration."""
     strides = [1] * len(shape)
     for d in range(len(shape) - 2, -1, -1):
         strides[d] = strides[d + 1] * shape[d + 1]

@@ -1,4 +1,4 @@
-"""Bandwidths, ratios and geometric means of measurements, from the report alone."""
+"""Bandwidths, ratios and geometric means of the measurements in a report."""
 
 import math
 
@@ -7,7 +7,7 @@ PEERS = ("eager", "compile", "jax", "cupy", "triton", "cutensor", "cutensor-jit"
 
 
 def among(report, names):
-    """The report without the measurements of other peers than `names`."""
+    """The report with only the peers in `names`, and BEFORE."""
     gone = set(PEERS) - {*names, BEFORE}
     rows = [{**row, "microseconds": {name: times for name, times in row.get("microseconds", {}).items()
                                      if name not in gone}} for row in report["results"]]
@@ -33,7 +33,7 @@ def best_peer(result):
 
 
 def of_driver(result):
-    """Our bandwidth over that of the driver's copy of as many bytes."""
+    """tmajit's bandwidth divided by that of the driver's copy of as many bytes."""
     ours, driver = microseconds(result, OURS), microseconds(result, DRIVER)
     return driver / ours if ours and driver else None
 
@@ -62,6 +62,6 @@ def odd_rows(report, type_name):
 
 
 def choices(result):
-    """The kernels of our plan."""
+    """The kernels of tmajit's plan, as text."""
     steps = result.get("notes", {}).get(OURS, {}).get("steps", [])
     return "; ".join(dict.fromkeys(step["choice"] or step["kernel"] for step in steps))

@@ -1,4 +1,4 @@
-"""A run: every case, every contestant, checked, then timed in turn."""
+"""A run: checks every contestant in every case, then times them in turn."""
 
 import sys
 import time
@@ -6,17 +6,17 @@ import time
 from . import contest, results
 from .contest import Entry, NotApplicable
 
-# How far a peer's result of a computation may lie from ours, relative to the larger of 1 and its size:
-# about what one more rounding costs.
+# Allowed difference between a peer's computed result and the reference, relative to the larger of 1 and the value:
+# about the error of one more rounding.
 PEER_TOLERANCE = {"f64": 1e-14, "f32": 2e-6, "bf16": 1 / 128, "e4m3": 1 / 8}
 
 
 class Lost(Exception):
-    """The device has failed; nothing more can be measured."""
+    """The device has failed, and no further case can be measured."""
 
 
 def ours(session, machine, index, name=results.OURS):
-    """The library's move of case `index`."""
+    """A function that makes the Entry of tmajit's move for case `index`."""
 
     def make(case, sources, destinations):
         destination, source = machine.addresses()
@@ -28,7 +28,7 @@ def ours(session, machine, index, name=results.OURS):
 
 
 def before(session, machine, cases):
-    """The moves of another build of the library, as a peer. `cases` are that build's cases, matched by label."""
+    """A function that makes the Entry of another build's move. `cases` are that build's cases, matched by label."""
     numbers = {case["label"]: index for index, case in enumerate(cases)}
 
     def make(case, sources, destinations):
@@ -70,7 +70,7 @@ def _prepare(machine, case, name, make, arrays, reference):
 
 
 def measure_case(session, machine, index, case, makers, seed, rounds):
-    """The case with its times, or with what went wrong."""
+    """Measures a case. Returns the case with its times and errors."""
     result = dict(case)
     result["errors"], result["notes"], result["skipped"] = {}, {}, {}
     if not machine.fits(case):
@@ -93,7 +93,7 @@ def measure_case(session, machine, index, case, makers, seed, rounds):
                     result["notes"][name] = entry.notes
             except NotApplicable as error:
                 result["skipped"][name] = str(error)
-            except Exception as error:  # one contestant's failure is not the others'
+            except Exception as error:  # the other contestants go on
                 result["errors"][name] = contest.describe(error)
                 _require_alive(machine)
         del reference
@@ -119,7 +119,7 @@ def _require_alive(machine):
 
 
 def select(cases, only, quick):
-    """[(index, case)] of what a run measures."""
+    """[(index, case)] of the cases to measure."""
     return [(index, case) for index, case in enumerate(cases)
             if (case["quick"] or not quick) and (not only or any(part in case["label"] for part in only))]
 
@@ -144,7 +144,7 @@ def run(session, machine, chosen, peers, options, report, on_result):
             result = measure_case(session, machine, index, case, makers, options.seed, options.rounds)
         except Lost as error:
             return leave_out(len(chosen) - number, f"the device failed in {case['label']}: {error}")
-        except Exception as error:  # one case's failure is not the others'
+        except Exception as error:  # the other cases are still measured
             result = dict(case, errors={"all": contest.describe(error)})
             machine.relax()
             try:
@@ -158,6 +158,6 @@ def run(session, machine, chosen, peers, options, report, on_result):
 
 
 def progress(text):
-    """Replaces the progress line, where standard error is a terminal."""
+    """Replaces the progress line, if standard error is a terminal."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}" if text else "\r\x1b[K", end="", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Stencils in the words of any array library: an array padded as the boundary says, and shifted views of it."""
+"""Stencils for any array library: an array padded according to the boundary, and shifted views of it."""
 
 import re
 
@@ -6,7 +6,7 @@ _CALL = re.compile(r"\bx\(([^)]*)\)")
 
 
 def expression(text):
-    """A function of `neighbour`, itself a function of offsets, for a stencil's text in C++."""
+    """A stencil's C++ text as a Python function of `neighbour`, which is a function of the offsets."""
     text = re.sub(r"(\d)f\b", r"\1", text)
     code = compile(re.sub(r"\bx\b(?!\()", "x()", text), "stencil", "eval")
     return lambda neighbour: eval(code, {"__builtins__": {}}, {"x": neighbour})
@@ -18,19 +18,19 @@ def offsets(text):
 
 
 def dimensions(case):
-    """The dimensions that the offsets are along."""
+    """The dimensions to which the offsets apply."""
     rank, count = len(case["sources"][0]["shape"]), len(offsets(case["arguments"]["expression"])[0])
     return [d % rank for d in case["arguments"].get("dims", range(rank - count, rank))]
 
 
 def reach(case):
-    """How far the calls reach along dimensions(), to either side."""
+    """The largest absolute offset along each of dimensions()."""
     text = case["arguments"]["expression"]
     return [max(abs(call[k]) for call in offsets(text)) for k in range(len(dimensions(case)))]
 
 
 def places(extent, reach, boundary):
-    """The elements that stand at -reach ... extent + reach - 1 of a dimension, where all of them are elements."""
+    """The indices of the elements at -reach ... extent + reach - 1 of a dimension, for boundaries that repeat elements."""
     inside = range(-reach, extent + reach)
     if boundary == "clamp":
         return [min(max(at, 0), extent - 1) for at in inside]

@@ -11,7 +11,7 @@ def _number(value, form):
 
 
 def _width(name):
-    """Of a contestant's column."""
+    """The width of a contestant's column."""
     return max(9, len(name) + 1)
 
 
@@ -27,7 +27,7 @@ def header(report):
 
 
 def row(report, result):
-    """One case, over two lines where sectors count too."""
+    """The lines of one case: two if sectors have more bytes than the elements."""
     names = [r.OURS, r.DRIVER, *peers_of(report)]
     cells = "".join(f"{_number(r.bandwidth(result, name), '.0f'):>{_width(name)}}" for name in names)
     text = (f"{result['label']:<{LABEL}}{cells}{_number(r.of_driver(result), '.3f'):>9}"
@@ -64,7 +64,7 @@ def means(report):
 
 
 def _reasons(report, key, what):
-    """Who did not take part in what and why: a line a contestant and reason."""
+    """A line for each contestant and reason of `key`, with the number of cases."""
     cases = {}
     for result in report["results"]:
         for name, why in result.get(key, {}).items():
@@ -74,7 +74,7 @@ def _reasons(report, key, what):
 
 
 def verdict(report):
-    """Targets met and missed, what was not measured, and who failed where."""
+    """Targets met and missed, cases not measured, and failures of contestants."""
     found, unknown = targets.of(report)
     missed = [target for target in found if not target["met"]]
     lines = [f"{len(found) - len(missed)} of {len(found)} targets met"]
@@ -93,13 +93,13 @@ def verdict(report):
 
 
 def summary(report):
-    """What all cases together say."""
+    """The summary of all cases: means or distribution, then the verdict."""
     told = distribution.text(report) if distribution.is_random(report) else means(report)
     return "\n\n".join(part for part in (told, verdict(report)) if part)
 
 
 def setting(report):
-    """What was measured with what."""
+    """The device, versions and settings of the run."""
     versions = ", ".join(f"{name} {version}" for name, version in report["versions"].items())
     return f"{report['device']['name']}, {versions}, {report['rounds']} rounds, seed {report['seed']}"
 

@@ -1,21 +1,21 @@
-"""What must be reached, and what of it was. Works on the report alone."""
+"""The targets, and which of them a report meets. Needs only the report."""
 
 from . import distribution
 from . import results as r
 
 TABLE_ROWS = 10  # permutations a type in the table of peers
-# Of the best peer, as geometric means over the table of permutations, and over odd extents.
+# Ratios to the best peer, as geometric means over the table of permutations, and over odd extents.
 TABLE_TARGETS = {"f32": 1.15, "bf16": 1.2, "u8": 1.4}
 ODD_TARGET = 1.6
 
-# Of random permutations: the mean beside the best peer and beside the driver's copy.
+# Random permutations: geometric means of the ratios to the best peer and to the driver's copy.
 RANDOM_TARGETS = {"f32": (1.10, 0.90), "bf16": (1.15, 0.85), "u8": (1.35, 0.75)}
 RANDOM_GROUP = "random permutation"
-EVEN = 0.97  # of the best peer: as fast as one can measure
+EVEN = 0.97  # ratio to the best peer from which on the difference is within the error of the measurement
 EVEN_SHARE, LEAST = 0.99, 0.90
 OF_COPY, OF_COPY_SHARE = 0.6, 0.99
 VIEWS_EVEN_SHARE, VIEWS_MEAN = 0.97, 1.10
-OTHER_GROUPS = (RANDOM_GROUP, "random scan", "random reduction")  # all others are views
+OTHER_GROUPS = (RANDOM_GROUP, "random scan", "random reduction")  # all other groups are views
 SCANS_SHARE = 0.9
 
 
@@ -25,7 +25,7 @@ def _target(what, need, got, at_least=True):
 
 
 def of(report):
-    """([targets that were measured], [what could not be])."""
+    """([measured targets], [names of targets that were not measured])."""
     return _of_random(report) if distribution.is_random(report) else _of_list(report)
 
 
@@ -37,7 +37,7 @@ def _of_random(report):
     found, unknown = [], []
 
     def add(what, measure, wanted, *conditions):
-        """Each condition: (its name, what is needed, what it makes of the ratios)."""
+        """Adds targets. Each condition: (its name, the required value, a function from the ratios to the value)."""
         if not any(map(wanted, report["results"])):
             return
         ratios = distribution.ratios(report, measure, wanted)

@@ -1,4 +1,4 @@
-"""The GPU as PyTorch sees it: the buffers that contestants share, streams, events and graphs."""
+"""The GPU by PyTorch: the buffers that contestants share, streams, events and graphs."""
 
 import torch
 
@@ -8,7 +8,7 @@ from .torch_moves import DTYPES, formula
 SCRATCH_BYTES = 256 << 20
 SCRATCH_FILLS = 6  # half a millisecond on an H200
 
-# Without its topmost exponent bit a floating-point number is finite and below 2.
+# These masks clear the highest exponent bit: the floating-point number is then finite and below 2.
 _MASKS = {
     "f64": 0xBFFFFFFFFFFFFFFF,
     "f32": 0xBFFFFFFFBFFFFFFF,
@@ -19,7 +19,7 @@ _INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def why_not():
-    """Why there is no GPU to measure on; None if there is."""
+    """The reason why there is no suitable GPU; None if there is one."""
     if not torch.cuda.is_available():
         return "PyTorch sees no CUDA device"
     major, minor = torch.cuda.get_device_capability()
@@ -27,12 +27,12 @@ def why_not():
 
 
 def free_bytes():
-    """Memory of the device that nobody has."""
+    """Free memory of the device."""
     return torch.cuda.mem_get_info()[0]
 
 
 def ordinal():
-    """The driver's number of PyTorch's device, whatever CUDA_VISIBLE_DEVICES left of them."""
+    """The driver's number of PyTorch's device; both see the devices in CUDA_VISIBLE_DEVICES."""
     return torch.cuda.current_device()
 
 
@@ -52,12 +52,12 @@ class TorchMachine:
         return self._stream.cuda_stream
 
     def fits(self, case):
-        """Whether there is room for a case's buffers, its reference and a contestant's own result."""
+        """Whether the device has memory for a case's buffers, its reference and a result that a contestant allocates."""
         need = case["source_bytes"] + 4 * case["destination_bytes"]
         return need + (4 << 30) < torch.cuda.get_device_properties(0).total_memory
 
     def reserve(self, cases):
-        """The two buffers that all cases share."""
+        """Allocates the two buffers that all cases share."""
         size = lambda key: max(case[key] for case in cases)
         self._source = torch.empty(size("source_bytes"), dtype=torch.uint8, device="cuda")
         self._destination = torch.empty(size("destination_bytes"), dtype=torch.uint8, device="cuda")
@@ -70,7 +70,7 @@ class TorchMachine:
         return _views(self._source, case["sources"]), _views(self._destination, case["destinations"])
 
     def fill(self, case, seed):
-        """Random elements for the sources; nothing to do where the last case left the same."""
+        """Fills the sources with random elements, unless the previous case has already done so."""
         if not case["sources"]:
             return
         mask = _MASKS.get(case["sources"][0]["type"], 0xFFFFFFFFFFFFFFFF)
@@ -91,7 +91,7 @@ class TorchMachine:
         return [result.contiguous() for result in formula(case, precise=True)(*sources)]
 
     def differs(self, case, results, reference, tolerance):
-        """What is wrong with a contestant's results; None if nothing is."""
+        """The first error in a contestant's results; None if they are right."""
         for number, (result, expected) in enumerate(zip(results, reference)):
             if result.shape != expected.shape or result.dtype != expected.dtype:
                 return f"destination {number} is {result.dtype} {tuple(result.shape)}"
@@ -117,7 +117,7 @@ class TorchMachine:
         return graph.replay
 
     def space(self):
-        """Lets the host get ahead with enqueuing, and leaves L2 in the same state to every contestant."""
+        """Gives the host time to enqueue, and brings L2 to the same state for every contestant."""
         for _ in range(SCRATCH_FILLS):
             self._scratch.fill_(0x5A)
 

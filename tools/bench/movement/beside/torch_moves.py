@@ -21,7 +21,7 @@ DTYPES = {
 }
 
 
-# CuPy and PyTorch give the place along one axis, or among all elements.
+# arg_max gives the index along one axis, or among all elements, in CuPy as in PyTorch.
 REDUCTIONS = {
     "sum": lambda a, axes: torch.sum(a, axes),
     "max": lambda a, axes: torch.amax(a, axes),
@@ -30,19 +30,19 @@ REDUCTIONS = {
 
 
 def _wide(tensor):
-    """As expressions compute: small floats as float."""
+    """The tensor in the type in which tmajit's expressions compute: small floats as float."""
     return tensor.float() if tensor.dtype in (torch.bfloat16, torch.float8_e4m3fn) else tensor
 
 
 def _cast(tensor, to):
-    """Floats end at an integer's least and largest value."""
+    """A cast that clamps floats to an integer's least and largest value."""
     if tensor.dtype.is_floating_point and to == torch.uint8:
         return _wide(tensor).clamp(0, 255).to(to)
     return tensor.to(to)
 
 
 def seen(case, tensors):
-    """The sources as the case works on them: views of the arrays."""
+    """The sources of a case with its views applied."""
     orders = case.get("orders", [])
     return [tensor.permute(orders[i]) if i < len(orders) and orders[i] else tensor
             for i, tensor in enumerate(tensors)]
@@ -69,13 +69,13 @@ def _expression(case, precise):
 
 
 def seen_shape(case):
-    """The shape of the first source as the case works on it."""
+    """The shape of the first source with its view applied."""
     shape, orders = case["sources"][0]["shape"], case.get("orders", [[]])
     return [shape[axis] for axis in orders[0]] or shape
 
 
 def _padding(case):
-    """What F.pad takes: before and after, the last dimension first."""
+    """The widths for F.pad: before and after, the last dimension first."""
     pads = []
     source, destination = seen_shape(case), case["destinations"][0]["shape"]
     for before, inner, outer in reversed(list(zip(case["arguments"]["widths"]["before"], source, destination))):
@@ -84,7 +84,7 @@ def _padding(case):
 
 
 def _images(case):
-    """The tiles of a matrix one after the other, as bytes; zeros where they leave it."""
+    """A function that returns the tiles of a matrix one after the other, as bytes, with zeros outside of the matrix."""
     rows, columns = case["image"]
 
     def images(a):
@@ -117,7 +117,7 @@ def _stencil(case, precise):
 def formula(case, precise=False):
     """A function of the sources that returns the destinations' values: tensors or views of the sources.
 
-    precise: with the roundings of tmajit's expressions, as the reference needs it."""
+    precise: computes like tmajit's expressions, for the reference."""
     move = _formula(case, precise)
     return lambda *sources: move(*seen(case, sources))
 
@@ -158,7 +158,7 @@ def _formula(case, precise):
 
 
 def _assign(case):
-    """A function that writes the destinations, for the compiler."""
+    """A function that writes the destinations, for torch.compile."""
     values = formula(case)
 
     def move(destinations, sources):
@@ -169,11 +169,11 @@ def _assign(case):
 
 
 def eager(case, sources, destinations):
-    """What a user would write without a compiler, without a needless pass where PyTorch has an `out=`."""
+    """The code that a user would write without torch.compile, using `out=` where PyTorch has it."""
     operation, given, to = case["operation"], case["arguments"], destinations[0]
     own = []
     views = seen(case, sources)
-    if operation in ("pad", "flip"):  # no `out=`: these return a tensor of their own
+    if operation in ("pad", "flip"):  # they have no `out=` and return a new tensor
         values = formula(case)
 
         def run():
@@ -204,9 +204,9 @@ def eager(case, sources, destinations):
 
 
 def set_compiler(keep_graphs):
-    """What torch.compile keeps for later processes: whole graphs with their kernels' source, or only what
-    Triton compiled. What it chooses by measuring, it chooses again in each process: others may have been on
-    the device before."""
+    """Configures what torch.compile stores for later processes: whole graphs with their kernels' source
+    (keep_graphs), or only the kernels that Triton compiled. It repeats choices by measuring in each process, because
+    other processes may have used the device during earlier measurements."""
     import torch._inductor.config as config
 
     for name, value in (("fx_graph_cache", keep_graphs), ("autotune_local_cache", False)):
@@ -215,9 +215,9 @@ def set_compiler(keep_graphs):
 
 
 def compiled(case, sources, destinations):
-    """torch.compile of the whole move, shapes static."""
-    # Every case is the same function with other constants: without this the compiler would give up on it
-    # after a few, and run it uncompiled.
+    """torch.compile of the whole move, with static shapes."""
+    # Every case is the same function with other constants. Without a reset torch.compile would stop compiling it
+    # after a few cases, and run it eagerly.
     torch._dynamo.reset()
     move = torch.compile(_assign(case), fullgraph=True, dynamic=False)
     start = time.perf_counter()

@@ -9,11 +9,12 @@ from .nest import permutation_nest
 
 VERSION = triton.__version__
 OUTER = 4  # dimensions besides the tile's two
-# Rows and columns of a tile, warps.
+# (rows of a tile, columns, warps).
 CONFIGS = [(32, 32, 4), (64, 64, 4), (64, 64, 8), (128, 64, 8), (64, 128, 8), (128, 128, 8), (16, 256, 4)]
 
 
-# Which strides are 1 or divisible by 16 decides how wide loads are; extents of outer loops decide nothing.
+# Triton specialises for arguments that are 1 or divisible by 16: strides determine the width of loads, but extents of
+# outer loops have no effect.
 @triton.jit(do_not_specialize=["n1", "n2", "n3"])
 def _tiles(source, destination, a_count, b_count, a_source, b_source, a_destination,
            n1, n2, n3, s0, s1, s2, s3, d0, d1, d2, d3, A: tl.constexpr, B: tl.constexpr):
@@ -60,7 +61,7 @@ def triton_entry(case, sources, destinations):
     nest = permutation_nest(case["sources"][0]["shape"], case["arguments"]["axes"])
     if len(nest) < 2:
         raise NotApplicable("this permutation is a plain copy")
-    # b runs along the destination's innermost dimension, a along the source's, or the next if they are one.
+    # b is the destination's innermost dimension. a is the source's innermost, or the next one if both are the same.
     b = nest[-1]
     rows = [d for d in nest[:-1] if d.source == 1] or [nest[-2]]
     a = rows[0]

@@ -1,6 +1,6 @@
-"""What peers compile made ahead, by several processes: it takes seconds a case otherwise.
+"""Compiles the peers' kernels ahead in several processes, because compiling takes seconds for each case.
 
-What a peer chooses by measuring, it chooses again in the run itself, where nothing else is on the device."""
+A peer that chooses kernels by measuring repeats this in the run itself, when no other process uses the device."""
 
 import math
 import os
@@ -11,10 +11,10 @@ import time
 from . import contest
 
 COMPILING = ("compile", "jax", "triton", "cutensor-jit")
-LEAST_CASES = 12  # fewer are compiled sooner than processes start
+LEAST_CASES = 12  # compiling fewer cases takes less time than starting processes
 MOST_PROCESSES = 14
-OWN_BYTES = 4 << 30  # what a process has on the device besides a case's buffers
-START_SECONDS, CASE_SECONDS = 60.0, 10.0  # how long processes are waited for
+OWN_BYTES = 4 << 30  # device memory of a process besides a case's buffers
+START_SECONDS, CASE_SECONDS = 60.0, 10.0  # time limit of a process: to start, and for each case
 
 
 def peers_to_warm(peers):
@@ -22,12 +22,12 @@ def peers_to_warm(peers):
 
 
 def cases_to_compile(chosen, peers):
-    """Those of [(index, case)] that a peer with something to compile takes part in."""
+    """The cases of [(index, case)] that a peer has to compile."""
     return [case for _, case in chosen if case["peers"] == "all"] if peers_to_warm(peers) else []
 
 
 def processes_for(cases, free_bytes, cpus=os.cpu_count() or 1):
-    """How many are worth starting."""
+    """The number of processes that save time."""
     if len(cases) < LEAST_CASES:
         return 0
     need = OWN_BYTES + max(case["source_bytes"] + 2 * case["destination_bytes"] for case in cases)
@@ -35,7 +35,7 @@ def processes_for(cases, free_bytes, cpus=os.cpu_count() or 1):
 
 
 def patience(cases, processes, limit=None):
-    """Seconds that `processes` are waited for: of a limit for everything, at most half."""
+    """The seconds to wait for `processes`: at most half of the run's limit, if there is one."""
     seconds = START_SECONDS + CASE_SECONDS * math.ceil(cases / processes)
     return min(seconds, limit / 2) if limit else seconds
 
@@ -59,7 +59,7 @@ def run(program, arguments, count, seconds):
 
 
 def compile_part(machine, cases, makers):
-    """What a child does: each of `makers` compiles each of `cases` once."""
+    """The work of a child process: each of `makers` compiles each of `cases` once."""
     cases = [case for case in cases if machine.fits(case)]
     if cases:
         machine.reserve(cases)
@@ -69,6 +69,6 @@ def compile_part(machine, cases, makers):
                 make(case, *machine.arrays(case)).close()
             except contest.NotApplicable:
                 pass
-            except Exception as error:  # the run itself will say so
+            except Exception as error:  # the run itself reports it again
                 print(f"{case['label']}: {name}: {contest.describe(error)}", file=sys.stderr)
         machine.relax()
