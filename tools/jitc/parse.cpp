@@ -41,9 +41,9 @@ std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view
 
 std::vector<std::uint64_t> parse_parts(std::string_view text, std::string_view option) {
   std::vector<std::uint64_t> parts;
-  for (const std::string_view some : split(text, ',')) {
-    // A list with an empty part is refused as a whole.
-    for (const std::uint64_t part : parse_extents(some.empty() ? text : some, option)) parts.push_back(part);
+  for (const std::string_view item : split(text, ',')) {
+    // For an empty item, parse_extents() refuses the whole list.
+    for (const std::uint64_t part : parse_extents(item.empty() ? text : item, option)) parts.push_back(part);
   }
   return parts;
 }

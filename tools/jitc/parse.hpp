@@ -12,12 +12,11 @@ namespace jitc {
 
 /// "128x64" or "128,64" as numbers, outermost first. Throws Error{invalid_argument} that names `option`.
 [[nodiscard]] std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);
-/// Sizes of parts, as "100,37,5": any number of them, where parse_extents() takes as many as a tensor has
-/// dimensions.
+/// Sizes of parts, such as "100,37,5". There may be more than parse_extents() takes, a tensor's dimensions.
 [[nodiscard]] std::vector<std::uint64_t> parse_parts(std::string_view text, std::string_view option);
 /// Extents, each below 2^32.
 [[nodiscard]] std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option);
-/// The same with signs: "4096,1".
+/// Strides, which may be negative: "4096,1".
 [[nodiscard]] std::vector<std::int64_t> parse_strides(std::string_view text, std::string_view option);
 /// Every type of a repeatable option that also takes lists: {"f16,f32", "u8"} is f16, f32, u8.
 [[nodiscard]] std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& texts);
