@@ -145,7 +145,7 @@ void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& optio
   for (const auto& [constants, why] : tuned.left_out) say("left out", "{}: {}", text_of(constants), why);
   say("tuned", "{}: {}, {:.1f} µs", options.file, text_of(fastest.constants), fastest.microseconds);
   if (!options.save.empty()) say("launch", options.save);
-  Rows rows{{"CONSTANTS", "MEASURED µs", "RELATIVE"}};
+  Rows rows{{"CONSTANTS", "MEASURED µs", "RELATIVE TIME"}};
   for (const auto& [constants, microseconds] : tuned.candidates) {
     rows.push_back({text_of(constants), fmt::format("{:.1f}", microseconds),
                     fmt::format("{:.2f}", microseconds / fastest.microseconds)});
