@@ -125,7 +125,8 @@ class Uses {
         note(*from, {.kind = Kind::address, .loaded = true});
       set(operands_[0], from);
     } else if (word == "cvt") {
-      // Compilers that give parameters addresses of 32 bits; numbers that are converted are no addresses.
+      // Some compilers give parameters 32-bit addresses and convert these. Other converted numbers are not
+      // addresses.
       const auto from = origin(operands_[1]);
       if (from && from->is_place) set(operands_[0], from);
     } else if (word == "add" || word == "sub" || word == "or") {
@@ -135,7 +136,8 @@ class Uses {
     }
   }
 
-  /// An address and what is added to it: numbers added keep the place, anything else what is pointed to.
+  /// The origin of a sum. The address of parameter bytes plus a constant is such an address; a pointer plus
+  /// any offset is still that pointer.
   std::optional<Origin> sum() const {
     const auto a = origin(operands_[1]);
     const auto b = operands_.size() > 2 ? origin(operands_[2]) : std::nullopt;
@@ -145,7 +147,7 @@ class Uses {
     const Operand& other = in_->operands[a ? 2 : 1];
     if (from->is_place) {
       if (other.kind != Operand::Kind::immediate) return {};
-      // An or adds where the parameter's alignment leaves these bits 0.
+      // An or is an addition if the parameter's alignment leaves these bits 0.
       from->offset += in_->words.front() == "sub" ? 0 - other.value.bits : other.value.bits;
     } else if (in_->words.front() == "or") {
       return {};

@@ -195,7 +195,7 @@ class FenceCheck final : public PathCheck {
       if (pattern_.reads(kernel_.events[e])) readers.push_back(e);
       if (!pattern_.writes(kernel_.events[e])) continue;
       ++writes;
-      // Writes with nothing in between are followed together.
+      // Adjacent writes are followed together.
       if (!groups_.empty() && adjacent(groups_.back().back(), e)) {
         groups_.back().push_back(e);
       } else {
@@ -217,7 +217,7 @@ class FenceCheck final : public PathCheck {
       }
       if (its.empty()) continue;
       for (const std::uint32_t reader : its) is_reader_[reader] = true;
-      // A write that is itself reported must not stand for others.
+      // If findings are about writes, each group needs a class of its own.
       if (!pattern_.by_many) its.push_back(none - 1 - group);
       class_of_[group] = classes.try_emplace(its, static_cast<std::uint32_t>(classes.size())).first->second;
       group_of_[begins[group]] = group;

@@ -94,7 +94,8 @@ class InitOrder final : public PathCheck {
 
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
-    // A path ends at an init, at a barrier (others may have initialised before it), and at a call.
+    // A path ends at an init, at a barrier (other threads may have initialised the mbarrier before it), and
+    // at a call.
     if (event.kind == Kind::init || event.kind == Kind::sync || event.kind == Kind::call) return;
     if (const Event* init = inits_.on_barrier_of(event)) {
       findings_.add(event.instruction, "mbarrier.uninitialised",
@@ -111,9 +112,9 @@ class InitOrder final : public PathCheck {
   Events inits_;
 };
 
-/// Follows an expect_tx and takes the bytes of the loads on its mbarrier off what it expects, until the next
-/// expect_tx or wait there. Reports an expect_tx if bytes remain on every path and no load elsewhere could
-/// deliver them.
+/// Follows an expect_tx and subtracts the bytes of loads on its mbarrier from the expected bytes, until the
+/// next expect_tx or wait on this mbarrier. Reports an expect_tx if bytes remain on every path and no load
+/// elsewhere could deliver them.
 class BytesCheck final : public PathCheck {
  public:
   using PathCheck::PathCheck;

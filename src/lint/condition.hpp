@@ -18,9 +18,9 @@ using SubjectId = std::uint32_t;
 /// A number, or a flag (1 or 0), that a kernel branches on.
 struct Subject {
   std::int32_t home = Symbol::invariant;  ///< see Symbol::home
-  bool per_thread = false;                ///< threads of a CTA may have different ones
-  bool one_thread = false;                ///< 1 in no more than one thread: elect.sync
-  bool thread_index = false;              ///< %tid.x: no two threads have the same
+  bool per_thread = false;                ///< may differ between threads of a CTA
+  bool one_thread = false;                ///< 1 in at most one thread: elect.sync
+  bool thread_index = false;              ///< %tid.x, which differs in all threads
   bool waits = false;                     ///< the result of a wait for an mbarrier: 1 sooner or later
   NumberSet domain = {{0, 1}};            ///< possible values
   llvm::SmallVector<Value, 1> values{};   ///< values that determine it; empty: unknown
@@ -98,16 +98,15 @@ class Conditions {
                                                         const Facts& facts) const;
   /// Replaces the fact about `subject`: it is now in `set`.
   void arrive(SubjectId subject, SetId set, Facts& facts) const;
-  /// The set to which the formula (as 1 or 0) or the number belongs by the facts; nothing if they do not
-  /// tell.
+  /// The set that the facts give for the formula (as 1 or 0) or the number; nullopt if they do not tell.
   [[nodiscard]] std::optional<SetId> known(Formula formula, const Facts& facts) const;
   [[nodiscard]] std::optional<SetId> known(const Value& value, const Facts& facts) const;
-  /// The part of a set that one iteration of a loop passes to the next: a counter is above 0 or is unknown.
-  /// Otherwise a path would have as many states as the loop has iterations. Nothing if nothing is kept.
+  /// The part of a set that one iteration of a loop passes to the next: "above 0" for a counter, else
+  /// nullopt. If more were passed on, a path would have as many states as the loop has iterations.
   [[nodiscard]] std::optional<SetId> after_turn(SetId set, std::uint32_t width) const;
   /// Drops the facts about subjects whose home is at `rank` or after it.
   void forget(Facts& facts, std::int32_t rank) const;
-  /// Whether the facts leave only one thread.
+  /// Whether only one thread can have these facts.
   [[nodiscard]] bool one_thread(const Facts& facts) const;
   /// Whether a fact about the subject tells which threads follow a path.
   [[nodiscard]] bool tells_threads(SubjectId id) const {
@@ -139,7 +138,7 @@ class Conditions {
     SetId domain = 0;
     bool is_flag = false;
   };
-  /// How the numbers of a form are read: as they are, or as a difference of signed or unsigned numbers.
+  /// How a form's numbers are interpreted: plainly, or as a difference of signed or unsigned numbers.
   enum class Reading : std::uint8_t { plain, difference_signed, difference_unsigned };
 
   SubjectId subject(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
@@ -147,8 +146,8 @@ class Conditions {
   /// Whether the value, which is exact, belongs to the set.
   Formula member(const Value& a, const NumberSet& set);
   Formula reduced_member(const Value& a, const NumberSet& set);
-  /// Whether the value's form, without its constant, belongs to the set. If −form is the form that has a
-  /// subject, compares that with the negated set.
+  /// Whether the value's form, without its constant, belongs to the set. form and −form share one subject;
+  /// for one of them the set is negated.
   Formula form_member(const Value& form, const NumberSet& set, Reading reading);
   /// The key of the subject for a form.
   [[nodiscard]] std::vector<std::uint64_t> form_key(Value positive, Reading reading) const;

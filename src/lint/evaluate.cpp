@@ -63,8 +63,8 @@ class Evaluator {
                                       [&] { return Symbol{.home = state_.home(), .per_thread = true}; });
     return Values::of(id, width_);
   }
-  /// The symbol of a result that follows from these values. If they are not exact, the symbol belongs to this
-  /// instruction. `symbol` has properties besides those inherited from the values.
+  /// The symbol of a result that depends only on these values. If they are not exact, the symbol belongs to
+  /// this instruction. `symbol` has properties besides those inherited from the values.
   SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from,
                 Symbol symbol = {}) {
     bool exact = true;
@@ -176,7 +176,7 @@ class Evaluator {
               const Value& b = Values::constant(1, 32)) {
     values_.define(symbol, {kind, a, b});
   }
-  /// Whether the value follows from %tid.x / 32 alone.
+  /// Whether the value depends only on %tid.x / 32.
   [[nodiscard]] bool is_warp_number(const Value& a) const {
     return a.exact() && !a.terms.empty() && llvm::all_of(a.terms, [&](const Term& term) {
              const Definition* const is = values_.definition(term.symbol);
@@ -206,7 +206,7 @@ class Evaluator {
     return aligned(values_.alignment(a) + values_.alignment(b), pure({&a, &b}), a.width);
   }
 
-  /// A multiple of 2^bits of which nothing else is known.
+  /// An unknown multiple of 2^alignment.
   Value aligned(std::uint32_t alignment, SymbolId symbol, std::uint32_t bits) {
     return alignment >= bits ? Values::constant(0, bits) : Values::of(symbol, bits, 1ULL << alignment);
   }
@@ -240,7 +240,7 @@ class Evaluator {
     return result;
   }
 
-  /// a rounded down to a multiple of 2^n is a − a mod 2^n; both share a symbol, so that they cancel.
+  /// `a` rounded down to a multiple of 2^n. It is a − a mod 2^n; both share a symbol, so that they cancel.
   Value floor(const Value& a, std::uint32_t n) {
     const Residue residue = values_.residue(a);
     if (residue.bits >= n)

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A function as the checks see it: its blocks, the instructions that matter to them, and what is known of
+/// A function as the checks see it: its blocks, the instructions that matter to them, and what is known about
 /// their operands.
 #include "lint/propagation.hpp"
 
@@ -52,8 +52,9 @@ struct Event {
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
   llvm::SmallVector<Value, 3> offsets;      ///< offsets of an im2col load or prefetch, innermost first
   const MapFacts* map = nullptr;            ///< null if the map is not known
-  Value map_address = Values::unknown(64);  ///< map of a tensor copy, of a map's change or of its fence
-  std::optional<CombineOp> reduction{};     ///< operation of a bulk_store of a tensor that reduces
+  Value map_address =
+      Values::unknown(64);               ///< address of the map that is copied through, changed or acquired
+  std::optional<CombineOp> reduction{};  ///< operation of a bulk_store that is a tensor reduction
 };
 
 /// Content of a register at the end of one block before paths meet. A later comparison needs it.

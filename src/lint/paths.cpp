@@ -1,8 +1,8 @@
 /// Runs a check's automaton along the paths of a thread.
 ///
-/// Blocks are processed in the order of their ranks, so that all paths into a block have arrived before.
-/// Class States keeps the states of a block few. Beyond the bounds, states are dropped. A dropped state takes
-/// its findings with it and adds none, so reported findings stay certain. Merging two states into one that
+/// Blocks are processed in the order of their ranks, so that all paths into a block, except over back edges,
+/// have arrived before. Class States keeps the states of a block few. Beyond the bounds, states are dropped.
+/// A dropped state only loses findings, so reported findings stay certain. Merging two states into one that
 /// has only their common facts would add paths that no thread takes, and findings with them.
 #include "lint/relevance.hpp"
 #include "lint/states.hpp"

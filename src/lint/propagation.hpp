@@ -2,10 +2,9 @@
 
 /// Values and conditions of a function's registers, by forward data flow to a fixpoint.
 ///
-/// A register that one instruction writes and that this instruction dominates has one value. Other registers
-/// have one value at each point. At the entry of a block, it is the part on which all paths to the block
-/// agree, plus a multiple of a symbol for the rest. On a back edge, symbols that the loop redefines are
-/// dropped.
+/// A register has a single value if one instruction writes it and dominates its reads. Other registers have a
+/// value at each point. At a block's entry, this value is the part on which all paths to the block agree,
+/// plus a multiple of a symbol for the rest. On a back edge, symbols that the loop redefines are dropped.
 #include "lint/condition.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
@@ -103,20 +102,17 @@ class Propagation {
   /// Blocks that read a register without a slot, except the block that writes it.
   std::vector<llvm::SmallVector<std::uint32_t, 2>> readers_;
   std::vector<Content> current_;
-  std::vector<std::uint32_t> never_written_;  ///< registers without a slot that are read before any write
-  ptx::Liveness live_;                        ///< liveness of slots
-  bool live_known_ = true;                    ///< false: there were too many
-  std::vector<std::vector<Content>>
-      leaving_;  ///< content of the slots of live_.out(), at the end of each block
-  std::vector<std::vector<Content>>
-      entering_;            ///< content of the slots of live_.in(), at the begin of each loop
-  std::vector<bool> left_;  ///< blocks that a pass has executed
+  std::vector<std::uint32_t> never_written_;    ///< registers without a slot that are read before any write
+  ptx::Liveness live_;                          ///< liveness of slots
+  bool live_known_ = true;                      ///< false: there were too many
+  std::vector<std::vector<Content>> leaving_;   ///< content of live_.out() at each block's end
+  std::vector<std::vector<Content>> entering_;  ///< content of live_.in() at each loop's begin
+  std::vector<bool> left_;                      ///< blocks that a pass has executed
   std::vector<bool> begins_loop_;
   std::vector<bool> stale_;     ///< blocks whose entry has changed since a pass executed them
   bool give_up_slots_ = false;  ///< there are too many: their registers are unknown
   bool changed_ = false;
-  bool steps_changed_ =
-      false;  ///< Symbol::same_each_time of a loop's counter changed: all loops are merged again
+  bool steps_changed_ = false;    ///< a loop counter's same_each_time changed: all loops are merged again
   bool symbols_changed_ = false;  ///< whether symbols changed in the last pass, which may change any result
   bool settle_ = false;           ///< differing values become unknown, so that the passes end
   bool knows_loops_ = false;      ///< loops were followed often enough to know their values at the back edge

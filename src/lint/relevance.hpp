@@ -9,10 +9,10 @@ namespace lint {
 
 class PathCheck;
 
-/// For the states of a check that remember something, or for those that do not.
+/// Relevance for the states of a check with memory (not 0), or for those without.
 class Relevance {
  public:
-  /// For states that remember something.
+  /// For states with memory.
   explicit Relevance(const PathCheck& check) : Relevance(check, true, nullptr) {}
   /// For states without memory; their facts seed their successors.
   Relevance(const PathCheck& check, const Relevance& later) : Relevance(check, false, &later) {}
@@ -25,7 +25,7 @@ class Relevance {
   [[nodiscard]] bool decides(std::uint32_t block) const { return decides_[block]; }
   /// Whether a guard asks for the subject.
   [[nodiscard]] bool asks(SubjectId subject) const { return last_asker_[subject] >= 0; }
-  /// Drops facts about subjects for which no guard that can follow the block's begin asks.
+  /// Drops facts about subjects that no guard needs from the block's begin on.
   void trim(std::uint32_t block, Facts& facts) const;
 
  private:

@@ -8,12 +8,12 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// States that a path can be in at one place.
+/// States of paths at one block.
 ///
 /// A state is left out if its facts imply those of another state with the same memory: the other state covers
-/// it. A state forgets its fact about a subject where another state covers the remaining cases: beside "not
-/// p", "p and q" becomes "q". So paths that meet with the same memory have few states. Together these stand
-/// for the same paths as before: no finding loses its certainty.
+/// it. A state drops its fact about a subject if another state covers the remaining cases: next to "not p",
+/// "p and q" becomes "q". So paths that meet with the same memory have few states. Together these stand for
+/// the same paths as before: no finding loses its certainty.
 class States {
  public:
   explicit States(const Conditions& conditions) : conditions_(conditions) {}

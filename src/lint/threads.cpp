@@ -34,7 +34,7 @@ bool surely_comes_to(const ptx::ControlFlow& flow, std::uint32_t block, std::uin
   return from == block;
 }
 
-/// Whether all lanes of a warp see the same value when they reach it equally often.
+/// Whether all lanes of a warp see the same value on their n-th visit.
 bool shared_by_lanes(const Kernel& kernel, const Subject& subject) {
   const auto varies = [&](const Value& value) { return kernel.values.varies(value); };
   return !subject.thread_index && !subject.values.empty() && llvm::none_of(subject.values, varies);

@@ -11,10 +11,9 @@ namespace lint {
 /// Threads that reach an instruction on one path, as numbers %tid.x.
 struct Threads {
   NumberSet numbers;
-  bool by_condition =
-      false;                ///< a condition of %tid.x chooses them; else all threads execute the instruction
-  bool one_a_warp = false;  ///< elect.sync chooses among them
-  bool by_warp = false;     ///< another condition, the same for all lanes of a warp, chooses among warps
+  bool by_condition = false;  ///< a condition of %tid.x chooses them, not all threads
+  bool one_a_warp = false;    ///< elect.sync chooses among them
+  bool by_warp = false;       ///< another condition, the same for all lanes of a warp, chooses among warps
 };
 
 /// The threads that execute an instruction, one set for each case of its conditions. nullopt if other
@@ -32,7 +31,7 @@ struct Threads {
 [[nodiscard]] bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers,
                                    const Value& written, std::uint64_t written_bytes, const Threads& readers,
                                    const Value& read, std::uint64_t bytes);
-/// Whether both threads have the same value when they reach it equally often.
+/// Whether both threads have the same value on their n-th visit.
 [[nodiscard]] bool is_same(const Values& values, const Value& value,
                            const std::pair<std::uint64_t, std::uint64_t>& threads);
 

@@ -2,9 +2,9 @@
 
 /// Known value of a register: an affine form over symbols, modulo a power of two.
 ///
-/// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor says
-/// how values are aligned, equal forms that values are equal, and constant differences that they are not. So
-/// one domain does the work of congruences and value numbering.
+/// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor is an
+/// alignment. Equal forms mean equal values; forms with a constant difference mean different values. So one
+/// domain does the work of congruences and value numbering.
 #include "ptx/ast.hpp"
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct Symbol {
   std::int32_t home = -1;
   static constexpr std::int32_t invariant = -1;
   std::uint8_t alignment = 0;  ///< it is a multiple of 2^alignment
-  bool per_thread = false;     ///< threads of a CTA may have different ones
-  bool thread_index = false;   ///< %tid itself: no two threads have the same
-  /// Although per_thread, lanes of a warp that have reached its home equally often have the same value, such
-  /// as a loop's counter.
+  bool per_thread = false;     ///< may differ between threads of a CTA
+  bool thread_index = false;   ///< %tid itself, which differs in all threads
+  /// Although per_thread, lanes of a warp have the same value on their n-th visit of its home, such as a
+  /// loop's counter.
   bool same_each_time = false;
   const ptx::Variable* variable = nullptr;  ///< variable whose address it is, or that it was computed from
   /// If set, the symbol is 1 where this formula (see Conditions) holds, and 0 elsewhere.
@@ -63,9 +63,9 @@ struct Term {
 
 struct Value {
   std::uint8_t width = 32;           ///< bits of the register: 16, 32 or 64
-  std::uint8_t known = 0;            ///< the form holds modulo 2^known; 0 says nothing
+  std::uint8_t known = 0;            ///< the form holds modulo 2^known; 0: nothing is known
   std::uint64_t constant = 0;        ///< below 2^known
-  std::uint64_t most = ~0ULL;        ///< no more than this, unsigned
+  std::uint64_t most = ~0ULL;        ///< upper bound, unsigned
   llvm::SmallVector<Term, 3> terms;  ///< by symbol; factors below 2^known, not 0
 
   [[nodiscard]] bool exact() const noexcept { return known >= width; }
@@ -80,10 +80,10 @@ struct Definition {
   enum class Kind : std::uint8_t {
     quotient,   ///< a / b, unsigned
     remainder,  ///< a mod b, unsigned
-    both,       ///< a and b, bit by bit
-    any,        ///< a or b
-    either,     ///< a xor b
-    same,       ///< a, read from another lane of the warp, whose a is the same
+    both,       ///< a & b
+    any,        ///< a | b
+    either,     ///< a ^ b
+    same,       ///< a, read by shfl from another lane of the warp; all lanes have the same
   };
   Kind kind = Kind::same;
   Value a;
@@ -136,7 +136,7 @@ class Values {
   void define(SymbolId symbol, Definition definition);
   /// Null if the symbol has no definition.
   [[nodiscard]] const Definition* definition(SymbolId symbol) const;
-  /// Whether two lanes of a warp may have different values when they reach it equally often.
+  /// Whether two lanes of a warp may have different values on their n-th visit.
   [[nodiscard]] bool varies(const Value& a) const;
   /// Sets Symbol::same_each_time, which stays false once it was. Returns whether it changed.
   bool note_same_each_time(SymbolId symbol, bool same);
@@ -144,7 +144,7 @@ class Values {
   [[nodiscard]] std::optional<std::uint64_t> largest(const Value& a) const;
   /// The only symbol that determines the value, if it has at most 1024 possible numbers.
   [[nodiscard]] std::optional<SymbolId> base(const Value& a) const;
-  /// The value where its base is `number`.
+  /// The value if its base is `number`.
   [[nodiscard]] std::uint64_t at(const Value& a, std::uint64_t number) const;
 
   /// The low bits as far as they are certain; uses the symbols' own alignment.
@@ -156,7 +156,7 @@ class Values {
   /// a − b modulo 2^32 if that is a constant. Shared addresses are compared in this way, whatever the width
   /// of their registers.
   [[nodiscard]] static std::optional<std::int32_t> difference32(const Value& a, const Value& b);
-  /// Whether both are surely the same 64-bit number, or 32-bit ones.
+  /// Whether both surely are the same number of the same width.
   [[nodiscard]] static bool same(const Value& a, const Value& b) {
     return a.exact() && b.exact() && a.width == b.width && a.constant == b.constant && a.terms == b.terms;
   }

@@ -223,7 +223,7 @@ int report_error(const std::exception& error, bool json) {
   try {
     if (json) print_json(report);
   } catch (const std::exception&) {
-    // Standard output is gone, and the message already stands on standard error.
+    // Standard output is gone, but the message is already on standard error.
   }
   return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? exit_code::refused
                                                                                 : exit_code::failed;

@@ -34,13 +34,13 @@ struct LayoutOptions {
   std::string interleave = "none";
   std::string colour;  ///< default: column, and row where all columns have one colour
   std::string pattern;
-  std::optional<std::uint32_t> width;        ///< bytes a lane; default: an element, or a matrix's row
+  std::optional<std::uint32_t> width;        ///< bytes per lane; default: an element, or a matrix's row
   std::optional<std::uint32_t> instruction;  ///< default: the one with most conflicts
   std::optional<std::uint32_t> lines;        ///< 0: all
   std::string out;
 };
 
-/// The access that is asked for, one of the view's patterns.
+/// The access that --pattern, --access and --instruction select; nullopt without --pattern.
 std::optional<ShownAccess> shown_access(const LayoutOptions& options, const LayoutView& view) {
   if (options.pattern.empty()) {
     if (options.width || options.instruction) refuse("--access and --instruction require --pattern");

@@ -44,8 +44,8 @@ struct Request {
 /// Throws Error{invalid_argument} for a word that is neither an operation nor a family, and for options that
 /// do not go together.
 [[nodiscard]] Request read_request(const ProblemOptions& options);
-/// Throws Error{invalid_argument} for options that the operation does not take, or that it needs and does not
-/// have.
+/// Throws Error{invalid_argument} for options that the operation does not take, and if one that it needs is
+/// missing.
 void check_arguments(const Request& request, const ProblemOptions& options);
 
 }  // namespace jitc

@@ -38,7 +38,7 @@ struct Result {
   double host_seconds = 0;
 };
 
-/// Options, counts and every report.
+/// The options, counts and reports of a run, as JSON.
 Json simulation_json(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
   Json reports = Json::array();
   for (const auto& report : result.reports) reports.push_back(Json::parse(report_json(report, artifacts)));
