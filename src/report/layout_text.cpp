@@ -20,7 +20,7 @@ using Label = std::function<std::string(BoxElement)>;
 
 struct Grid {
   std::uint32_t cell_bytes = layout_unit_bytes;
-  std::string_view says;  ///< description of the label
+  std::string_view description;  ///< what the label is, for the legend
   Label label;
   std::size_t cell_width = 0;
 
@@ -65,7 +65,7 @@ class Painter {
   /// Explains a cell's text and colour.
   [[nodiscard]] std::string legend() const {
     auto words = fmt::format("a cell: {} bytes, {}", grid_.cell_bytes,
-                             view_.shown ? "the lanes that touch it" : grid_.says);
+                             view_.shown ? "the lanes that touch it" : grid_.description);
     if (view_.box.extents().size() > 2 && !view_.shown)
       words += "; a row is all dimensions but the innermost, row-major";
     std::string text = wrapped(words);
