@@ -15,8 +15,8 @@ using namespace tmajit;
 namespace {
 
 /// Limit on the shared memory that launches of these kernels request.
-constexpr std::uint32_t most_shared_bytes = 200 << 10;
-constexpr std::size_t most_differences = 8;  ///< reported trials of a case, and elements of a trial
+constexpr std::uint32_t max_shared_bytes = 200 << 10;
+constexpr std::size_t max_differences = 8;  ///< reported trials of a case, and elements of a trial
 
 std::uint64_t seed_of(const Case& each, std::uint64_t seed) {
   for (const char letter : each.name) seed = seed * 131 + static_cast<unsigned char>(letter);
@@ -30,7 +30,7 @@ std::string hex(std::span<const std::byte> bytes) {
   return text;
 }
 
-/// "3 of 64 elements of the tensor differ: at byte 16 0x00 is, 0x01 was wanted, 0x02 before; …"
+/// "3 of 64 elements of the tensor differ; at byte 16 is 0x00, not 0x01, before 0x02; …"
 std::string difference(const Memory& memory, std::span<const std::byte> found) {
   const std::size_t size = size_of(memory.type);
   std::size_t wrong = 0;
@@ -40,7 +40,7 @@ std::string difference(const Memory& memory, std::span<const std::byte> found) {
       return bytes.subspan(at, std::min(size, bytes.size() - at));
     };
     if (std::ranges::equal(element(found), element(memory.after))) continue;
-    if (++wrong > most_differences) continue;
+    if (++wrong > max_differences) continue;
     places += fmt::format("; at byte {} is {}, not {}, before {}", at, hex(element(found)),
                           hex(element(memory.after)), hex(element(memory.before)));
   }
@@ -68,10 +68,10 @@ const Kernel& Bench::kernel(const OwnKernel& own) {
   const std::string name = name_of(own);
   const auto found = kernels_.find(name);
   if (found != kernels_.end()) return found->second;
-  return kernels_.emplace(name, runtime_.kernel(source(own), most_shared_bytes)).first->second;
+  return kernels_.emplace(name, runtime_.kernel(source(own), max_shared_bytes)).first->second;
 }
 
-void Bench::forgive(const Case& of) {
+void Bench::clear_expected_reports(const Case& of) {
   if (simulated_ == nullptr) return;
   const auto reports = simulated_->reports();
   const auto expected = [&](const Report& report) {
@@ -83,7 +83,7 @@ void Bench::forgive(const Case& of) {
 std::string Bench::run(const Trial& trial, const Case& of) {
   const auto& device = runtime_.device();
   std::vector<Buffer> buffers;
-  std::vector<Buffer> others;  // memory that launches are bound to before they are moved
+  std::vector<Buffer> placeholders;  // memory to which launches are bound before they are moved
   OwnLaunch launch{.tensors = {}, .arguments = trial.arguments, .shape = trial.shape};
   std::vector<DevicePtr> addresses;
   for (const Memory& memory : trial.memories) {
@@ -93,8 +93,8 @@ std::string Bench::run(const Trial& trial, const Case& of) {
     const auto bytes = static_cast<std::int64_t>(memory.before.size());
     launch.tensors.push_back(Tensor::contiguous(ElementType::u8, {bytes}, buffer.address()));
     if (!trial.moved) continue;
-    launch.tensors.back().address = others.emplace_back(device, memory.before.size()).address();
-    device->memory().fill(others.back().address(), std::byte{0x77}, memory.before.size(), nullptr);
+    launch.tensors.back().address = placeholders.emplace_back(device, memory.before.size()).address();
+    device->memory().fill(placeholders.back().address(), std::byte{0x77}, memory.before.size(), nullptr);
   }
   std::vector<PreparedLaunch> prepared;
   const auto prepare = [&](const std::string& entry, const LaunchShape& shape) {
@@ -107,7 +107,7 @@ std::string Bench::run(const Trial& trial, const Case& of) {
   for (const EarlierLaunch& earlier : trial.before) prepare(earlier.entry, earlier.shape);
   prepare(trial.kernel.entry, trial.shape);
   for (const PreparedLaunch& each : prepared) each();
-  forgive(of);
+  clear_expected_reports(of);
   std::string text;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     std::vector<std::byte> found(buffers[i].bytes());
@@ -137,7 +137,7 @@ Result Bench::run(const Case& each, std::uint64_t seed) {
     }
     ++result.trials;
     if (differs.empty()) continue;
-    if (++result.wrong <= most_differences)
+    if (++result.wrong <= max_differences)
       result.differences.push_back(fmt::format("{}\n  {}", trial.what, differs));
   }
   return result;

@@ -19,12 +19,12 @@ namespace conformance {
 /// The outcome of a case on a device.
 struct Result {
   std::uint64_t trials = 0;  ///< trials that have run
-  std::uint64_t wrong = 0;   ///< trials that left other bytes than they must
-  /// The first few of those, a text each.
+  std::uint64_t wrong = 0;   ///< trials that left wrong bytes
+  /// Descriptions of the first few wrong trials.
   std::vector<std::string> differences = {};
   /// The error that ended the case: the device's report, or the reason why a kernel could not be made.
   std::string error = {};
-  /// Whether the device failed: a GPU then does nothing more in this process.
+  /// Whether the device failed: a GPU then cannot be used any more in this process.
   bool device_ended = false;
 
   [[nodiscard]] bool agrees() const { return wrong == 0 && error.empty(); }
@@ -47,7 +47,8 @@ class Bench {
   /// Describes the differences; empty if there are none.
   std::string run(const Trial& trial, const Case& of);
   const tmajit::Kernel& kernel(const tmajit::OwnKernel& own);
-  void forgive(const Case& of);
+  /// Clears the simulated device's reports if all of them are of Case::reports.
+  void clear_expected_reports(const Case& of);
 
   tmajit::Runtime runtime_;
   std::shared_ptr<tmajit::SimDevice> simulated_;

@@ -22,10 +22,10 @@ using reference::Random;
 
 namespace {
 
-/// The kernel's operation; the reductions follow.
+/// The kernel's operation; numbers from `first_reduction` on are reductions.
 enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
 
-/// One copy by each CTA of a grid. All copies have the same place in global memory.
+/// One copy by each CTA of a grid. All copies have the same address in global memory.
 struct BulkCopy {
   std::int32_t what = load;
   std::uint32_t form = 0;    ///< form of a reduction, in reduction_forms()
@@ -67,7 +67,7 @@ __device__ void reduce(u32 what, u8* to, u32 from, u32 bytes, ptx::CachePolicy h
          R"(  }
 }
 
-// Numbers: bytes of a CTA's window, where the copy begins in it and in global memory, its bytes, what to do, the hint.
+// Numbers: bytes of a CTA's window, the copy's offsets in it and in global memory, its bytes, the operation, the hint.
 extern "C" __global__ void __launch_bounds__(128) bulk_copy(u32* windows, u32* complete, u8* global, const Numbers n) {
   __shared__ u64 word;
   u32* const words = reinterpret_cast<u32*>(aligned_shared_memory());
@@ -116,7 +116,8 @@ Trial trial_of(const BulkCopy& copy, Random& random) {
   };
   Memory global = made("global memory", copy.offset + copy.bytes + 64);
   Memory windows = made("shared memory", std::size_t{window} * copy.ctas);
-  if (copy.ctas > 1 && reduces) {  // the same operands, or the order of inc and dec would matter
+  // All CTAs get the same operands, else the order of inc and dec would matter.
+  if (copy.ctas > 1 && reduces) {
     for (std::uint32_t cta = 1; cta < copy.ctas; ++cta)
       std::copy_n(windows.before.begin(), window, windows.before.begin() + window * cta);
     windows.after = windows.before;
@@ -173,7 +174,7 @@ Case copies(std::string name, std::string what, std::vector<std::string> instruc
           }};
 }
 
-/// Covers every type that the operations have, or only the floats among them.
+/// Covers every type of the operations, or only floats for `values` other than Values::numbers.
 Case reductions(std::string name, std::string what, std::vector<EngineReduction> operations, Values values,
                 std::uint32_t ctas) {
   return {.name = std::move(name),
@@ -206,35 +207,37 @@ void add_bulk_copies(std::vector<Case>& cases) {
   const std::vector<std::string> stores{"cp.async.bulk", "cp.async.bulk.commit_group",
                                         "cp.async.bulk.wait_group"};
   cases.push_back(copies("bulk.load", "global to shared memory", {"cp.async.bulk"}, load, false));
-  cases.push_back(copies("bulk.load.hints", "with cache policies of every priority, by range too",
+  cases.push_back(copies("bulk.load.hints",
+                         "with cache policies of every priority, also for an address range",
                          {"cp.async.bulk", "createpolicy"}, load, true));
-  cases.push_back(copies("bulk.prefetch", "loads after prefetches of the same",
+  cases.push_back(copies("bulk.prefetch", "loads after prefetches of the same bytes",
                          {"cp.async.bulk.prefetch.L2", "cp.async.bulk"}, prefetched_load, true));
   cases.push_back(copies("bulk.store", "shared to global memory", stores, store, false));
-  cases.push_back(
-      copies("bulk.store.hints", "with cache policies of every priority, by range too", stores, store, true));
+  cases.push_back(copies("bulk.store.hints",
+                         "with cache policies of every priority, also for an address range", stores, store,
+                         true));
   for (const EngineReduction operation : reference::all_engine_reductions) {
     cases.push_back(reductions(fmt::format("bulk.reduce.{}", reference::name(operation)),
-                               "of every type that it has, integers at the ends of their range", {operation},
-                               Values::numbers, 1));
+                               "every type of the operation, with integers at the ends of their range",
+                               {operation}, Values::numbers, 1));
   }
   const std::vector<EngineReduction> all(reference::all_engine_reductions.begin(),
                                          reference::all_engine_reductions.end());
-  cases.push_back(reductions("bulk.reduce.contended", "of integers, by 16 CTAs into the same memory", all,
+  cases.push_back(reductions("bulk.reduce.contended", "integers, by 16 CTAs into the same memory", all,
                              Values::numbers, 16));
   for (const auto& [name, what, values] :
        {std::tuple{"are rounded", "to nearest, ties to even", Values::rounded},
         std::tuple{"of subnormals", "they are not flushed", Values::subnormals},
         std::tuple{"of zeros", "-0 + -0 is -0", Values::zeros},
         std::tuple{"of infinities", "and sums that overflow", Values::infinities},
-        std::tuple{"of NaNs", "the NaN is 0x7fff or 0x7fffffff, in f64 the first that there is",
+        std::tuple{"of NaNs", "the NaN is 0x7fff or 0x7fffffff, in f64 the first NaN operand",
                    Values::nans}}) {
     cases.push_back(reductions(fmt::format("settle: bulk sums {}", name), what, {add}, values, 1));
   }
   for (const auto& [name, what, values] :
        {std::tuple{"subnormals", "they are not flushed", Values::subnormals},
         std::tuple{"zeros", "-0 is below +0", Values::zeros},
-        std::tuple{"NaNs", "a NaN loses against a number; two are 0x7fff", Values::nans}}) {
+        std::tuple{"NaNs", "a number wins against a NaN; two NaNs give 0x7fff", Values::nans}}) {
     cases.push_back(
         reductions(fmt::format("settle: bulk min and max of {}", name), what, {min, max}, values, 1));
   }

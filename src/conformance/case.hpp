@@ -15,7 +15,8 @@
 /// Compares a chip's results for each instruction of the copy engine and related ones with the CPU's.
 namespace conformance {
 
-/// A piece of the device's memory: what it holds before a kernel runs, and what it must hold afterwards.
+/// A piece of the device's memory, with its bytes before a kernel runs and the bytes that it must have
+/// afterwards.
 struct Memory {
   std::string_view name;                               ///< "tensor"
   tmajit::ElementType type = tmajit::ElementType::u8;  ///< type in which differences are reported
@@ -38,13 +39,13 @@ struct Trial {
   std::vector<tmajit::KernelArgument> arguments;
   tmajit::LaunchShape shape;
   std::vector<EarlierLaunch> before = {};  ///< launched in this order
-  /// Maps are encoded and addresses bound for other memory, then moved to this (cuTensorMapReplaceAddress).
+  /// The launch is prepared for other memory, then moved to these memories (cuTensorMapReplaceAddress).
   bool moved = false;
 };
 
 /// A case of the suite: several trials of one subject.
 struct Case {
-  std::string name;                       ///< "tensor.load.swizzles"; for a question "settle: …"
+  std::string name;  ///< "tensor.load.swizzles"; for a question that the ISA leaves open, "settle: …"
   std::vector<std::string> instructions;  ///< instructions that the kernels execute: "cp.async.bulk.tensor"
   std::string what;                       ///< a sentence
   std::function<std::vector<Trial>(reference::Random&)> trials;

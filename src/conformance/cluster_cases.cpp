@@ -20,7 +20,7 @@ using reference::Random;
 
 namespace {
 
-/// The kernel's operation; the reductions follow.
+/// The kernel's operation; numbers from `first_reduction` on are reductions.
 enum What : std::uint8_t { send, store4, store8, store_two4, store_four4, store_two8, first_reduction };
 constexpr const char* words[] = {"bulk copy",           "st.async of 4 bytes",
                                  "st.async of 8 bytes", "st.async of 2 words",
@@ -28,13 +28,13 @@ constexpr const char* words[] = {"bulk copy",           "st.async of 4 bytes",
 constexpr std::array<std::uint32_t, 6> store_bytes{0, 4, 8, 8, 16, 16};
 constexpr std::uint32_t threads = 128;
 
-/// Each CTA sends to the one `apart` ranks further, modulo the cluster's size. A window has the bytes sent,
-/// then those received.
+/// Each CTA sends to the CTA whose rank is `distance` higher, modulo the cluster's size. A window holds the
+/// bytes that a CTA sends, then those that it receives.
 struct Exchange {
   std::uint32_t what = send;
   std::uint32_t form = 0;
   std::uint32_t ctas = 2;
-  std::uint32_t apart = 1;
+  std::uint32_t distance = 1;
   std::uint32_t bytes = 0;  ///< bytes of a copy or reduction: a multiple of 16
 };
 
@@ -63,7 +63,7 @@ template <class T, u32 count> __device__ void store(u32 to, const u8* from, u32 
   else ptx::store_async(to, words, barrier);
 }
 
-// Numbers: bytes sent, what to do, how many ranks further, bytes of a thread's store.
+// Numbers: bytes sent, the operation, the distance of ranks, bytes of a thread's store.
 extern "C" __global__ void __launch_bounds__(128) exchange(u32* windows, u32* complete, const Numbers n) {
   __shared__ u64 word;
   u8* const memory = aligned_shared_memory();
@@ -115,7 +115,7 @@ Trial trial_of(const Exchange& exchange, Random& random) {
     complete.after[std::size_t{4} * cta] = std::byte{1};
     const auto* const from = before.data() + window * cta;
     auto* const to =
-        windows.after.data() + window * ((cta + exchange.apart) % exchange.ctas) + exchange.bytes;
+        windows.after.data() + window * ((cta + exchange.distance) % exchange.ctas) + exchange.bytes;
     if (!reduces) {
       std::memcpy(to, from, exchange.bytes);
       continue;
@@ -124,12 +124,12 @@ Trial trial_of(const Exchange& exchange, Random& random) {
       reference::combine(forms.at(exchange.form).operation, type, to + at, from + at);
   }
   Numbers numbers;
-  const std::uint32_t of[] = {exchange.bytes, exchange.what + exchange.form, exchange.apart,
+  const std::uint32_t of[] = {exchange.bytes, exchange.what + exchange.form, exchange.distance,
                               reduces ? 0 : store_bytes.at(exchange.what)};
   std::ranges::copy(of, numbers.of.begin());
-  return {.what = fmt::format("{} of {} bytes by each of {} CTAs to the one {} further",
+  return {.what = fmt::format("{} of {} bytes by each of {} CTAs to the CTA whose rank is {} higher",
                               reduces ? name_of(forms.at(exchange.form)) : words[exchange.what],
-                              exchange.bytes, exchange.ctas, exchange.apart),
+                              exchange.bytes, exchange.ctas, exchange.distance),
           .kernel = kernel_of(text(), "exchange"),
           .memories = {std::move(windows), std::move(complete)},
           .arguments = {AddressArgument{0}, AddressArgument{1}, ValueArgument::of(numbers)},
@@ -141,7 +141,7 @@ Trial trial_of(const Exchange& exchange, Random& random) {
 
 Exchange random_exchange(Random& random, std::uint32_t what) {
   Exchange exchange{.what = what, .ctas = one_of(random, std::array{2U, 3U, 4U, 8U})};
-  exchange.apart = static_cast<std::uint32_t>(between(random, 1, exchange.ctas - 1));
+  exchange.distance = static_cast<std::uint32_t>(between(random, 1, exchange.ctas - 1));
   const bool stores = what > send && what < first_reduction;
   exchange.bytes =
       stores ? threads * store_bytes.at(what) : static_cast<std::uint32_t>(16 * between(random, 1, 300));
@@ -159,7 +159,7 @@ std::vector<Trial> exchanges(Random& random, std::uint32_t first, std::uint32_t 
 Case reductions(reference::EngineReduction operation) {
   return {.name = fmt::format("cluster.reduce.{}", reference::name(operation)),
           .instructions = {"cp.reduce.async.bulk", "mapa"},
-          .what = "into the shared memory of a peer, of every type that it has there",
+          .what = "into the shared memory of a peer, every type of the operation there",
           .trials = [operation](Random& random) {
             const auto forms = reduction_forms(reference::ReductionTarget::peer);
             std::vector<Trial> trials;
@@ -180,7 +180,7 @@ Case reductions(reference::EngineReduction operation) {
 void add_exchanges(std::vector<Case>& cases) {
   cases.push_back({.name = "cluster.copy",
                    .instructions = {"cp.async.bulk", "mapa", "getctarank", "barrier.cluster"},
-                   .what = "bytes from each CTA's shared memory to that of another",
+                   .what = "bytes from each CTA's shared memory to another CTA's",
                    .trials = [](Random& random) { return exchanges(random, send, send, 12); }});
   cases.push_back({.name = "cluster.st-async",
                    .instructions = {"st.async", "mapa"},

@@ -44,7 +44,7 @@ std::string_view suffix(Rounding rounding) {
   }
 }
 
-/// How inline assembly reads and writes a type in 64 bits.
+/// How inline assembly takes a type from 64 bits and returns it in 64 bits.
 struct Register {
   std::string_view constraint;
   std::string_view type;
@@ -72,20 +72,20 @@ class Forms {
   explicit Forms(const CvtTarget& target) : target_(target) {}
 
   void add(const Conversion& how) { forms_.push_back({.how = how, .packed = target_.packed}); }
-  /// Adds it with and without .sat.
+  /// Adds the form with and without .sat.
   void add_bounded(Conversion how) {
     add(how);
     how.saturates = true;
     add(how);
   }
-  /// Adds it with and without .ftz, and with and without .sat.
+  /// Adds the form with and without .ftz and, if `bounded`, with and without .sat.
   void add_flushed(Conversion how, bool bounded) {
     for (const bool flushes : {false, true}) {
       how.flushes = flushes;
       bounded ? add_bounded(how) : add(how);
     }
   }
-  /// Adds it with and without .relu and .satfinite.
+  /// Adds the form with and without .relu and .satfinite.
   void add_narrow(Conversion how, bool always_finite = false) {
     for (const bool rectifies : {false, true}) {
       for (const bool finite : {false, true}) {
@@ -224,7 +224,7 @@ std::string CvtForm::name() const {
   if (how.to_integral) name += 'i';
   if (how.flushes) name += ".ftz";
   if (how.saturates) name += ".sat";
-  // .relu comes first for one half, and last for fp8.
+  // .relu is before .satfinite for 16-bit types, and after it for fp8.
   const bool relu_last = tmajit::size_of(how.to) == 1;
   if (how.rectifies && !relu_last) name += ".relu";
   if (how.ends_finite) name += ".satfinite";

@@ -16,9 +16,10 @@ struct CvtForm {
 
   /// "cvt.rzi.ftz.s32.f32"
   [[nodiscard]] std::string name() const;
-  /// The statement that replaces `value`, 64 bits, by the instruction's result in a register.
+  /// The statement that replaces `value`, of 64 bits, by the content of the instruction's result register.
   [[nodiscard]] std::string statement() const;
-  /// Returns the result in place of `value`. With two results, that of the second source is in the low half.
+  /// Returns the content of the result register for `value`. With two results, the second source's is in the
+  /// low half.
   [[nodiscard]] std::uint64_t result(std::uint64_t value) const;
 };
 

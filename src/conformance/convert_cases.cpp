@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t threads = 256;
 constexpr std::uint32_t ctas = 3;
 
-/// One kernel has all forms of a target: which one runs is a parameter.
+/// One kernel has all forms of a target; a parameter selects the form.
 std::string text_of(const std::vector<CvtForm>& forms) {
   std::string text = R"(
 using namespace tmajit;
@@ -40,7 +40,7 @@ std::vector<std::uint64_t> sources(const CvtForm& form, Random& random) {
   constexpr std::size_t count = threads * ctas;
   std::vector<std::uint64_t> values = cvt_values(random, form.how.from, count);
   if (!form.packed) return values;
-  // Each value is the low one of one pair, and the high one of another.
+  // Each value is the low part of one pair, and the high part of another.
   const auto bits = 8 * size_of(form.how.from);
   std::vector<std::uint64_t> pairs(count);
   for (std::size_t i = 0; i < count; ++i)

@@ -52,7 +52,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {{
                      shared_fence, global_fence);
 }
 
-/// One warp writes and raises a flag; another sees it and reads.
+/// One warp writes and raises a flag; another warp waits for the flag and reads.
 std::string scope_text(const char* fence) {
   return fmt::format(R"(
 #include "tmajit/fence.cuh"
@@ -162,16 +162,17 @@ void add_scopes(std::vector<Case>& cases) {
 void add_fences(std::vector<Case>& cases) {
   add_proxies(cases);
   add_scopes(cases);
-  cases.push_back(case_of("bulk.groups", {"cp.async.bulk.commit_group", "cp.async.bulk.wait_group"},
-                          {.what = "two stages whose stores have read them, then are complete",
-                           .text = groups_text,
-                           .threads = 32,
-                           .in = 256,
-                           .out = 257,
-                           .expect = [](Out out, In in) {
-                             for (std::uint32_t i = 0; i < 256; ++i) out[i] = in[i] ^ (i / 32);
-                             out[256] = out[192];
-                           }}));
+  cases.push_back(
+      case_of("bulk.groups", {"cp.async.bulk.commit_group", "cp.async.bulk.wait_group"},
+              {.what = "two stages: waits until stores have read them, then until the stores are complete",
+               .text = groups_text,
+               .threads = 32,
+               .in = 256,
+               .out = 257,
+               .expect = [](Out out, In in) {
+                 for (std::uint32_t i = 0; i < 256; ++i) out[i] = in[i] ^ (i / 32);
+                 out[256] = out[192];
+               }}));
 }
 
 }  // namespace conformance

@@ -5,7 +5,7 @@
 namespace conformance {
 namespace {
 
-// A wrong count of bytes must give a result, not a launch that never ends.
+// Waits have a time limit: a wrong byte count must give a wrong result, not a launch that never ends.
 constexpr auto prelude = R"(
 #include "tmajit/mbarrier.cuh"
 

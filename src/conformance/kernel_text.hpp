@@ -15,7 +15,7 @@ struct Numbers {
 };
 
 /// A kernel of `text` after a common prelude: `Numbers`, and `completes(barrier, parity)`, which waits for a
-/// phase as long as one could take and returns whether it completed.
+/// phase longer than any phase takes, and returns whether it completed.
 [[nodiscard]] tmajit::OwnKernel kernel_of(const std::string& text, std::string entry);
 
 }  // namespace conformance

@@ -156,7 +156,7 @@ std::uint64_t number_of(ElementType type) {
   return size_of(type) == 1 ? 0 : 1;
 }
 
-/// The values that the kernel writes into the map: the map's own, whichever fields it replaces.
+/// The values of all fields of the map, and in the first number the fields that the kernel replaces.
 std::vector<std::uint64_t> numbers_of(const TensorMapSpec& map, std::uint32_t fields) {
   std::vector<std::uint64_t> to(26);
   to[0] = fields;
@@ -247,7 +247,8 @@ Trial trial_of(const Change& change, Random& random) {
   const Memory tensor = made("tensor", tensor_bytes(map));
   Memory window = made("shared memory", window_bytes(change.load));
   TensorMapSpec used = map;
-  if (is_tf32(change.before.type)) used.type = change.before.type;  // a map of tf32 stays so (docs/tma.md)
+  if (is_tf32(change.before.type))
+    used.type = change.before.type;  // a map of tf32 keeps rounding to tf32 (docs/tma.md)
   reference::load(used, tensor.before, std::span(change.load.at).first(map.rank), window.after);
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4),
                   std::vector<std::byte>(4)};
@@ -263,10 +264,10 @@ Trial trial_of(const Change& change, Random& random) {
   numbers.of[2] = static_cast<std::int32_t>(change.way);
   for (std::size_t d = 0; d < map.rank; ++d)
     numbers.of.at(3 + d) = static_cast<std::int32_t>(change.load.at.at(map.rank - 1U - d));
-  // If the kernel replaces the address, the map first has the address of `made`, the memory that will hold
-  // it.
+  // If the kernel replaces the address, the map first has the address of memory 3, which will hold the
+  // changed map.
   const bool elsewhere = (change.fields >> address & 1U) != 0;
-  return {.what = fmt::format("{} published in way {}, fields {:#b}, before {}", describe(change.load),
+  return {.what = fmt::format("{} published in way {}, fields {:#b}, map before: {}", describe(change.load),
                               change.way, change.fields, reference::describe(change.before)),
           .kernel = kernel_of(text, fmt::format("changed_map<{}>", map.rank)),
           .memories = {tensor,
@@ -315,7 +316,7 @@ std::vector<Trial> changes(Random& random, Field field) {
   return trials;
 }
 
-/// Maps of tf32 that become maps of f32. With any other type copies by them are illegal.
+/// Changes maps of tf32 to maps of f32. With any other type, copies by them are illegal.
 std::vector<Trial> changes_of_tf32(Random& random) {
   std::vector<Trial> trials;
   for (const ElementType from : {ElementType::tf32, ElementType::tf32_ftz}) {
@@ -347,7 +348,7 @@ void add_map_changes(std::vector<Case>& cases) {
   }
   cases.push_back({.name = "tensormap.replace.tf32",
                    .instructions = {"tensormap.replace", "tensormap.cp_fenceproxy", "fence.proxy.tensormap"},
-                   .what = "loads by maps of tf32 that a kernel has made ones of f32: they go on rounding",
+                   .what = "loads by maps that a kernel has changed from tf32 to f32: they still round",
                    .trials = changes_of_tf32,
                    .reports = {"tensormap.field"}});
 }

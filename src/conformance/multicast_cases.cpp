@@ -68,10 +68,10 @@ __global__ void __launch_bounds__(128) multicast(u32* windows, u32* complete, co
 
 struct Multicast {
   TileCopy tile;
-  std::uint32_t bytes = 0;  ///< without a map; 0: by the map
+  std::uint32_t bytes = 0;  ///< bytes of a copy without a map; 0: by the map
   std::uint32_t ctas = 2;
-  std::uint32_t loading = 1;  ///< a bit a CTA
-  std::uint32_t into = 1;     ///< a bit a CTA
+  std::uint32_t loading = 1;  ///< CTAs that load, one bit each
+  std::uint32_t into = 1;     ///< CTAs that receive, one bit each
   bool hinted = false;
 };
 
@@ -145,11 +145,11 @@ std::vector<Trial> multicasts(Random& random, bool by_map) {
 void add_multicasts(std::vector<Case>& cases) {
   cases.push_back({.name = "cluster.multicast.tensor",
                    .instructions = {"cp.async.bulk.tensor", "barrier.cluster"},
-                   .what = "tiles into any CTAs of a cluster of 1 to 8, by any of them",
+                   .what = "tiles into any CTAs of a cluster of 1 to 8, loaded by any of its CTAs",
                    .trials = [](Random& random) { return multicasts(random, true); }});
   cases.push_back({.name = "cluster.multicast.bulk",
                    .instructions = {"cp.async.bulk", "barrier.cluster"},
-                   .what = "bytes into any CTAs of a cluster of 1 to 8, by any of them",
+                   .what = "bytes into any CTAs of a cluster of 1 to 8, loaded by any of its CTAs",
                    .trials = [](Random& random) { return multicasts(random, false); }});
 }
 

@@ -81,41 +81,40 @@ void add_pixels(std::vector<Case>& cases) {
     cases.push_back(pixels(fmt::format("pixels.store{}", name), Way::store, what, features));
   };
   load("", "pixels of images of one to three dimensions", {});
-  load(".offsets", "of taps of dilated filters", {.offsets = true});
-  load(".strides", "of traversals by 1 to 4 pixels", {.strides = true});
-  load(".between", "from corners between places of the traversal", {.strides = true, .between = true});
+  load(".offsets", "the offsets of dilated filters", {.offsets = true});
+  load(".strides", "traversals in steps of 1 to 4 pixels", {.strides = true});
+  load(".between", "coordinates between the positions of the traversal", {.strides = true, .between = true});
   load(".corners", "bounding boxes that begin inside of the image, or end outside", {.corners = true});
-  load(".corners-offsets", "both", {.corners = true, .offsets = true});
+  load(".corners-offsets", "bounding boxes and offsets together", {.corners = true, .offsets = true});
   load(".padding", "gaps between rows and images", {.padding = true});
   load(".channels", "channels that begin and end outside of the tensor's", {.channels = true});
-  load(".images", "images behind the last", {.images = true});
+  load(".images", "coordinates after the last image", {.images = true});
   load(".types", "every element type, filled with zeros or NaN", {.types = true});
   load(".moved", "maps that cuTensorMapReplaceAddress has moved", {.moved = true});
-  load(".prefetch", "behind prefetches of the same", {.prefetch = true});
+  load(".prefetch", "after prefetches of the same pixels", {.prefetch = true});
   load(".hints", "cache policies of every priority", {.hints = true});
   load(".swizzles", "pixels as long as the swizzle's span, and shorter", {.swizzles = true});
-  load(".all", "all of this at once", all_features(false));
+  load(".all", "all features at once", all_features(false));
   load(".interleave", "slices of 16 and of 32 bytes", {.interleaved = true});
-  load(".interleave-all", "with all of the above", all_features(true));
+  load(".interleave-all", "slices, with all features", all_features(true));
   cases.push_back({.name = "pixels.load.slices",
                    .instructions = {"cp.async.bulk.tensor"},
-                   .what = "of each pixel one slice, however many channels the map says",
+                   .what = "one slice of each pixel, however many channels the map has",
                    .trials = slices});
   store("", "pixels of images of one to three dimensions", {});
-  store(".strides", "of traversals by 1 to 4 pixels", {.strides = true});
+  store(".strides", "traversals in steps of 1 to 4 pixels", {.strides = true});
   store(".corners", "bounding boxes that begin inside of the image, and end there", {.corners = true});
   store(".channels", "channels that begin and end outside of the tensor's", {.channels = true});
-  store(".images", "images behind the last", {.images = true});
+  store(".images", "coordinates after the last image", {.images = true});
   store(".swizzles", "pixels as long as the swizzle's span, and shorter", {.swizzles = true});
   store(".hints", "cache policies of every priority", {.hints = true});
-  store(".all", "all of this at once", all_features(false));
+  store(".all", "all features at once", all_features(false));
   store(".interleave", "slices of 16 and of 32 bytes", {.interleaved = true});
-  store(".interleave-all", "with all of the above", all_features(true));
+  store(".interleave-all", "slices, with all features", all_features(true));
   cases.push_back(pixels("pixels.reduce", Way::reduce, "sums of u32", {.hints = true}));
-  cases.push_back(pixels("pixels.reduce.operations", Way::reduce,
-                         "every operation, of every type that it has", {.types = true, .operations = true}));
-  cases.push_back(
-      pixels("pixels.reduce.all", Way::reduce, "sums, with all of the above", all_features(false)));
+  cases.push_back(pixels("pixels.reduce.operations", Way::reduce, "every operation, with each of its types",
+                         {.types = true, .operations = true}));
+  cases.push_back(pixels("pixels.reduce.all", Way::reduce, "sums, with all features", all_features(false)));
   cases.push_back(pixels("pixels.reduce.interleave", Way::reduce, "slices of 16 and of 32 bytes",
                          {.types = true, .operations = true, .interleaved = true}));
 }

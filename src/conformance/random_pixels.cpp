@@ -15,13 +15,14 @@ using reference::Random;
 
 namespace {
 
-constexpr std::uint32_t most_pixels = 200;
+constexpr std::uint32_t max_pixels = 200;
 
 std::int64_t signed_between(Random& random, std::int64_t least, std::int64_t most) {
   return least + static_cast<std::int64_t>(between(random, 0, static_cast<std::uint64_t>(most - least)));
 }
 
-/// Bytes of an element of the innermost dimension: a channel, or with an interleaved layout a slice of them.
+/// Bytes of an element of the innermost dimension: a channel, or a slice of channels in an interleaved
+/// layout.
 std::uint32_t inner_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
 }
@@ -42,7 +43,7 @@ void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features)
   if (map.interleave != Interleave::none) return choose_slices(random, c, features);
   std::uint64_t channels = map.pixel_box.channels;
   if (features.channels) channels = between(random, 1, 2 * channels);
-  // Another case tests whether reductions write whole chunks past a row's end.
+  // Whether reductions write whole chunks past a row's end is tested by another case.
   if (c.way == TileCopy::Way::reduce) channels = (channels + unit - 1) / unit * unit;
   const std::uint32_t inner = map.rank - 1U;
   map.shape[inner] = channels;
@@ -53,12 +54,12 @@ void choose_channels(Random& random, TileCopy& c, const PixelFeatures& features)
       step * (one_in(random, 2) ? 0 : signed_between(random, c.way == TileCopy::Way::load ? -1 : 0, beyond));
 }
 
-/// Chooses corners that leave at least one place in a dimension of the image.
+/// Chooses corners that leave at least one position in a dimension of the image.
 void choose_corners(Random& random, TileCopy& c, const PixelFeatures& features, std::uint32_t i) {
   TensorMapSpec& map = c.map;
   const bool store = c.way != TileCopy::Way::load;
   const auto extent = static_cast<std::int64_t>(map.shape[first_image_dimension(map.interleave) + i]);
-  // A store is illegal where the bounding box reaches beyond the image (docs/tma.md).
+  // A store is illegal if the bounding box reaches beyond the image (docs/tma.md).
   const std::int64_t most = store ? std::min<std::int64_t>(3, extent - 1) : 3;
   const std::int64_t lower = features.corners ? signed_between(random, store ? 0 : -4, most) : store ? 0 : -1;
   const std::int64_t upper = features.corners ? signed_between(random, -5, store ? 0 : 4) : -1;
@@ -105,7 +106,7 @@ void choose_image(Random& random, TileCopy& c, const PixelFeatures& features) {
   const auto last = static_cast<std::int64_t>(map.shape[0]) - (features.images ? 0 : 1);
   c.at[0] = one_in(random, 2) ? 0 : signed_between(random, 0, last);
   map.pixel_box.pixels =
-      static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(places + 5, most_pixels)));
+      static_cast<std::uint32_t>(between(random, 1, std::min<std::uint64_t>(places + 5, max_pixels)));
 }
 
 void choose_strides(Random& random, TensorMapSpec& map, bool padding) {

@@ -18,8 +18,8 @@ using reference::Random;
 
 namespace {
 
-constexpr std::uint64_t most_tile_bytes = 16 << 10;
-constexpr std::uint64_t most_tensor_bytes = 128 << 10;
+constexpr std::uint64_t max_tile_bytes = 16 << 10;
+constexpr std::uint64_t max_tensor_bytes = 128 << 10;
 
 std::uint32_t inner_bytes(const TensorMapSpec& map) {
   return map.interleave == Interleave::none ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
@@ -37,7 +37,7 @@ void choose_modes(Random& random, TensorMapSpec& map, const TileFeatures& featur
   map.rank = static_cast<std::uint8_t>(between(random, features.interleaved ? 3 : 1, max_map_rank));
   if (features.interleaved) map.interleave = one_in(random, 2) ? Interleave::b16 : Interleave::b32;
   if (features.swizzles) map.swizzle = static_cast<Swizzle>(between(random, 0, 3));
-  // Interleave 32B is documented with SWIZZLE_32B alone.
+  // Interleave 32B is documented with SWIZZLE_32B only.
   if (features.swizzles && map.interleave == Interleave::b32) map.swizzle = Swizzle::b32;
   if (features.swizzles && map.interleave == Interleave::b16) map.swizzle = Swizzle::none;
   if (features.promotions) map.l2_promotion = static_cast<L2Promotion>(between(random, 0, 3));
@@ -49,13 +49,13 @@ void choose_box(Random& random, TensorMapSpec& map, const TileFeatures& features
   const bool limited = map.swizzle != Swizzle::none && map.interleave == Interleave::none;
   const std::uint32_t most =
       std::min(256U, limited ? span_bytes(map.swizzle) / size_of(map.type) : 8 * granule(map));
-  const std::uint32_t most_granules = std::max(most / granule(map), 1U);
+  const std::uint32_t max_granules = std::max(most / granule(map), 1U);
   map.box[inner] = granule(map) * static_cast<std::uint32_t>(limited && one_in(random, 2)
-                                                                 ? most_granules
-                                                                 : between(random, 1, most_granules));
+                                                                 ? max_granules
+                                                                 : between(random, 1, max_granules));
   map.element_strides[inner] = features.strides ? static_cast<std::uint32_t>(between(random, 1, 8)) : 1;
   if (map.interleave != Interleave::none) map.element_strides[inner] = 1;
-  std::uint64_t rows = most_tile_bytes / std::max<std::uint64_t>(map.box[inner] * inner_bytes(map), 128);
+  std::uint64_t rows = max_tile_bytes / std::max<std::uint64_t>(map.box[inner] * inner_bytes(map), 128);
   for (std::uint32_t d = inner; d-- > 0;) {
     const std::uint64_t stride = features.strides && one_in(random, 2) ? between(random, 1, 8) : 1;
     const std::uint64_t count = between(random, 1, std::min<std::uint64_t>(rows, one_in(random, 3) ? 24 : 5));
@@ -67,7 +67,7 @@ void choose_box(Random& random, TensorMapSpec& map, const TileFeatures& features
 
 void choose_shape(Random& random, TensorMapSpec& map, const TileFeatures& features) {
   const std::uint32_t inner = map.rank - 1U;
-  // Every number of slices is a multiple of a chunk.
+  // With slices, every extent is whole chunks.
   const std::uint64_t step = map.interleave == Interleave::none ? granule(map) : 1;
   const std::uint64_t box = map.box[inner];
   map.shape[inner] =
@@ -94,7 +94,7 @@ void choose_strides(Random& random, TensorMapSpec& map, const TileFeatures& feat
     if (features.padded) stride += unit * between(random, 0, 3);
     map.strides[d] = stride;
     if (map.shape[d] > (1U << 20) - 4) {
-      map.strides[d] = 0;  // or the tensor would take more memory than there is
+      map.strides[d] = 0;  // else the tensor would not fit the memory
       continue;
     }
     if (features.overlapping && one_in(random, 2)) map.strides[d] = unit * between(random, 0, 3);
@@ -130,7 +130,7 @@ TileCopy random_tile(Random& random, TileCopy::Way way, const TileFeatures& feat
     choose_box(random, copy.map, features);
     choose_shape(random, copy.map, features);
     choose_strides(random, copy.map, features);
-    if (!validate(copy.map).empty() || tensor_bytes(copy.map) > most_tensor_bytes) continue;
+    if (!validate(copy.map).empty() || tensor_bytes(copy.map) > max_tensor_bytes) continue;
     choose_place(random, copy, features);
     if (features.shifted) copy.begin = static_cast<std::uint32_t>(128 * between(random, 1, 7));
     if (features.hints) copy.hint = static_cast<std::uint32_t>(between(random, 1, hint_count - 1));

@@ -7,19 +7,19 @@
 
 namespace conformance {
 
-/// Features of random copies of tiles. Without any, boxes lie inside of a dense tensor of u32, without a
+/// Features of random copies of tiles. Without any, boxes are inside of a dense tensor of u32, without a
 /// swizzle. Cases with a single feature show which ones a device does differently.
 struct TileFeatures {
   std::optional<tmajit::ElementType> type = {};  ///< element type of all copies; else u32
   bool types = false;                            ///< any element type
-  bool swizzles = false;                         ///< rows as long as the span, or shorter
-  bool shifted = false;                          ///< swizzled tiles begin off the period
+  bool swizzles = false;                         ///< rows as long as the swizzle's span, or shorter
+  bool shifted = false;                          ///< swizzled tiles begin off the swizzle's period
   bool strides = false;                          ///< element strides 1 to 8, which may not divide the box
-  bool interleaved = false;                      ///< 16B and 32B, where there is a tensor of rank 3 to 5
+  bool interleaved = false;                      ///< 16B and 32B, with tensors of rank 3 to 5
   bool nan = false;                              ///< fills with NaN, for types that have it
   bool outside = false;      ///< boxes begin and end out of bounds; those of loads also before 0
   bool larger = false;       ///< boxes larger than the tensor
-  bool chunks = false;       ///< rows that end within 16 bytes
+  bool chunks = false;       ///< rows whose end is no multiple of 16 bytes
   bool promotions = false;   ///< L2 promotions
   bool padded = false;       ///< gaps between rows
   bool permuted = false;     ///< strides in any order

@@ -29,13 +29,13 @@ Trial reduction(Random& random, EngineReduction operation, Values values, TileFe
   return trial_of(copy, random);
 }
 
-/// Makes `count` trials for every type that the operation has.
+/// Makes `count` trials for every type of the operation.
 std::vector<Trial> reductions(Random& random, EngineReduction operation, Values values,
-                              const TileFeatures& features, std::size_t count, bool floats_alone) {
+                              const TileFeatures& features, std::size_t count, bool floats_only) {
   std::vector<Trial> trials;
   for (const ElementType type : reduced_types) {
     if (!reference::engine_reduces(operation, type, reference::ReductionTarget::tensor)) continue;
-    if (floats_alone && !is_float(type)) continue;
+    if (floats_only && !is_float(type)) continue;
     for (std::size_t i = 0; i < count; ++i)
       trials.push_back(reduction(random, operation, values, features, type));
   }
@@ -44,14 +44,14 @@ std::vector<Trial> reductions(Random& random, EngineReduction operation, Values 
 
 Case of_operations(std::string name, std::string what, std::vector<EngineReduction> operations, Values values,
                    const TileFeatures& features) {
-  const bool floats_alone = values != Values::numbers;
+  const bool floats_only = values != Values::numbers;
   return {.name = std::move(name),
           .instructions = {"cp.reduce.async.bulk.tensor"},
           .what = std::move(what),
           .trials = [=](Random& random) {
             std::vector<Trial> all;
             for (const EngineReduction operation : operations) {
-              for (auto& trial : reductions(random, operation, values, features, 4, floats_alone))
+              for (auto& trial : reductions(random, operation, values, features, 4, floats_only))
                 all.push_back(std::move(trial));
             }
             return all;
@@ -85,8 +85,8 @@ void add_reductions(std::vector<Case>& cases) {
                                 "every element of the tile is accumulated", {add, max, bit_xor},
                                 Values::numbers, {.overlapping = true}));
   cases.push_back(of_operations("settle: reductions with element strides",
-                                "rows go to every n-th place of the tensor", {add, bit_and}, Values::numbers,
-                                {.swizzles = true, .strides = true, .outside = true}));
+                                "rows go to every n-th position of the tensor", {add, bit_and},
+                                Values::numbers, {.swizzles = true, .strides = true, .outside = true}));
   cases.push_back(of_operations("settle: sums through maps are rounded", "to nearest, ties to even", {add},
                                 Values::rounded, {}));
   cases.push_back(of_operations("settle: sums through maps of subnormals", "they are not flushed", {add},
@@ -100,7 +100,7 @@ void add_reductions(std::vector<Case>& cases) {
   for (const auto& [name, what, values] :
        {std::tuple{"subnormals", "they are not flushed", Values::subnormals},
         std::tuple{"zeros", "-0 is below +0", Values::zeros},
-        std::tuple{"NaNs", "a NaN loses against a number; two are 0x7fff", Values::nans}}) {
+        std::tuple{"NaNs", "a number wins against a NaN; two NaNs give 0x7fff", Values::nans}}) {
     cases.push_back(of_operations(fmt::format("settle: min and max through maps of {}", name), what,
                                   {min, max}, values, {}));
   }

@@ -9,7 +9,7 @@
 
 namespace conformance {
 
-/// A reduction without a tensor map, whose elements the instruction names.
+/// A reduction without a tensor map: the instruction names the element type.
 struct ReductionForm {
   reference::EngineReduction operation;
   tmajit::ElementType type;  ///< element type; for .b32 and .b64 the unsigned integer

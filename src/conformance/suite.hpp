@@ -6,7 +6,7 @@
 
 namespace conformance {
 
-/// Every case, those of one subject together. Names are unique.
+/// All cases, grouped by subject. Names are unique.
 [[nodiscard]] const std::vector<Case>& all_cases();
 
 }  // namespace conformance

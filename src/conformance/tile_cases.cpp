@@ -73,7 +73,7 @@ void add_tile_copies(std::vector<Case>& cases) {
        {.types = true, .swizzles = true, .interleaved = true, .outside = true});
   load("tensor.load.element-strides", "element strides 1 to 8, which divide the box or do not",
        {.types = true, .swizzles = true, .strides = true, .outside = true});
-  load("tensor.load.fill", "what lies out of bounds is zero or NaN",
+  load("tensor.load.fill", "elements out of bounds read as zero or NaN",
        {.types = true, .swizzles = true, .nan = true, .outside = true, .chunks = true});
   load("tensor.load.l2-promotion", "none, 64B, 128B and 256B", {.types = true, .promotions = true});
   load("tensor.load.huge", "dimensions of up to 2^31, in steps of 0 bytes", {.outside = true, .huge = true});
@@ -81,7 +81,7 @@ void add_tile_copies(std::vector<Case>& cases) {
        {.types = true, .swizzles = true, .strides = true, .padded = true, .moved = true});
   load("tensor.load.hints", "cache policies of every priority, by fraction and by range",
        {.types = true, .hints = true});
-  load("tensor.load.all", "all of this at once", everything());
+  load("tensor.load.all", "all features at once", everything());
   load("tensor.prefetch", "loads after prefetches of the map and the tile",
        {.types = true, .swizzles = true, .outside = true, .hints = true, .prefetch = true});
   store("tensor.store", "tiles of one to five dimensions, of every element type", {.types = true});
@@ -91,24 +91,26 @@ void add_tile_copies(std::vector<Case>& cases) {
         {.types = true, .swizzles = true, .shifted = true});
   store("tensor.store.interleave", "slices of 16 and of 32 bytes",
         {.types = true, .swizzles = true, .interleaved = true, .outside = true});
-  store("tensor.store.bounds", "what lies out of bounds is not written, but for the rest of 16 bytes",
+  store("tensor.store.bounds",
+        "elements out of bounds are not written, except in a chunk of 16 bytes that begins in bounds",
         {.types = true, .swizzles = true, .outside = true, .chunks = true, .padded = true});
   store("tensor.store.moved", "maps that cuTensorMapReplaceAddress has moved",
         {.types = true, .padded = true, .moved = true});
   store("tensor.store.hints", "cache policies of every priority, by fraction and by range",
         {.types = true, .hints = true});
 
-  load("settle: boxes larger than the tensor", "what lies beyond is filled",
+  load("settle: boxes larger than the tensor", "elements beyond the tensor are filled",
        {.types = true, .swizzles = true, .nan = true, .larger = true});
-  load("settle: negative coordinates", "a load from before the tensor is filled there",
+  load("settle: negative coordinates", "elements before the tensor are filled",
        {.types = true, .nan = true, .outside = true});
-  load("settle: loads of overlapping rows", "strides of 0, and less than what lies between",
+  load("settle: loads of overlapping rows",
+       "strides of 0, and strides less than the bytes of the inner dimensions",
        {.types = true, .outside = true, .overlapping = true});
-  load("settle: strides in any order", "a tensor whose strides do not fall",
+  load("settle: strides in any order", "a tensor whose strides are not in descending order",
        {.types = true, .permuted = true});
-  store("settle: stores in any order of strides", "a tensor whose strides do not fall",
+  store("settle: stores in any order of strides", "a tensor whose strides are not in descending order",
         {.types = true, .outside = true, .permuted = true});
-  store("settle: stores with element strides", "rows go to every n-th place of the tensor",
+  store("settle: stores with element strides", "rows go to every n-th position of the tensor",
         {.types = true, .swizzles = true, .strides = true, .outside = true});
   auto interleaved = everything();
   interleaved.interleaved = true;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t threads = 128;
 
-/// The kernel's operation, besides the reductions, which follow from `first_reduction` on.
+/// The kernel's operation; numbers from `first_reduction` on are reductions.
 enum What : std::uint8_t { load, prefetched_load, store, first_reduction };
 
 constexpr auto text = R"(
@@ -55,7 +55,7 @@ __device__ ptx::CachePolicy policy(u32 hint, const void* memory) {
     }                                                                       \
     break;
 
-// Numbers: bytes of the window, where the tile begins in it, bytes that a load delivers, what to do, the hint, 5
+// Numbers: bytes of the window, the tile's offset in it, bytes that a load delivers, the operation, the hint, 5
 // coordinates and 3 offsets, innermost dimension first.
 template <u32 rank, bool pixels>
 __global__ void __launch_bounds__(128) copy_tile(u32* window, u32* complete, u8* tensor,
@@ -132,8 +132,8 @@ std::int32_t what_of(const TileCopy& copy) {
   return copy.prefetch ? prefetched_load : load;
 }
 
-/// Computes the reference's contents of the tensor and of the window.
-void refer(const TileCopy& copy, std::span<std::byte> tensor, std::span<std::byte> window) {
+/// Changes the tensor and the window as the reference does.
+void apply_reference(const TileCopy& copy, std::span<std::byte> tensor, std::span<std::byte> window) {
   const TensorMapSpec& map = copy.map;
   const auto at = std::span(copy.at).first(map.rank);
   switch (copy.way) {
@@ -179,10 +179,10 @@ std::string describe(const TileCopy& copy) {
 }
 
 std::uint64_t tensor_bytes(const TensorMapSpec& map) {
-  constexpr std::uint64_t behind = 64;
+  constexpr std::uint64_t bytes_after_end = 64;
   std::uint64_t bytes = map.strides[map.rank - 1U];
   for (std::uint32_t d = 0; d < map.rank; ++d) bytes += (map.shape[d] - 1) * map.strides[d];
-  return (bytes + behind + 15) / 16 * 16;
+  return (bytes + bytes_after_end + 15) / 16 * 16;
 }
 
 std::uint64_t window_bytes(const TileCopy& copy) {
@@ -198,7 +198,7 @@ Trial trial_of(const TileCopy& copy, Random& random) {
   };
   Memory tensor = memory("tensor", copy.elements, tensor_bytes(map));
   Memory window = memory("shared memory", copy.operands, window_bytes(copy));
-  refer(copy, tensor.after, window.after);
+  apply_reference(copy, tensor.after, window.after);
   Memory complete{"arrival of all bytes", ElementType::u32, std::vector<std::byte>(4, std::byte{0xff}), {}};
   complete.after = complete.before;
   if (copy.way == TileCopy::Way::load)

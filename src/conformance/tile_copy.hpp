@@ -24,7 +24,7 @@ struct TileCopy {
   tmajit::TensorMapSpec map;                                               ///< tiled or im2col
   std::array<std::int64_t, tmajit::max_map_rank> at{};                     ///< row-major
   std::array<std::int64_t, tmajit::max_map_rank - 2> offsets{};            ///< im2col loads; outermost first
-  std::uint32_t begin = 0;  ///< beginning of the tile, from a multiple of 1024: a multiple of 128
+  std::uint32_t begin = 0;  ///< offset of the tile from a multiple of 1024 bytes; a multiple of 128
   std::uint32_t hint = 0;   ///< below hint_count
   bool prefetch = false;    ///< whether the kernel prefetches the map and the tile before a load
   bool moved = false;       ///< Trial::moved
@@ -35,7 +35,7 @@ struct TileCopy {
 
 /// Describes a copy completely, so that it can be repeated by hand.
 [[nodiscard]] std::string describe(const TileCopy& copy);
-/// The copy, with random data where it has none, and the reference's results.
+/// A trial of the copy, with random data where the copy has none, and the reference's results.
 [[nodiscard]] Trial trial_of(const TileCopy& copy, reference::Random& random);
 /// Bytes of the tensor's memory, with some after its end that must not change.
 [[nodiscard]] std::uint64_t tensor_bytes(const tmajit::TensorMapSpec& map);

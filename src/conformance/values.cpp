@@ -40,7 +40,8 @@ std::uint64_t integer(Random& random, std::uint32_t bits) {
     case 0: return random() & all;
     case 1: return between(random, 0, 4);
     case 2: return all - between(random, 0, 4);
-    default: return (all / 2 + between(random, 0, 4) - 2) & all;  // where the sign begins
+    default:
+      return (all / 2 + between(random, 0, 4) - 2) & all;  // around the smallest number with the sign bit
   }
 }
 
@@ -52,7 +53,7 @@ std::uint64_t number(Random& random, const Format& f, std::uint64_t exponents) {
 std::uint64_t floating(Random& random, const Format& f, Values values) {
   const std::uint64_t sign = one_in(random, 2) ? f.sign() : 0;
   switch (values) {
-    // Few digits, so that sums are exact and no smaller than the last digit.
+    // Few mantissa bits, so that sums are exact and not subnormal.
     case Values::numbers: return sign | (number(random, f, 2) & ~(f.hidden() / 16 - 1));
     case Values::rounded: return sign | number(random, f, f.exponent_bits == 5 ? 8 : 24);
     case Values::subnormals:

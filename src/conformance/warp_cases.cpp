@@ -39,7 +39,7 @@ extern "C" __global__ void words(u32* out, const u32* in) {{
   __shared__ alignas(16) u32 from[128], to[128];
   for (u32 i = threadIdx.x; i < 128; i += 32) from[i] = in[i], to[i] = 0;
   __syncwarp();
-  // Row r of all lies at place 5 r mod 32.
+  // Row r of all matrices is row 5 r mod 32 of the array.
   u32 word[{0}];
   ptx::load_matrices{1}(word, ptx::shared_address(from) + 16 * (5 * threadIdx.x % 32));
   for (u32 i = 0; i < {0}; ++i) out[{0} * threadIdx.x + i] = word[i];
@@ -95,7 +95,8 @@ void add_matrices(std::vector<Case>& cases) {
                    }});
 }
 
-// One warpgroup gives registers back. Two take them, and hold more words than their first registers could.
+// One warpgroup gives registers back. Two others take them, and hold more words than fit their initial
+// registers.
 constexpr auto registers_text = R"(
 #include "tmajit/registers.cuh"
 using namespace tmajit;
@@ -216,7 +217,7 @@ void add_warps(std::vector<Case>& cases) {
                            .out = 384,
                            .expect = expect_registers}));
   cases.push_back(case_of("warp.cp-async", {"cp.async", "createpolicy"},
-                          {.what = "16 bytes a thread, some of them zeros, in groups",
+                          {.what = "16 bytes per thread, some of them zeros, in groups",
                            .text = async_copy_text,
                            .threads = 32,
                            .in = 256,
@@ -228,21 +229,22 @@ void add_warps(std::vector<Case>& cases) {
                              }
                            }}));
   cases.push_back(case_of("grid.dependencies", {"griddepcontrol"},
-                          {.what = "both do nothing where the launch did not ask for dependencies",
+                          {.what = "both instructions do nothing if the launch did not ask for dependencies",
                            .text = grid_text,
                            .in = 128,
                            .out = 128,
                            .expect = [](Out out, In in) {
                              std::ranges::transform(in, out.begin(), [](std::uint32_t x) { return x + 1; });
                            }}));
-  cases.push_back({.name = "grid.overlap",
-                   .instructions = {"griddepcontrol"},
-                   .what = "a launch that begins early reads what the one before writes once it has waited",
-                   .trials = [](Random& random) {
-                     std::vector<Trial> trials;
-                     for (int i = 0; i < 4; ++i) trials.push_back(overlap(random, i % 2 == 0));
-                     return trials;
-                   }});
+  cases.push_back(
+      {.name = "grid.overlap",
+       .instructions = {"griddepcontrol"},
+       .what = "after its wait, a launch that begins early reads what the launch before it has written",
+       .trials = [](Random& random) {
+         std::vector<Trial> trials;
+         for (int i = 0; i < 4; ++i) trials.push_back(overlap(random, i % 2 == 0));
+         return trials;
+       }});
 }
 
 }  // namespace conformance

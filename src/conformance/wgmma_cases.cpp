@@ -64,10 +64,11 @@ struct Multiplication {
   bool a_along_m = false;
   bool b_along_n = false;
   std::uint32_t shift = 0;        ///< shift of the tiles from the swizzle's period, in 128 bytes
-  std::uint32_t base_offset = 0;  ///< base offset of their descriptors, in 128 bytes; both K-major
+  std::uint32_t base_offset = 0;  ///< of the descriptors, in 128 bytes; K-major operands only
 };
 
-/// The sides of an operand's box, outermost first: whole lines of the swizzle's span, or of 16 bytes.
+/// The extents of an operand's box, outermost first: rows as long as the swizzle's span, or of 16 bytes
+/// without a swizzle.
 Dims box(const Multiplication& c, const Operand& operand, std::uint32_t side, bool along_mn) {
   const std::uint32_t span = c.swizzle == Swizzle::none ? 16 : span_bytes(c.swizzle);
   return {along_mn ? k : side, span / size_of(operand.element)};
@@ -194,8 +195,8 @@ std::vector<std::byte> product_of(const Multiplication& c, const Matrix& a, cons
   return out;
 }
 
-/// The matrix as a descriptor with a base offset reads it (docs/tma.md): its swizzle's pattern begins that
-/// far after the period at which the pattern of the engine, which has written the tile, begins.
+/// The matrix as a descriptor with a base offset reads it (docs/tma.md): the swizzle pattern of the read
+/// begins at the base offset after the period, while that of the engine's write begins at the period.
 Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& matrix) {
   if (c.base_offset == 0) return matrix;
   const std::uint32_t span = span_bytes(c.swizzle);
@@ -203,7 +204,8 @@ Matrix as_read(const Multiplication& c, const Operand& operand, const Matrix& ma
   const std::uint32_t per = 16 / size_of(operand.element);
   Matrix read(matrix.size());
   for (std::uint32_t at = 0; at < matrix.size(); ++at) {
-    const std::uint32_t line = c.shift + at / k * span / 128;  // counts 128 bytes from the period's beginning
+    // The number of the 128-byte line, counted from the beginning of the period.
+    const std::uint32_t line = c.shift + at / k * span / 128;
     const std::uint32_t other = (line ^ (line - c.base_offset)) & (chunks - 1);
     read[at] = matrix[at ^ other * per];
   }
@@ -278,7 +280,7 @@ void add_products(std::vector<Case>& cases) {
   for (const Product& product : products) {
     cases.push_back({.name = fmt::format("wgmma.{}", std::string_view(product.function).substr(6)),
                      .instructions = instructions,
-                     .what = "of every swizzle and major, A from shared memory and from registers",
+                     .what = "every swizzle and major, A from shared memory and from registers",
                      .trials = [&product](Random& random) { return trials_of(product, random); }});
   }
   cases.push_back({.name = "settle: matrix tiles off the swizzle's period",
@@ -286,13 +288,14 @@ void add_products(std::vector<Case>& cases) {
                    .what = "descriptors of base offset 0 read them as the engine writes them",
                    .trials = [](Random& random) { return shifted(random, true, false); },
                    .reports = {"copy.swizzle-base"}});
-  cases.push_back({.name = "settle: base offsets of tiles at the swizzle's period",
-                   .instructions = instructions,
-                   .what = "the pattern begins so many lines of 128 bytes behind the period",
-                   .trials = [](Random& random) { return shifted(random, false, true); }});
+  cases.push_back(
+      {.name = "settle: base offsets of tiles at the swizzle's period",
+       .instructions = instructions,
+       .what = "the pattern begins as many lines of 128 bytes after the period as the base offset says",
+       .trials = [](Random& random) { return shifted(random, false, true); }});
   cases.push_back({.name = "settle: matrix tiles with a base offset",
                    .instructions = instructions,
-                   .what = "with a base offset of the address's bits 7 to 9 the pattern begins with the tile",
+                   .what = "with bits 7 to 9 of the address as base offset, the pattern begins with the tile",
                    .trials = [](Random& random) { return shifted(random, true, true); },
                    .reports = {"copy.swizzle-base"}});
 }

@@ -1,5 +1,5 @@
-// Functions that need no CUDA header, because their parameters do not count or differ between versions of
-// CUDA: those that succeed and do nothing, and those that the simulated device does not have.
+// Functions whose parameters are ignored or differ between versions of CUDA, so that no CUDA header is
+// included. Some succeed and do nothing; the simulated device does not support the rest.
 #include "cudart/missing.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ extern "C" {
 int tmajit_create_context(void** context);
 int tmajit_not_supported(const char* function);
 
-// Advice on where memory lies, profilers, and what one device has no use for.
+// Advice on the location of memory, profilers, and settings that a single device does not need.
 #define TMAJIT_ACCEPTED(function) \
   int function() {                \
     return 0;                     \

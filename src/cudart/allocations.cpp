@@ -1,4 +1,4 @@
-// The device's memory, and the host's memory that kernels reach.
+// Device memory, and host memory that kernels can access.
 #include "cudart/memory.hpp"
 
 #include <tmajit/sim_module.hpp>
@@ -17,10 +17,10 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-/// The device allocates in these addresses, and the host's heap, code and stacks lie outside them.
+/// The device allocates in this range of addresses; the host's heap, code and stacks are outside of it.
 constexpr std::uint64_t first_device_address = 0x10'0000'0000;
 constexpr std::uint64_t end_of_device_addresses = 0x5000'0000'0000;
-/// Memory of the host that is allocated here has the same addresses in every run, which reports show.
+/// Host memory is allocated from this address on, so that addresses in reports are the same in every run.
 constexpr std::uint64_t first_host_address = 0x6800'0000'0000;
 
 class Allocations {
@@ -77,7 +77,7 @@ void* host_pages(std::uint64_t bytes) {
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (at == MAP_FAILED)
     throw Failure(cudaErrorMemoryAllocation,
-                  std::to_string(bytes) + " bytes of the host cannot be allocated");
+                  std::to_string(bytes) + " bytes of host memory cannot be allocated");
   next += whole_pages(bytes) + whole_pages(1);
   return at;
 }
@@ -97,27 +97,28 @@ void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags) {
     allocations().add({address, bytes, kind, flags});
     return pointer_at(address);
   }
-  const std::uint64_t some = std::max<std::uint64_t>(bytes, 1);
-  void* const memory = host_pages(some);
-  map_host_memory(device(), {bytes_at(memory), some});
-  allocations().add({address_of(memory), some, kind, flags});
+  const std::uint64_t mapped_bytes = std::max<std::uint64_t>(bytes, 1);
+  void* const memory = host_pages(mapped_bytes);
+  map_host_memory(device(), {bytes_at(memory), mapped_bytes});
+  allocations().add({address_of(memory), mapped_bytes, kind, flags});
   return memory;
 }
 
 void release(const void* pointer, bool of_host) {
   if (pointer == nullptr) return;
-  const auto held = allocation_at(pointer);
-  const bool begins = held && held->begin == address_of(pointer);
-  const bool pinned = begins && held->kind == MemoryKind::pinned;
-  if (!begins || pinned != of_host || held->kind == MemoryKind::registered) {
-    // The device reports an address at which none of its allocations begins.
-    if (!held && !of_host) device().memory().free(address_of(pointer));
-    throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins there"
-                                                 : "no allocation of the device begins there");
+  const auto allocation = allocation_at(pointer);
+  const bool begins = allocation && allocation->begin == address_of(pointer);
+  const bool pinned = begins && allocation->kind == MemoryKind::pinned;
+  if (!begins || pinned != of_host || allocation->kind == MemoryKind::registered) {
+    // The device itself reports an address at which none of its allocations begins.
+    if (!allocation && !of_host) device().memory().free(address_of(pointer));
+    throw Failure(cudaErrorInvalidValue, of_host ? "no allocation of pinned memory begins at this address"
+                                                 : "no device allocation begins at this address");
   }
-  (void)allocations().take(held->begin);
-  device().memory().free(held->begin);
-  if (held->kind != MemoryKind::device) ::munmap(pointer_at(held->begin), whole_pages(held->bytes));
+  (void)allocations().take(allocation->begin);
+  device().memory().free(allocation->begin);
+  if (allocation->kind != MemoryKind::device)
+    ::munmap(pointer_at(allocation->begin), whole_pages(allocation->bytes));
 }
 
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
@@ -130,11 +131,11 @@ void register_host(void* pointer, std::uint64_t bytes, unsigned flags) {
 }
 
 void unregister_host(const void* pointer) {
-  const auto held = allocation_at(pointer);
-  if (!held || held->kind != MemoryKind::registered || held->begin != address_of(pointer))
-    throw Failure(cudaErrorHostMemoryNotRegistered, "no registered memory begins there");
-  (void)allocations().take(held->begin);
-  device().memory().free(held->begin);
+  const auto allocation = allocation_at(pointer);
+  if (!allocation || allocation->kind != MemoryKind::registered || allocation->begin != address_of(pointer))
+    throw Failure(cudaErrorHostMemoryNotRegistered, "no registered memory begins at this address");
+  (void)allocations().take(allocation->begin);
+  device().memory().free(allocation->begin);
 }
 
 std::optional<Allocation> allocation_at(const void* pointer) {
@@ -142,15 +143,16 @@ std::optional<Allocation> allocation_at(const void* pointer) {
 }
 
 Allocation host_allocation_at(const void* pointer) {
-  const auto held = allocation_at(pointer);
-  if (!held || held->kind == MemoryKind::device)
-    throw Failure(cudaErrorInvalidValue, "the address is in no memory of the host that CUDA pins or manages");
-  return *held;
+  const auto allocation = allocation_at(pointer);
+  if (!allocation || allocation->kind == MemoryKind::device)
+    throw Failure(cudaErrorInvalidValue,
+                  "the address is not in host memory that CUDA has pinned, registered or manages");
+  return *allocation;
 }
 
 bool is_device(const void* pointer) {
-  const auto held = allocation_at(pointer);
-  if (held) return held->kind == MemoryKind::device;
+  const auto allocation = allocation_at(pointer);
+  if (allocation) return allocation->kind == MemoryKind::device;
   const std::uint64_t address = address_of(pointer);
   return address >= first_device_address && address < end_of_device_addresses;
 }

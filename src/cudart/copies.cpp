@@ -13,7 +13,7 @@ namespace {
 
 void require_kind(cudaMemcpyKind kind) {
   if (static_cast<unsigned>(kind) > static_cast<unsigned>(cudaMemcpyDefault))
-    throw Failure(cudaErrorInvalidMemcpyDirection, "the direction is none of cudaMemcpyKind");
+    throw Failure(cudaErrorInvalidMemcpyDirection, "the direction is not a cudaMemcpyKind");
 }
 
 Work copy_of(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind) {
@@ -42,7 +42,8 @@ Work fill_of(void* destination, std::size_t pitch, std::size_t slice, int value,
   };
 }
 
-/// Where a copy to or from a variable begins and ends is checked when it is enqueued.
+/// The module of a variable. Throws Failure if `bytes` at `offset` are not all in the variable: copies are
+/// checked when they are enqueued.
 tmajit::SimModule& module_of(const void* symbol, std::size_t bytes, std::size_t offset, std::string& name) {
   const Symbol found = symbol_of(symbol);
   name = found.variable.name;

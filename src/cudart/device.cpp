@@ -16,7 +16,7 @@ TMAJIT_BEGIN
 namespace cudart {
 namespace {
 
-/// Few multiprocessors: a persistent kernel then has several tiles a CTA even for a small problem.
+/// Few multiprocessors, so that a persistent kernel has several tiles per CTA even in a small problem.
 constexpr std::uint32_t default_multiprocessors = 8;
 constexpr std::size_t report_columns = 100;
 
@@ -28,7 +28,7 @@ Number number(const char* name, Number fallback) {
   Number value = fallback;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || (error == std::errc() && end == text.data() + text.size())) return value;
-  throw Failure(cudaErrorInvalidValue, std::string(name) + " is a number, not \"" + text + "\"");
+  throw Failure(cudaErrorInvalidValue, std::string(name) + " must be a number, not \"" + text + "\"");
 }
 
 struct Artifacts {
@@ -65,7 +65,7 @@ SimOptions options() {
   SimOptions options;
   options.mode = parse<SimOptions::Mode>(environment("TMAJIT_SIM_MODE", "late"));
   options.seed = number<std::uint64_t>("TMAJIT_SIM_SEED", 1);
-  // With one host thread, runs of one seed report the same in the same order.
+  // With one host thread, runs with the same seed give the same reports in the same order.
   options.threads = number<std::uint32_t>("TMAJIT_SIM_THREADS", 1);
   options.sm_count = number("TMAJIT_SIM_SMS", default_multiprocessors);
   options.seconds_limit = static_cast<double>(number<std::uint64_t>("TMAJIT_SIM_SECONDS", 0));
@@ -95,7 +95,8 @@ const std::shared_ptr<SimDevice>& shared_device() {
 
 void require_device(int ordinal) {
   if (ordinal != 0)
-    throw Failure(cudaErrorInvalidDevice, "device " + std::to_string(ordinal) + ": the one device is 0");
+    throw Failure(cudaErrorInvalidDevice,
+                  "device " + std::to_string(ordinal) + " does not exist; the only device is 0");
 }
 
 void set_heap_bytes(std::uint64_t bytes) noexcept {
@@ -122,7 +123,8 @@ cudaError_t last_error(bool forget) noexcept {
 
 void complain(const char* function, cudaError_t code, const char* message) noexcept {
   std::string_view name = function;
-  if (name.ends_with("_v2")) name.remove_suffix(3);  // the driver's own name of what programs call without it
+  if (name.ends_with("_v2"))
+    name.remove_suffix(3);  // the name in the driver library; programs call the function without the suffix
   std::fprintf(stderr, "tmajit: %.*s: %s (%s)\n", static_cast<int>(name.size()), name.data(), message,
                name_of(code));
 }

@@ -17,7 +17,7 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// The error that a function returns, and why.
+/// The error that a function returns, with its reason.
 class Failure : public std::runtime_error {
  public:
   Failure(cudaError_t code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -35,26 +35,26 @@ class Failure : public std::runtime_error {
 }
 /// Throws Failure unless `ordinal` is the one device's.
 void require_device(int ordinal);
-/// Bytes of the heap that kernels allocate from; has an effect until the device is made.
+/// Sets the size of the heap from which kernels allocate. Has no effect after the device is made.
 void set_heap_bytes(std::uint64_t bytes) noexcept;
 
-/// Keeps what reports need to name source lines.
+/// Stores a kernel's PTX, from which reports read source lines.
 void add_artifact(const std::string& kernel, const std::string& ptx);
 
 /// The value of an environment variable, or `fallback` if it is empty or not set.
 [[nodiscard]] std::string environment(const char* name, const char* fallback);
 
-/// Keeps `code` for cudaGetLastError() and returns it.
+/// Stores `code` for cudaGetLastError(), and returns it.
 cudaError_t remember(cudaError_t code) noexcept;
-/// The error that remember() was last given on this thread; with `forget` it is cudaSuccess from then on.
+/// The error that this thread last passed to remember(). `forget` resets it to cudaSuccess.
 [[nodiscard]] cudaError_t last_error(bool forget) noexcept;
-/// Says on stderr that `function` failed.
+/// Prints to stderr that `function` failed.
 void complain(const char* function, cudaError_t code, const char* message) noexcept;
 [[nodiscard]] const char* name_of(cudaError_t error) noexcept;  ///< "cudaErrorInvalidValue"
-/// The error of the runtime that an exception of the library stands for.
+/// The error code of the runtime for an exception of the library.
 [[nodiscard]] cudaError_t code_of(const Error& error) noexcept;
 
-/// Runs `body`, and turns what it throws into an error that is said on stderr.
+/// Runs `body`. Turns an exception into an error code, and prints it to stderr.
 template <class Body>
 cudaError_t attempt(const char* function, const Body& body) noexcept {
   const auto fail = [&](cudaError_t code, const char* message) {
@@ -73,7 +73,7 @@ cudaError_t attempt(const char* function, const Body& body) noexcept {
   }
 }
 
-/// The same for a function of the runtime: cudaGetLastError() returns the error.
+/// The same for a function of the runtime; cudaGetLastError() then returns the error.
 template <class Body>
 cudaError_t guarded(const char* function, const Body& body) noexcept {
   const cudaError_t code = attempt(function, body);

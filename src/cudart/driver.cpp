@@ -12,7 +12,7 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// The one context, which is always current where none was pushed.
+/// The only context. It is current even if no context was pushed.
 CUcontext the_context() {
   static char context;
   return reinterpret_cast<CUcontext>(&context);
@@ -98,7 +98,7 @@ CUresult cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned* flags, int* acti
 CUresult cuDevicePrimaryCtxSetFlags(CUdevice ordinal, unsigned) {
   return driven(__func__, [&] { require_device(ordinal); });
 }
-// The versions of cuCtxCreate take the result first and differ in what follows.
+// All versions of cuCtxCreate take the result first; their other parameters differ.
 #undef cuCtxCreate
 CUresult tmajit_create_context(CUcontext* context) {
   return driven("cuCtxCreate", [&] {

@@ -108,26 +108,26 @@ CUresult cuMemGetInfo(std::size_t* free, std::size_t* total) {
 }
 CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
   return driven(__func__, [&] {
-    const auto held = allocation_at(pointer_at(address));
-    if (!held) throw Failure(cudaErrorSymbolNotFound, "the address is in no allocation");
-    if (begin != nullptr) *begin = held->begin;
-    if (bytes != nullptr) *bytes = held->bytes;
+    const auto allocation = allocation_at(pointer_at(address));
+    if (!allocation) throw Failure(cudaErrorSymbolNotFound, "the address is in no allocation");
+    if (begin != nullptr) *begin = allocation->begin;
+    if (bytes != nullptr) *bytes = allocation->bytes;
   });
 }
 CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUdeviceptr address) {
   return driven(__func__, [&] {
     required(static_cast<char*>(result), "the result");
-    const auto held = allocation_at(pointer_at(address));
-    if (!held && !is_device(pointer_at(address)))
+    const auto allocation = allocation_at(pointer_at(address));
+    if (!allocation && !is_device(pointer_at(address)))
       throw Failure(cudaErrorInvalidValue, "the address is in no memory that CUDA knows");
-    const bool of_device = !held || held->kind == MemoryKind::device;
+    const bool of_device = !allocation || allocation->kind == MemoryKind::device;
     switch (attribute) {
       case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
         *static_cast<CUmemorytype*>(result) =
-            of_device || held->kind == MemoryKind::managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
+            of_device || allocation->kind == MemoryKind::managed ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
         break;
       case CU_POINTER_ATTRIBUTE_IS_MANAGED:
-        *static_cast<int*>(result) = held && held->kind == MemoryKind::managed ? 1 : 0;
+        *static_cast<int*>(result) = allocation && allocation->kind == MemoryKind::managed ? 1 : 0;
         break;
       case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: *static_cast<int*>(result) = 0; break;
       case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: *static_cast<CUdeviceptr*>(result) = address; break;
@@ -136,7 +136,8 @@ CUresult cuPointerGetAttribute(void* result, CUpointer_attribute attribute, CUde
         *static_cast<void**>(result) = pointer_at(address);
         break;
       default:
-        throw Failure(cudaErrorNotSupported, "attribute " + std::to_string(attribute) + " of a pointer");
+        throw Failure(cudaErrorNotSupported,
+                      "attribute " + std::to_string(attribute) + " of a pointer is not supported");
     }
   });
 }

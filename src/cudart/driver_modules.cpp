@@ -12,7 +12,7 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// The arguments of a launch as pointers: as they were given, or into the one buffer of `extra`.
+/// The arguments of a launch as pointers: `parameters`, or pointers into the buffer of `extra`.
 std::vector<void*> arguments_of(Kernel& kernel, void** parameters, void** extra) {
   const std::uint32_t count = kernel.loaded().parameter_count().value_or(0);
   std::vector<void*> arguments;
@@ -116,7 +116,8 @@ CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfuncti
       case CU_FUNC_ATTRIBUTE_BINARY_VERSION: result = all.binaryVersion; break;
       case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: result = all.maxDynamicSharedSizeBytes; break;
       default:
-        throw Failure(cudaErrorNotSupported, "attribute " + std::to_string(attribute) + " of a function");
+        throw Failure(cudaErrorNotSupported,
+                      "attribute " + std::to_string(attribute) + " of a function is not supported");
     }
   });
 }
@@ -154,7 +155,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                           void** extra) {
   return driven(__func__, [&] {
     const CUlaunchConfig& c = required(config, "the configuration");
-    // The runtime's attributes are the driver's.
+    // The runtime and the driver have the same attributes.
     static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
     cudaLaunchConfig_t same{};
     same.gridDim = {c.gridDimX, c.gridDimY, c.gridDimZ};

@@ -1,4 +1,4 @@
-// Functions by their names, as programs ask for them that are not linked with the driver.
+// Finds functions by name, for programs that are not linked with the driver.
 #include "cudart/driver.hpp"
 #include "cudart/missing.hpp"
 
@@ -12,11 +12,11 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// The newest version of the function that this library has; null for one that it has not. Names of the
-/// driver have no version, and its functions have.
+/// The newest version of the function in this library; null if it has none. Programs ask without a version;
+/// the driver's functions are exported with one (_v2).
 void* function_named(const char* name) {
   if (is_missing(name)) return nullptr;
-  // This library's own, even where the real one is loaded as well.
+  // A handle of this library, which finds its functions even if the real driver is loaded, too.
   static void* const self = [] {
     Dl_info info{};
     ::dladdr(reinterpret_cast<const void*>(&is_missing), &info);
@@ -30,7 +30,7 @@ void* function_named(const char* name) {
   return nullptr;
 }
 
-/// Where no status is asked for, a name that is not there is an error.
+/// Finds a function. An unknown name is an error unless the caller asks for a status.
 void find(const char* name, void** function, bool has_status) {
   void*& result = required(function, "the result");
   result = function_named(&required(name, "the name"));

@@ -1,4 +1,4 @@
-// Errors of the runtime and of the driver: the same numbers, with few exceptions, under two names.
+// Errors of the runtime and of the driver. With few exceptions, they have the same numbers under two names.
 #include "cudart/device.hpp"
 
 #include <array>
@@ -230,9 +230,9 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
   return *text == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
-// For accepted.cpp, which sees no CUDA header.
+// For accepted.cpp, which includes no CUDA header.
 int tmajit_not_supported(const char* function) {
-  complain(function, cudaErrorNotSupported, "the simulated device does not have it");
+  complain(function, cudaErrorNotSupported, "the simulated device does not have this function");
   const bool of_runtime = std::string_view(function).starts_with("cuda");
   return of_runtime ? remember(cudaErrorNotSupported) : cudaErrorNotSupported;
 }

@@ -28,7 +28,7 @@ Captures& captures() {
   return all;
 }
 
-/// A graph that can be launched. It keeps the nodes of the graph that it was made of.
+/// A graph that can be launched. It keeps the nodes of the graph from which it was instantiated.
 struct GraphExec {
   std::vector<std::shared_ptr<Node>> nodes;
   std::vector<Work> work;
@@ -62,7 +62,8 @@ Work& work_of(cudaGraphExec_t graph, cudaGraphNode_t node, cudaGraphNodeType typ
 
 Work launch_of(const cudaKernelNodeParams& parameters) {
   if (parameters.kernelParams == nullptr && parameters.extra != nullptr)
-    throw Failure(cudaErrorNotSupported, "a node's arguments as one buffer (extra); kernelParams is there");
+    throw Failure(cudaErrorNotSupported,
+                  "a node's arguments as one buffer (extra) are not supported; use kernelParams");
   return launch_of(kernel_of(parameters.func),
                    shape_of(parameters.gridDim, parameters.blockDim, parameters.sharedMemBytes),
                    parameters.kernelParams);

@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Work that is enqueued on a stream: it has happened when this returns, in an order that the streams allow.
+/// Work of a stream. It is complete when the call returns, which is an order that streams allow.
 using Work = std::function<void(cudaStream_t)>;
 
 struct Node {
@@ -18,8 +18,8 @@ struct Node {
   Work work;  ///< empty: nothing
 };
 
-/// Nodes run in the order in which they were added, which every order of dependencies allows: a node depends
-/// on nodes that exist.
+/// Nodes run in the order in which they were added. This respects all dependencies, since a node can only
+/// depend on existing nodes.
 struct Graph {
   std::vector<std::shared_ptr<Node>> nodes;
   Node& add(cudaGraphNodeType type, Work work) {
@@ -27,7 +27,7 @@ struct Graph {
   }
 };
 
-/// The work of a copy of boxes. Throws Failure where it is of arrays.
+/// The work of a 3D copy. Throws Failure if it copies CUDA arrays.
 [[nodiscard]] Work copy_of(const cudaMemcpy3DParms& parameters);
 /// Does the work now, or adds it to the graph that the stream is captured into.
 void enqueue(cudaStream_t stream, cudaGraphNodeType type, Work work);

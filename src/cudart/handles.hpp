@@ -11,8 +11,8 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Objects that the program knows by handles, which are their addresses. Thread-safe; the program does not
-/// destroy an object while another thread uses it.
+/// Objects whose addresses are the handles that the program gets. Thread-safe; the program does not destroy
+/// an object while another thread uses it.
 template <class Object>
 class Handles {
  public:
@@ -24,19 +24,19 @@ class Handles {
     objects_[&added] = std::move(object);
     return added;
   }
-  /// Null if there is none with that handle.
+  /// Null if no object has that handle.
   [[nodiscard]] Object* find(const void* handle) const {
     const std::lock_guard lock(mutex_);
     const auto found = objects_.find(handle);
     return found == objects_.end() ? nullptr : found->second.get();
   }
-  /// Throws Failure if there is none with that handle.
+  /// Throws Failure if no object has that handle.
   [[nodiscard]] Object& at(const void* handle) const {
     if (Object* const found = find(handle); found != nullptr) return *found;
     throw Failure(cudaErrorInvalidResourceHandle,
-                  std::string("the handle is no ") + noun_ + ", or of one that was destroyed");
+                  std::string("no ") + noun_ + " has this handle; it may have been destroyed");
   }
-  /// Throws Failure if there is none with that handle.
+  /// Throws Failure if no object has that handle.
   void remove(const void* handle) {
     (void)at(handle);
     const std::lock_guard lock(mutex_);

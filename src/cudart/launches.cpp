@@ -1,6 +1,5 @@
-// How programs register kernels, ask about them and launch them. crt/host_runtime.h and
-// crt/device_functions.h declare the functions whose names begin with underscores, which nvcc's code for the
-// host calls.
+// Functions that register kernels, query them and launch them. nvcc's host code calls those whose names begin
+// with underscores; crt/host_runtime.h and crt/device_functions.h declare them.
 #include "cudart/launches.hpp"
 
 #include <array>
@@ -17,7 +16,7 @@ std::array<std::uint32_t, 3> extents(const dim3& of) {
   return {of.x, of.y, of.z};
 }
 
-/// Attributes that change when a launch runs, or how fast it is, and not what it computes.
+/// Whether an attribute only changes when a launch runs or how fast, not its results.
 bool is_hint(cudaLaunchAttributeID id) {
   switch (id) {
     case cudaLaunchAttributeIgnore:
@@ -64,7 +63,7 @@ Work launch_of(Kernel& kernel, const LaunchShape& shape, void* const* arguments)
   const std::uint32_t count = loaded.parameter_count().value_or(0);
   if (count != 0 && arguments == nullptr)
     throw Failure(cudaErrorInvalidValue,
-                  "kernel \"" + kernel.name() + "\" takes parameters, and there are none");
+                  "kernel \"" + kernel.name() + "\" takes parameters, but there are no arguments");
   std::vector<std::vector<std::byte>> values(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     values[i].resize(loaded.parameter_bytes(i).value_or(0));
@@ -76,7 +75,7 @@ Work launch_of(Kernel& kernel, const LaunchShape& shape, void* const* arguments)
     try {
       loaded.launch(shape, parameters, stream);
     } catch (const Error& error) {
-      // A launch that is refused throws here, and what a kernel does wrong is a report.
+      // Only refused launches throw here; mistakes of a kernel are reports.
       if (error.code() != ErrorCode::device_failed) throw;
       throw Failure(shape.cooperative ? cudaErrorCooperativeLaunchTooLarge : cudaErrorInvalidConfiguration,
                     error.what());
@@ -111,7 +110,8 @@ void set_attribute(Kernel& kernel, cudaFuncAttribute attribute, int value) {
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
     case cudaFuncAttributeClusterSchedulingPolicyPreference: return;
     default:
-      throw Failure(cudaErrorNotSupported, "attribute " + std::to_string(attribute) + " of a function");
+      throw Failure(cudaErrorNotSupported,
+                    "attribute " + std::to_string(attribute) + " of a function is not supported");
   }
 }
 
@@ -123,7 +123,7 @@ cudaFuncAttributes attributes_of(Kernel& kernel) {
   result.constSizeBytes = facts.constant_bytes;
   result.localSizeBytes = facts.local_bytes;
   result.maxThreadsPerBlock = static_cast<int>(facts.most_threads);
-  // PTX does not tell; this is the most with which a block of that size can run.
+  // PTX does not tell the number of registers; this is the most with which such a block can run.
   result.numRegs = static_cast<int>(std::min(registers / facts.most_threads, 255U));
   result.ptxVersion = result.binaryVersion = 90;
   result.maxDynamicSharedSizeBytes = static_cast<int>(kernel.allowed_shared_bytes());
@@ -158,7 +158,7 @@ cudaError_t launch(const char* function, const void* kernel, LaunchShape shape, 
   });
 }
 
-/// The program's image is not read: the PTX is a file.
+/// The handle of every program image. Images are not read: PTX comes from files.
 void* handle = nullptr;
 
 }  // namespace
@@ -177,9 +177,8 @@ void __cudaRegisterVar(void**, char* variable, char*, const char* name, int, std
   register_variable(variable, name);
 }
 void __cudaRegisterManagedVar(void**, void**, char*, const char* name, int, std::size_t, int, int) {
-  complain(
-      "__managed__", cudaErrorNotSupported,
-      (std::string("the host cannot reach variable \"") + name + "\"; cudaMallocManaged() is there").c_str());
+  complain("__managed__", cudaErrorNotSupported,
+           (std::string("the host cannot reach variable \"") + name + "\"; use cudaMallocManaged()").c_str());
 }
 void __cudaRegisterFunction(void**, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*,
                             dim3*, int*) {
@@ -222,7 +221,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* ke
       guarded(__func__, [&] { shape = shape_of(required(config, "the configuration")); });
   return legal != cudaSuccess ? legal : launch(__func__, kernel, shape, arguments, config->stream);
 }
-// The handle by which nvcc's stubs launch is the stub itself.
+// nvcc's stubs launch by a handle, which is here the stub itself.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* stub) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(stub));
   return cudaSuccess;
@@ -287,7 +286,7 @@ cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, const 
                                                       int) {
   return guarded(__func__, [&] {
     if (blocks <= 0) throw Failure(cudaErrorInvalidValue, "a multiprocessor has at least one block");
-    // Each CTA takes 1 KiB more than it asks for.
+    // Each CTA takes 1 KiB in addition to the shared memory that it asks for.
     const std::uint64_t of_multiprocessor = device().info().max_shared_bytes + 1024;
     const std::uint64_t share = of_multiprocessor / static_cast<std::uint64_t>(blocks);
     const std::uint64_t taken = kernel_of(kernel).facts().static_shared_bytes + 1024;

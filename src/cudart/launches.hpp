@@ -10,12 +10,12 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// The work of a launch, with the arguments as they are now. `arguments` points to each parameter's bytes.
-/// Throws Failure for a launch that the device refuses whatever the arguments.
+/// The work of a launch; copies the arguments now. `arguments` points to each parameter's bytes. Throws
+/// Failure for a launch that the device refuses whatever the arguments.
 [[nodiscard]] Work launch_of(Kernel& kernel, const LaunchShape& shape, void* const* arguments);
 [[nodiscard]] LaunchShape shape_of(dim3 grid, dim3 block, std::size_t shared_bytes);
 [[nodiscard]] LaunchShape shape_of(const cudaLaunchConfig_t& config);
-/// CTAs that fit one multiprocessor at a time; 0 if it has not the shared memory for one.
+/// CTAs that fit one multiprocessor at a time; 0 if its shared memory does not fit one.
 [[nodiscard]] int ctas_per_multiprocessor(Kernel& kernel, int threads, std::size_t shared_bytes);
 void set_attribute(Kernel& kernel, cudaFuncAttribute attribute, int value);
 [[nodiscard]] cudaFuncAttributes attributes_of(Kernel& kernel);

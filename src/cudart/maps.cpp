@@ -27,7 +27,7 @@ static_assert(CU_TENSOR_MAP_DATA_TYPE_UINT8 == 0 && CU_TENSOR_MAP_DATA_TYPE_FLOA
 static_assert(CU_TENSOR_MAP_SWIZZLE_128B == 3 && CU_TENSOR_MAP_INTERLEAVE_32B == 2 &&
               CU_TENSOR_MAP_L2_PROMOTION_L2_256B == 3);
 
-/// The project's enumerator of the driver's number, which is the same.
+/// The project's enumerator with the driver's number.
 template <class Ours>
 Ours same_number(std::uint32_t theirs, Ours last) {
   if (theirs > static_cast<std::uint32_t>(last))
@@ -131,7 +131,7 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* address) {
       const std::lock_guard lock(specs().mutex);
       const auto known = specs().all.find(bytes_of(required(map, "the map")));
       if (known == specs().all.end())
-        throw Failure(cudaErrorInvalidValue, "the map is none that was encoded here");
+        throw Failure(cudaErrorInvalidValue, "the map was not encoded by this library");
       spec = known->second;
     }
     encode(map, spec, address);

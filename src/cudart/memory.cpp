@@ -1,4 +1,4 @@
-// Functions of the runtime that allocate memory and tell of it.
+// Functions of the runtime that allocate and query memory.
 #include "cudart/memory.hpp"
 
 #include "cudart/graphs.hpp"
@@ -8,7 +8,7 @@ using namespace tmajit::cudart;
 
 namespace {
 
-/// Rows begin at multiples of it, bytes.
+/// Bytes; rows begin at multiples of it.
 constexpr std::size_t pitch_alignment = 512;
 
 std::size_t pitch_of(std::size_t width) {
@@ -95,19 +95,19 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
   return guarded(__func__, [&] {
     auto& result = required(attributes, "the result");
     result = {};
-    const auto held = allocation_at(pointer);
+    const auto allocation = allocation_at(pointer);
     auto* const address = const_cast<void*>(pointer);
-    if (!held) {
+    if (!allocation) {
       result.type = is_device(pointer) ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
       result.device = is_device(pointer) ? 0 : -2;
       (is_device(pointer) ? result.devicePointer : result.hostPointer) = address;
       return;
     }
-    result.type = held->kind == MemoryKind::device    ? cudaMemoryTypeDevice
-                  : held->kind == MemoryKind::managed ? cudaMemoryTypeManaged
-                                                      : cudaMemoryTypeHost;
+    result.type = allocation->kind == MemoryKind::device    ? cudaMemoryTypeDevice
+                  : allocation->kind == MemoryKind::managed ? cudaMemoryTypeManaged
+                                                            : cudaMemoryTypeHost;
     result.devicePointer = address;
-    if (held->kind != MemoryKind::device) result.hostPointer = address;
+    if (allocation->kind != MemoryKind::device) result.hostPointer = address;
   });
 }
 

@@ -26,22 +26,23 @@ struct Allocation {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address));  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Allocates memory of that kind, but of none that is registered. Throws Failure or Error.
+/// Allocates memory of any kind except `registered`. Throws Failure or Error.
 [[nodiscard]] void* allocate(std::uint64_t bytes, MemoryKind kind, unsigned flags = 0);
-/// Ends an allocation that begins at the pointer; null is none. Throws Failure if it is of another kind.
+/// Frees the allocation that begins at the pointer; ignores null. `of_host`: pinned memory, else device or
+/// managed memory. Throws Failure for other memory.
 void release(const void* pointer, bool of_host);
 void register_host(void* pointer, std::uint64_t bytes, unsigned flags);
 void unregister_host(const void* pointer);
-/// The allocation that holds the address; nothing if none does.
+/// The allocation that holds the address, if there is one.
 [[nodiscard]] std::optional<Allocation> allocation_at(const void* pointer);
-/// The same for memory that the host reaches. Throws Failure if there is none.
+/// The allocation that holds the address, if the host can access it. Throws Failure if there is none.
 [[nodiscard]] Allocation host_allocation_at(const void* pointer);
-/// Whether the address is global memory that the host cannot reach.
+/// Whether the address is in device memory that the host cannot access.
 [[nodiscard]] bool is_device(const void* pointer);
 /// Bytes of device memory in use.
 [[nodiscard]] std::uint64_t used_bytes();
 
-/// A rectangle of bytes in rows, or a box of such rectangles.
+/// The layout of a rectangle of bytes, or of a box of rectangles.
 struct Rows {
   std::uint64_t pitch = 0;  ///< bytes from row to row
   std::uint64_t slice = 0;  ///< bytes from rectangle to rectangle
@@ -52,7 +53,7 @@ struct Extent {
   std::uint64_t depth = 1;
 };
 
-/// Copies by where the addresses lie, as the driver does where there is one address space.
+/// Copies in the direction that follows from the addresses, as the driver does with unified addressing.
 void copy(void* destination, const void* source, std::uint64_t bytes, cudaStream_t stream);
 void copy(void* destination, const Rows& to, const void* source, const Rows& from, const Extent& extent,
           cudaStream_t stream);

@@ -7,8 +7,7 @@
 TMAJIT_BEGIN
 namespace cudart {
 
-/// Whether the simulated device has no such function: a program that is linked with it gets
-/// cudaErrorNotSupported.
+/// Whether this function of CUDA is not supported: it returns cudaErrorNotSupported.
 [[nodiscard]] bool is_missing(std::string_view name) noexcept;
 
 }  // namespace cudart

@@ -21,7 +21,7 @@ std::string read_file(const std::string& path, cudaError_t unreadable, const std
   return text.str();
 }
 
-/// The files of PTX that belong to the program.
+/// The program's PTX files.
 std::vector<std::string> program_files() {
   std::istringstream names(environment("TMAJIT_PTX", ""));
   std::vector<std::string> files;
@@ -47,8 +47,8 @@ struct ProgramImage {
     if (!modules.empty()) return modules;
     for (const std::string& file : program_files()) {
       const std::string advice =
-          ": TMAJIT_PTX names the files of PTX of the program, with colons between them; "
-          "without it the program's own name with .ptx";
+          ": TMAJIT_PTX names the program's PTX files, separated by colons; by default, it is the program's "
+          "path with .ptx appended";
       modules.push_back(std::make_unique<Module>(read_file(file, cudaErrorInvalidKernelImage, advice)));
     }
     return modules;
@@ -60,7 +60,7 @@ ProgramImage& program() {
   return image;
 }
 
-/// Every kernel that a module has made, so that its address is a handle.
+/// The kernels of all modules by their addresses, which are handles.
 struct KnownKernels {
   std::mutex mutex;
   std::map<const void*, Kernel*> all;
@@ -117,7 +117,7 @@ Kernel* Module::kernel(std::string_view name) {
 
 Module& add_module(const void* image) {
   const auto* const text = static_cast<const char*>(&required(static_cast<const char*>(image), "the image"));
-  // Machine code begins with bytes that no text has.
+  // Machine code begins with a byte that no text has.
   if (const auto first = static_cast<unsigned char>(*text); first < '\t' || first > '~') {
     throw Failure(cudaErrorNoKernelImageForDevice,
                   "the image is machine code; the simulated device loads PTX, which nvcc -ptx makes");
@@ -149,14 +149,13 @@ Kernel& kernel_of(const void* function) {
   const std::lock_guard lock(image.mutex);
   const auto name = image.kernels.find(function);
   if (name == image.kernels.end())
-    throw Failure(cudaErrorInvalidDeviceFunction, "the function is no kernel that the program registered");
+    throw Failure(cudaErrorInvalidDeviceFunction, "the function is not a kernel that the program registered");
   for (const auto& module : image.loaded()) {
     if (Kernel* const kernel = module->kernel(name->second); kernel != nullptr) return *kernel;
   }
   throw Failure(cudaErrorInvalidDeviceFunction,
                 "no kernel \"" + name->second +
-                    "\" is in the program's PTX; TMAJIT_PTX names its files, with "
-                    "colons between them");
+                    "\" is in the program's PTX; TMAJIT_PTX names its files, separated by colons");
 }
 
 void register_kernel(const void* function, const std::string& name) {
@@ -174,7 +173,7 @@ Symbol symbol_of(const void* variable) {
   const std::lock_guard lock(image.mutex);
   const auto name = image.variables.find(variable);
   if (name == image.variables.end())
-    throw Failure(cudaErrorInvalidSymbol, "the symbol is no variable that the program registered");
+    throw Failure(cudaErrorInvalidSymbol, "the symbol is not a variable that the program registered");
   for (const auto& module : image.loaded()) {
     if (auto found = module->simulated().variable(name->second)) {
       return {module->simulated(), *std::move(found)};

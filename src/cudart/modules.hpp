@@ -36,7 +36,7 @@ class Kernel {
   std::uint32_t allowed_ = 48 * 1024;
 };
 
-/// PTX with its kernels and variables.
+/// A module of PTX, with its kernels and variables.
 class Module {
  public:
   explicit Module(std::string ptx);
@@ -54,24 +54,24 @@ class Module {
   std::map<std::string, std::unique_ptr<Kernel>, std::less<>> kernels_;
 };
 
-/// Adds a module that lives until remove_module(). Throws Failure for an image that is no PTX.
+/// Adds a module that lives until remove_module(). Throws Failure for an image that is not PTX.
 [[nodiscard]] Module& add_module(const void* image);
 [[nodiscard]] Module& add_module_file(const char* path);
 [[nodiscard]] Module& module_at(const void* handle);
 void remove_module(const void* handle);
 
-/// The kernel of a function of the host that `<<<>>>` names, or of a handle of a kernel. Throws Failure.
+/// The kernel of a host function, as in `<<<>>>`, or of a kernel's handle. Throws Failure if there is none.
 [[nodiscard]] Kernel& kernel_of(const void* function);
-/// Makes `name`, an entry of the program's PTX, the kernel of the host's function.
+/// Makes `name`, an entry of the program's PTX, the kernel of a host function.
 void register_kernel(const void* function, const std::string& name);
 void register_variable(const void* variable, const std::string& name);
 
-/// A variable of the device and the module that has it.
+/// A device variable and its module.
 struct Symbol {
   SimModule& module;
   SimVariable variable;
 };
-/// The variable whose shadow on the host is `variable`. Throws Failure.
+/// The device variable of a host shadow variable. Throws Failure if there is none.
 [[nodiscard]] Symbol symbol_of(const void* variable);
 
 }  // namespace cudart

@@ -1,5 +1,5 @@
-// The one device and its properties. Limits are those of Hopper (CUDA C++ Programming Guide, "Technical
-// Specifications"); it has no textures, so that their limits are 0.
+// The only device and its properties. Limits are those of Hopper (CUDA C++ Programming Guide, "Technical
+// Specifications"); limits of textures are 0, since it has none.
 #include "cudart/properties.hpp"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ constexpr std::array<std::pair<cudaDeviceAttr, int>, 46> constants{{
     {cudaDevAttrMemSyncDomainCount, 4},
     {cudaDevAttrNumaId, -1},
     {cudaDevAttrHostNumaId, -1},
-    // The runtime has no name for it.
+    // The runtime has no name for this attribute.
     {static_cast<cudaDeviceAttr>(CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED), 1},
 }};
 
@@ -145,8 +145,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* answer, int ordinal, int peer) {
     required(answer, "the result") = 0;
   });
 }
-// Newer than any: programs clear bits of the tensor maps that older drivers make, and those of this device
-// are its own.
+// Newer than any driver: programs change bits in tensor maps of older drivers, but maps of this device have a
+// format of their own.
 cudaError_t cudaDriverGetVersion(int* version) {
   return guarded(__func__, [&] { required(version, "the result") = driver_version; });
 }
@@ -158,7 +158,7 @@ cudaError_t cudaDeviceSetLimit(cudaLimit limit, std::size_t value) {
     const std::lock_guard lock(limits_mutex);
     const auto found = limits().find(limit);
     if (found == limits().end())
-      throw Failure(cudaErrorUnsupportedLimit, "limit " + std::to_string(limit) + " is not there");
+      throw Failure(cudaErrorUnsupportedLimit, "limit " + std::to_string(limit) + " is not supported");
     found->second = value;
     if (limit == cudaLimitMallocHeapSize) set_heap_bytes(value);
   });
@@ -168,7 +168,7 @@ cudaError_t cudaDeviceGetLimit(std::size_t* value, cudaLimit limit) {
     const std::lock_guard lock(limits_mutex);
     const auto found = limits().find(limit);
     if (found == limits().end())
-      throw Failure(cudaErrorUnsupportedLimit, "limit " + std::to_string(limit) + " is not there");
+      throw Failure(cudaErrorUnsupportedLimit, "limit " + std::to_string(limit) + " is not supported");
     required(value, "the result") = found->second;
   });
 }

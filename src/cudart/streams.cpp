@@ -1,4 +1,4 @@
-// Streams and events. Everything that is enqueued has happened when the call that enqueues it returns.
+// Streams and events. Enqueued work is complete when the call that enqueues it returns.
 #include "cudart/graphs.hpp"
 #include "cudart/handles.hpp"
 
@@ -37,15 +37,14 @@ StreamFacts facts_of(cudaStream_t stream) {
   const std::lock_guard lock(streams().mutex);
   const auto found = streams().all.find(stream);
   if (found != streams().all.end()) return found->second;
-  throw Failure(cudaErrorInvalidResourceHandle, "the handle is no stream, or of one that was destroyed");
+  throw Failure(cudaErrorInvalidResourceHandle, "no stream has this handle; it may have been destroyed");
 }
 
-/// The instructions that the device has executed stand for the time: a million are a millisecond, as for
-/// StreamTimer.
+/// Time is measured in executed instructions: a million count as a millisecond, as in StreamTimer.
 struct Event {
   bool timed = true;
   std::optional<std::uint64_t> recorded{};
-  Graph* captured = nullptr;  ///< the graph whose capture recorded it last
+  Graph* captured = nullptr;  ///< the graph whose capture recorded the event last
 };
 Handles<Event>& events() {
   static auto& all = *new Handles<Event>("event");
@@ -61,7 +60,8 @@ void record(cudaEvent_t handle, cudaStream_t stream) {
 
 cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, int priority) {
   return guarded(function, [&] {
-    if (flags > cudaStreamNonBlocking) throw Failure(cudaErrorInvalidValue, "the flags are none of a stream");
+    if (flags > cudaStreamNonBlocking)
+      throw Failure(cudaErrorInvalidValue, "the flags are not those of a stream");
     const cudaStream_t created = device().streams().create();
     const std::lock_guard lock(streams().mutex);
     streams().all[created] = {flags, std::clamp(priority, greatest_priority, least_priority)};
@@ -69,7 +69,8 @@ cudaError_t create(const char* function, cudaStream_t* stream, unsigned flags, i
   });
 }
 
-/// Reports of kernels have been written, and the program goes on.
+/// Waits for the stream. Throws Failure for a failed assertion. Other reports of kernels are already written,
+/// and the program continues.
 void settle(cudaStream_t stream) {
   (void)facts_of(stream);
   try {
@@ -119,7 +120,7 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
   return guarded(__func__, [&] {
     (void)facts_of(stream);
     if (is_default(stream))
-      throw Failure(cudaErrorInvalidResourceHandle, "a default stream is not destroyed");
+      throw Failure(cudaErrorInvalidResourceHandle, "a default stream cannot be destroyed");
     settle(stream);
     device().streams().destroy(stream);
     const std::lock_guard lock(streams().mutex);
@@ -192,7 +193,7 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEven
     const Event& first = events().at(from);
     const Event& last = events().at(to);
     if (!first.timed || !last.timed || !first.recorded || !last.recorded)
-      throw Failure(cudaErrorInvalidResourceHandle, "an event was not recorded, or takes no time");
+      throw Failure(cudaErrorInvalidResourceHandle, "an event was not recorded, or its timing is disabled");
     const auto instructions = static_cast<double>(*last.recorded) - static_cast<double>(*first.recorded);
     required(milliseconds, "the result") = static_cast<float>(instructions / 1e6);
   });

@@ -19,7 +19,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Recursive descent: operations on values.
+/// A recursive-descent parser that evaluates as it parses.
 class Reader {
  public:
   Reader(std::string_view text, const Counts& counts) : rest_(text), counts_(counts) {}
@@ -49,7 +49,7 @@ class Reader {
     if (!take(c)) fail("'{}' is missing", c);
   }
 
-  /// Quotient or rest.
+  /// The quotient, or the remainder if `rest`.
   [[nodiscard]] std::int64_t divide(std::int64_t a, std::int64_t b, bool rest) const {
     if (b == 0) fail("a division by 0");
     if (b == -1) return rest ? 0 : apply('-', 0, a);
@@ -69,23 +69,23 @@ class Reader {
     return result;
   }
 
-  /// Operations that bind at least as tightly as `least`: 1 of sums, 2 of products.
+  /// Parses operations whose precedence is at least `least`: 1 for sums, 2 for products.
   std::int64_t expression(int least = 1) {
     std::int64_t value = unary();
     for (;;) {
       skip_spaces();
       const char operation = rest_.empty() ? '\0' : rest_.front();
-      const int tightness = operation == '+' || operation == '-'                       ? 1
-                            : operation == '*' || operation == '/' || operation == '%' ? 2
-                                                                                       : 0;
-      if (tightness < least) return value;
+      const int precedence = operation == '+' || operation == '-'                       ? 1
+                             : operation == '*' || operation == '/' || operation == '%' ? 2
+                                                                                        : 0;
+      if (precedence < least) return value;
       rest_.remove_prefix(1);
-      value = apply(operation, value, expression(tightness + 1));
+      value = apply(operation, value, expression(precedence + 1));
     }
   }
   std::int64_t unary() {
-    constexpr int deepest = 100;
-    if (depth_ == deepest) fail("it is nested too deep");
+    constexpr int max_depth = 100;
+    if (depth_ == max_depth) fail("it is nested too deeply");
     ++depth_;
     const std::int64_t value = take('-') ? apply('-', 0, unary()) : primary();
     --depth_;
@@ -113,8 +113,8 @@ class Reader {
     if (const auto found = counts_.find(name); found != counts_.end()) return found->second;
     std::vector<std::string_view> names;
     for (const auto& [known, value] : counts_) names.push_back(known);
-    if (names.empty()) fail("{} is no constant; there is none", name);
-    fail("{} is no constant; there are {}{}", name, fmt::join(names, ", "), suggestion(name, names));
+    if (names.empty()) fail("{} is not a constant; the launch has none", name);
+    fail("{} is not a constant; legal are {}{}", name, fmt::join(names, ", "), suggestion(name, names));
   }
   std::int64_t call(std::string_view function) {
     const std::int64_t a = expression();
@@ -123,7 +123,7 @@ class Reader {
     need(')');
     if (function == "min") return std::min(a, b);
     if (function == "max") return std::max(a, b);
-    if (function != "ceil_div") fail("{} is no function; there are ceil_div, min and max", function);
+    if (function != "ceil_div") fail("{} is not a function; legal are ceil_div, min and max", function);
     const std::int64_t quotient = divide(a, b, false);
     return divide(a, b, true) != 0 && (a < 0) == (b < 0) ? apply('+', quotient, 1) : quotient;
   }

@@ -13,10 +13,10 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t u32_most = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t u64_most = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t most_shared_bytes = 227ULL * 1024;  // of a CTA of compute capability 9.0
-constexpr std::uint64_t most_elements = std::uint64_t{1} << 40U;
+constexpr std::uint64_t u32_max = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t u64_max = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_shared_bytes = 227ULL * 1024;  // of a CTA of compute capability 9.0
+constexpr std::uint64_t max_elements = std::uint64_t{1} << 40U;
 
 KernelConstant read_literal(const JsonNode& node, const std::string& literal) {
   try {
@@ -68,7 +68,7 @@ std::array<std::uint32_t, 3> read_cluster(const JsonNode& node, const std::array
 std::uint64_t count_elements(const JsonNode& node, const std::vector<std::uint64_t>& shape) {
   std::uint64_t elements = 1;
   for (const auto extent : shape) {
-    if (extent > most_elements / elements) node.fail("more than {} elements", most_elements);
+    if (extent > max_elements / elements) node.fail("more than {} elements", max_elements);
     elements *= extent;
   }
   return elements;
@@ -82,14 +82,14 @@ BufferDescription read_buffer(const JsonNode& node) {
   if (const auto out = node.find("out")) buffer.out = read_text(*out, ".npy file");
   if (const auto type = node.find("dtype")) buffer.type = read_type(*type);
   const auto shape = node.find("shape");
-  if (shape) buffer.shape = read_list<std::uint64_t>(*shape, 1, 1, most_elements);
+  if (shape) buffer.shape = read_list<std::uint64_t>(*shape, 1, 1, max_elements);
   const auto values = node.find("values");
   const auto fill = node.find("fill");
   if (buffer.in.has_value() + values.has_value() + fill.has_value() > 1) {
-    node.fail("in, values and fill: what a buffer holds first is one of them");
+    node.fail("in, values and fill exclude each other: each gives the initial content of a buffer");
   }
-  if (!buffer.in && !buffer.type) node.fail("\"dtype\" is missing; only a file says it by itself");
-  if (!buffer.in && !shape) node.fail("\"shape\" is missing; only a file says it by itself");
+  if (!buffer.in && !buffer.type) node.fail("\"dtype\" is missing; only a file implies it");
+  if (!buffer.in && !shape) node.fail("\"shape\" is missing; only a file implies it");
   if (fill) buffer.fill = static_cast<std::uint8_t>(fill->integer(0, 255));
   const std::uint64_t elements = shape ? count_elements(*shape, buffer.shape) : 0;
   if (values) {
@@ -116,7 +116,7 @@ bool read_truth(const JsonNode& node) {
   return node.value().get<bool>();
 }
 
-/// Adds those that are not there yet.
+/// Adds the constants of `node` that are not in `constants` yet.
 void read_constants(const JsonNode& node, std::vector<KernelConstant>& constants) {
   for (const auto& member : node.members()) {
     auto constant = read_constant(member);
@@ -125,7 +125,7 @@ void read_constants(const JsonNode& node, std::vector<KernelConstant>& constants
   }
 }
 
-/// Those that expressions of whole numbers can name.
+/// The constants that expressions of whole numbers can name.
 Counts whole_numbers(const std::vector<KernelConstant>& constants) {
   Counts counts;
   for (const KernelConstant& constant : constants) {
@@ -152,7 +152,7 @@ Json to_json(const BufferDescription& buffer) {
   return json;
 }
 
-/// Adds what stands in the place of a value that is still to come: a string that begins with a question mark.
+/// Adds the paths of values that are still missing: strings that begin with a question mark.
 void add_unfilled(const JsonNode::Value& value, const std::string& path, std::vector<std::string>& unfilled) {
   if (value.is_string() && value.get_ref<const std::string&>().starts_with('?')) {
     const auto& text = value.get_ref<const std::string&>();
@@ -168,12 +168,12 @@ void add_unfilled(const JsonNode::Value& value, const std::string& path, std::ve
   }
 }
 
-/// Refuses a description with values that `jitc launch-file` could not know: a person must fill them in.
+/// Refuses a description with values that `jitc launch-file` left to the user.
 void require_filled(const JsonNode::Value& json) {
   std::vector<std::string> unfilled;
   add_unfilled(json, "$", unfilled);
   if (unfilled.empty()) return;
-  refuse("{} still to be filled in, where a \"?\" stands: {}",
+  refuse("{} still to be filled in, marked by a \"?\": {}",
          unfilled.size() == 1 ? "a value is" : fmt::format("{} values are", unfilled.size()),
          fmt::join(unfilled, "; "));
 }
@@ -186,7 +186,7 @@ void read_kernel_launch(const JsonNode& node, const std::vector<BufferDescriptio
   launch.block = read_block(node.at("block"));
   if (const auto cluster = node.find("cluster")) launch.cluster = read_cluster(*cluster, launch.grid);
   if (const auto bytes = node.find("shared_bytes")) {
-    launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, most_shared_bytes));
+    launch.shared_bytes = static_cast<std::uint32_t>(bytes->integer(0, max_shared_bytes));
   }
   if (const auto cooperative = node.find("cooperative")) launch.cooperative = read_truth(*cooperative);
   if (const auto overlaps = node.find("overlaps")) launch.overlaps = read_truth(*overlaps);
@@ -196,7 +196,7 @@ void read_kernel_launch(const JsonNode& node, const std::vector<BufferDescriptio
   }
 }
 
-/// Adds what read_kernel_launch() reads, but for "entry".
+/// Adds the members that read_kernel_launch() reads, except "entry".
 void add_kernel_launch(Json& json, const KernelLaunch& launch) {
   json["grid"] = launch.grid;
   json["block"] = launch.block;

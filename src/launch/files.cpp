@@ -56,7 +56,7 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
     }
     if (::access(path_.c_str(), W_OK) != 0) fail("write", errno);
     mode = status.st_mode & 07777U;
-    // A link keeps pointing where it did; the file that it names is replaced.
+    // A symbolic link stays as it is; the file that it points to is replaced.
     std::error_code ignored;
     if (auto real = std::filesystem::canonical(path_, ignored); !ignored) path_ = std::move(real);
   } else if (errno != ENOENT) {
@@ -67,7 +67,7 @@ OutputFile::OutputFile(std::filesystem::path path) : path_(std::move(path)) {
 }
 
 void OutputFile::open_unnamed() {
-  // A file without a name vanishes with the process, however that ends.
+  // A file without a name disappears with the process, however the process ends.
   file_ = Descriptor(::open(folder_of(path_).c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
   if (file_.get() >= 0) return;
   if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) fail("write", errno);
@@ -101,7 +101,7 @@ std::span<std::byte> OutputFile::reserve(std::uint64_t size) {
     flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     fd = -1;
   } else if (const int error = ::posix_fallocate(fd, 0, static_cast<off_t>(size)); error != 0) {
-    // Without the reservation a full disk would show up as a signal in the midst of the work.
+    // Without the reservation, a full disk would raise a signal while the mapped file is written.
     fail(fmt::format("reserve {} bytes for", size), error);
   }
   void* const data = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, flags, fd, 0);
@@ -120,7 +120,7 @@ void OutputFile::commit() {
 
 void OutputFile::publish() {
   if (temporary_.empty()) {
-    // An unnamed file can only be linked to a name that is free, so it takes a temporary one first.
+    // An unnamed file can only be linked to an unused name, so it gets a temporary name first.
     const auto unnamed = fmt::format("/proc/self/fd/{}", file_.get());
     for (unsigned attempt = 0;; ++attempt) {
       const std::string candidate = fmt::format("{}.{}-{}", path_.string(), ::getpid(), attempt);
@@ -133,14 +133,14 @@ void OutputFile::publish() {
   }
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("write", errno);
   temporary_.clear();
-  // The new name must survive a crash too; a file system that cannot promise that is no reason to fail.
+  // Makes the new name survive a crash. Failures are ignored: some file systems cannot do it.
   const Descriptor folder(::open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (folder.get() >= 0) ::fsync(folder.get());
 }
 
 namespace {
 
-/// Whether both name one file that can be replaced, be it there already or not.
+/// Whether both paths name the same regular file, or the same file that does not exist yet.
 bool name_one_file(const std::filesystem::path& a, const std::filesystem::path& b) {
   std::error_code error;
   const auto status = std::filesystem::status(a, error);

@@ -38,7 +38,7 @@ class InputFile {
   /// Throws Error{io}.
   explicit InputFile(const std::filesystem::path& path);
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return std::as_bytes(std::span(text())); }
-  /// The same as characters; of no encoding that is known.
+  /// The same bytes as characters, whose encoding is not known.
   [[nodiscard]] std::string_view text() const noexcept { return buffer_->getBuffer(); }
 
  private:
@@ -49,7 +49,7 @@ class InputFile {
 /// one in the same folder) and named by commit(). A pipe or device is written directly.
 class OutputFile {
  public:
-  /// Opens the file, so that a folder that is missing or not writable is found out at once. Throws Error{io}.
+  /// Opens the file, so that a folder that is missing or not writable is reported at once. Throws Error{io}.
   explicit OutputFile(std::filesystem::path path);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
@@ -58,10 +58,10 @@ class OutputFile {
   /// Throws Error{io}: disk full, file too large …
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text);
-  /// Reserves `size` bytes on the disk and maps them; what they hold when commit() is called is the file.
-  /// Throws Error{io} if there is no room.
+  /// Reserves `size` bytes on the disk and maps them: their content at commit() becomes the file. Throws
+  /// Error{io} if the disk has no room.
   [[nodiscard]] std::span<std::byte> reserve(std::uint64_t size);
-  /// Brings everything to the disk and names the file. Throws Error{io}.
+  /// Flushes the file to the disk and gives it its name. Throws Error{io}.
   void commit();
 
  private:
@@ -76,8 +76,8 @@ class OutputFile {
   bool direct_ = false;
 };
 
-/// Throws Error{invalid_argument} where two of the files that are to be written are one file, or one of them
-/// is also read. Pipes and devices may be written several times.
+/// Throws Error{invalid_argument} if two of the written files are the same file, or if a written file is also
+/// read. Pipes and devices may be written several times.
 void require_distinct(std::span<const std::filesystem::path> written,
                       std::span<const std::filesystem::path> read = {});
 

@@ -18,7 +18,7 @@ namespace {
 using Kind = ParameterUse::Kind;
 using ptx::ScalarType;
 
-/// How launches call a type; of bits the unsigned integer.
+/// The name of a type in launch files; for .bN the unsigned integer.
 std::string type_name(ScalarType type) {
   std::string name(ptx::name(type));
   if (name[0] == 'b' && name != "bf16") name[0] = 'u';
@@ -26,7 +26,8 @@ std::string type_name(ScalarType type) {
   return name;
 }
 
-/// "int const*" of C++ as the type of a buffer's elements; empty for what launches have no name for.
+/// The element type of a buffer for a C++ pointer type such as "int const*". Empty if launch files have no
+/// name for it.
 std::string pointed_type(std::string type) {
   if (!type.ends_with('*')) return {};
   type.pop_back();
@@ -61,7 +62,7 @@ std::string pointed_type(std::string type) {
 std::vector<std::string> argument_types(std::string_view shown) {
   std::vector<std::string> types;
   if (!shown.ends_with(')')) return types;
-  std::size_t begin = shown.size() - 1;  // of the last pair of parentheses that are not inside others
+  std::size_t begin = shown.size() - 1;  // of the last pair of outermost parentheses
   for (int depth = 1; depth > 0 && begin > 0;) {
     const char c = shown[--begin];
     depth += c == ')' ? 1 : c == '(' ? -1 : 0;
@@ -80,7 +81,7 @@ std::vector<std::string> argument_types(std::string_view shown) {
   return types;
 }
 
-/// Whether an instruction is of use in clusters of several CTAs alone.
+/// Whether an instruction is useful only in clusters of several CTAs.
 bool is_for_clusters(const ptx::FlatInstruction& flat) {
   const ptx::Instruction& in = *flat.instruction;
   const std::string& word = in.words.front();
@@ -92,14 +93,13 @@ bool is_for_clusters(const ptx::FlatInstruction& flat) {
   if (std::ranges::any_of(flat.bindings, names_cluster)) return true;
   if (word == "mapa" || word == "getctarank" || in.has("multicast::cluster")) return true;
   if (word == "barrier") return in.has("cluster");
-  // Copies from global memory, and fences, say cluster whatever the launch is.
+  // Copies from global memory and fences name the cluster in every kernel.
   const auto spaces = in.spaces();
   const bool reaches_peers = !spaces.empty() && spaces.front() == ptx::StateSpace::shared_cluster;
   return reaches_peers && word != "fence" && (word != "cp" || spaces.back() != ptx::StateSpace::global);
 }
 
-/// "PTX line 12 executes mapa.shared::cluster.u32 %r2, %r1, 1;"; empty if no instruction is for clusters
-/// alone.
+/// "PTX line 12 executes mapa.shared::cluster.u32 %r2, %r1, 1;"; empty if no instruction needs a cluster.
 std::string first_cluster_use(const ptx::FlatFunction& entry) {
   const auto found = std::ranges::find_if(entry.instructions, is_for_clusters);
   if (found == entry.instructions.end()) return {};
@@ -155,7 +155,7 @@ class Draft {
   }
 
  private:
-  /// As it is declared, without what compilers put before the numbers that they give.
+  /// The name of parameter `i`: as declared, or "p0" for a compiler's "kernel_param_0".
   [[nodiscard]] std::string name(std::size_t i) const {
     const std::string& name = function_.parameters[i].name;
     const std::string prefix = function_.name + "_param_";
@@ -201,7 +201,7 @@ class Draft {
     return std::ranges::any_of(types, [&](ElementType type) { return tmajit::name(type) == word; });
   }
 
-  /// A parameter that the kernel does not read is anything; zeros will do.
+  /// The description of a parameter that the kernel does not read: zeros.
   [[nodiscard]] Json unread(std::size_t i) const {
     const auto& variable = function_.parameters[i];
     const std::uint64_t bytes = kernel_.parameters[i].bytes;
@@ -226,7 +226,7 @@ class Draft {
       json = unread(i);
       notes.emplace_back(json["note"]);
     } else if (uses.size() == 1 && uses[0].offset == 0 && uses[0].bytes() == bytes) {
-      // A number has the type that is declared, where that says more than the load's.
+      // A number has its declared type, which may say more than the load's.
       ParameterUse use = uses[0];
       if (use.kind == Kind::number && variable.extents.empty()) use.type = variable.type;
       json = value_of(use, name(i), types_[i]);
@@ -242,12 +242,12 @@ class Draft {
     return json;
   }
 
-  /// A declared `.ptr` of which the body knows nothing.
+  /// Whether it is one of Triton's pointers that the kernel declares but never loads.
   [[nodiscard]] bool is_unread_pointer(std::size_t i) const {
     return is_triton_ && i + 2 >= uses_.size() && uses_[i][0].kind == Kind::address && !uses_[i][0].loaded;
   }
 
-  /// Describes the argument that Triton passes there by itself.
+  /// Describes an argument that Triton adds; empty for other arguments.
   [[nodiscard]] std::string triton_role(std::size_t i) const {
     if (!is_triton_) return {};
     if (i + 2 >= uses_.size() && function_.parameters[i].pointer)
@@ -271,7 +271,7 @@ class Draft {
   std::string shown_;
   std::vector<std::string> types_;  ///< types of the parameters in C++, or empty
   std::vector<std::vector<ParameterUse>> uses_;
-  std::string cluster_use_;  ///< evidence that the kernel runs in clusters; empty: none
+  std::string cluster_use_;  ///< an instruction that shows that the kernel needs clusters; empty: none
   bool shared_ = false;
   bool is_triton_;
   Json buffers_ = Json::object();

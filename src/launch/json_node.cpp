@@ -22,7 +22,7 @@ std::uint64_t largest_pattern(ElementType type) {
   return ~std::uint64_t{0} >> (64 - 8 * size_of(type));
 }
 
-/// The largest finite value, and whether there are infinities beyond.
+/// The largest finite value of a type, and whether the type has infinities.
 struct Range {
   double most;
   bool infinite = true;
@@ -40,7 +40,7 @@ Range range_of(ElementType type) {
 }
 
 std::uint64_t encode(double value, ElementType type) {
-  // An infinity is meant where it is written.
+  // Here e5m2 does not saturate: "inf" means infinity.
   constexpr numbers::SmallFloat e5m2_with_infinity{
       .exponent_bits = 5, .mantissa_bits = 2, .has_infinity = true, .saturates = false};
   switch (type) {
@@ -64,7 +64,7 @@ std::string JsonNode::shown(const Value& value) {
   return text;
 }
 
-/// A key as a path shows it.
+/// A key as part of a path.
 std::string JsonNode::step(std::string_view key) {
   const bool plain = !key.empty() && std::ranges::all_of(key, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -191,7 +191,7 @@ JsonNode::Value parse_json(std::string_view text) {
     if (event == Event::object_start) seen.emplace_back();
     if (event == Event::object_end) seen.pop_back();
     if (event == Event::key && !seen.back().insert(parsed.get<std::string>()).second) {
-      refuse("the key {} stands twice in one object", JsonNode::shown(parsed));
+      refuse("an object has the key {} twice", JsonNode::shown(parsed));
     }
     return true;
   };

@@ -18,17 +18,18 @@
 
 TMAJIT_BEGIN
 
-/// A value of a JSON text and its path in there, which every complaint begins with: "$.grid[1]: …".
+/// A value of a JSON text and its path in the text, with which every error message begins: "$.grid[1]: …".
 class JsonNode {
  public:
   using Value = nlohmann::json;
 
-  /// The root, "$". Whole numbers may be expressions of `counts`, which must outlive it, unless that is null.
+  /// The root, "$". Whole numbers may be expressions of `counts`, which must outlive the node, unless
+  /// `counts` is null.
   explicit JsonNode(const Value& value, const Counts* counts = nullptr) : value_(&value), counts_(counts) {}
 
   [[nodiscard]] const Value& value() const noexcept { return *value_; }
   [[nodiscard]] const std::string& key() const noexcept { return key_; }
-  /// Throws Error{invalid_argument}: path, what was found, and what is wanted, in fmt's format.
+  /// Throws Error{invalid_argument}: path, found value, and `wanted`.
   template <class... Values>
   [[noreturn]] void refuse(fmt::format_string<Values...> wanted, Values&&... values) const {
     fail("{}; {}", shown(*value_), fmt::format(wanted, std::forward<Values>(values)...));
@@ -42,9 +43,9 @@ class JsonNode {
   /// A value as a message shows it: short, and fit to print.
   [[nodiscard]] static std::string shown(const Value& value);
 
-  // Each refuses a value that is something else.
+  // Each of these refuses a value of another kind.
 
-  /// Checks that this is an object of no other keys than these.
+  /// Checks that this is an object without keys other than these.
   void expect_keys(std::initializer_list<std::string_view> keys) const;
   [[nodiscard]] bool has(std::string_view key) const;
   [[nodiscard]] std::optional<JsonNode> find(std::string_view key) const;
@@ -52,18 +53,18 @@ class JsonNode {
   [[nodiscard]] std::vector<JsonNode> elements() const;
   [[nodiscard]] std::vector<JsonNode> members() const;
   [[nodiscard]] const std::string& string() const;
-  /// Or an expression of such a value: "ceil_div(columns, rows)".
+  /// A whole number, or an expression of one: "ceil_div(columns, rows)".
   [[nodiscard]] std::uint64_t integer(std::uint64_t least, std::uint64_t most) const;
   /// The bit pattern of a number of `type`: a JSON number within its range (rounded to nearest for floats),
   /// "nan", "inf" or "-inf", the pattern itself, "0x7fc0", or an expression of a whole number.
   [[nodiscard]] std::uint64_t number(ElementType type) const;
 
  private:
-  /// A member, which has a key, or an element.
+  /// A member of an object, with its `key`, or an element of an array.
   JsonNode(const Value& value, const JsonNode& parent, const std::string& step, std::string key = {})
       : value_(&value), path_(parent.path_ + step), key_(std::move(key)), counts_(parent.counts_) {}
 
-  /// The value of an expression; nothing for a value that is none.
+  /// The value of an expression; nullopt if this is not an expression.
   [[nodiscard]] std::optional<std::int64_t> count() const;
   [[nodiscard]] static std::string step(std::string_view key);
   [[nodiscard]] std::uint64_t pattern_number(ElementType type) const;
@@ -76,11 +77,11 @@ class JsonNode {
   const Counts* counts_ = nullptr;
 };
 
-/// Parses a text. Throws Error{invalid_argument} with line and column for what is no JSON, and for a key that
-/// stands twice in one object.
+/// Parses a text. Throws Error{invalid_argument} with line and column if it is not JSON, or if an object has
+/// a key twice.
 [[nodiscard]] JsonNode::Value parse_json(std::string_view text);
 
-/// Runs one of the library's parse functions; what it refuses is refused at the node's path.
+/// Runs one of the library's parse functions, and reports its errors at the node's path.
 template <class Parse>
 auto read_name(const JsonNode& node, const Parse& parse) {
   const auto& text = node.string();
@@ -100,7 +101,7 @@ void read_optional(const JsonNode& node, std::string_view key, const Parse& pars
   return read_name(node, [](const std::string& text) { return parse<ElementType>(text); });
 }
 
-/// One number a dimension, of which there are `least_entries` to as many as a view has.
+/// Reads one number per dimension: `least_entries` to max_view_rank numbers.
 template <class Number>
 std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, std::uint64_t least,
                               std::uint64_t most) {
@@ -114,7 +115,7 @@ std::vector<Number> read_list(const JsonNode& node, std::size_t least_entries, s
   return numbers;
 }
 
-/// A pattern says every value of every type exactly.
+/// Values as bit patterns, which are exact for every type.
 [[nodiscard]] inline Json patterns(const std::vector<std::uint64_t>& values) {
   Json list = Json::array();
   for (const auto bits : values) list.push_back(fmt::format("{:#x}", bits));

@@ -9,7 +9,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The folders of CUDA's headers. Empty if this machine has none: a text that includes none still compiles.
+/// The folders of CUDA's headers. Empty if this machine has none: a text without CUDA headers still compiles.
 std::vector<std::filesystem::path> cuda_folders() {
   try {
     return cuda_include_folders();

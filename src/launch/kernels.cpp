@@ -88,12 +88,13 @@ void require_shape(const KernelLaunch& launch, const PtxKernel& kernel) {
   const Extent used = kernel.cluster.value_or(cluster);
   for (std::size_t d = 0; d < 3; ++d) {
     if (used.at(d) == 0 || grid.at(d) % used.at(d) == 0) continue;
-    wrong.push_back(fmt::format("{}.grid: {} is no whole number of its clusters of {} CTAs", launch.path,
+    wrong.push_back(fmt::format("{}.grid: {} is not a whole number of clusters of {} CTAs", launch.path,
                                 text(grid), text(used)));
     break;
   }
   if (!wrong.empty())
-    refuse("kernel \"{}\" cannot be launched so: {}", check::full_name(kernel.name), fmt::join(wrong, "; "));
+    refuse("kernel \"{}\" cannot be launched with these extents: {}", check::full_name(kernel.name),
+           fmt::join(wrong, "; "));
 }
 
 }  // namespace
@@ -122,7 +123,7 @@ const PtxKernel& choose_kernel(const std::vector<PtxKernel>& kernels, const std:
     refuse("{}: \"entry\" is missing; the PTX has {} kernels: {}", path, kernels.size(),
            fmt::join(shown, ", "));
   }
-  // A kernel with the whole name goes before kernels whose names contain it.
+  // A kernel with exactly this name is preferred to kernels whose names contain it.
   using Test = std::function<bool(std::size_t)>;
   const Test tests[] = {[&](std::size_t i) { return kernels[i].name == words; },
                         [&](std::size_t i) { return shown[i] == words; },

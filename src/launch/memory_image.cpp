@@ -15,11 +15,11 @@
 TMAJIT_BEGIN
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 48U;
+constexpr std::uint64_t max_bytes = std::uint64_t{1} << 48U;
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 20U;
 
-/// `copy` for one piece after the other of `bytes`, from the offset where it begins.
+/// Calls copy(piece, offset) for consecutive pieces of `bytes`.
 template <class Byte, class Copy>
 void in_pieces(Device& device, std::span<Byte> bytes, const std::function<void(std::uint64_t)>& copied,
                const Copy& copy) {
@@ -31,7 +31,7 @@ void in_pieces(Device& device, std::span<Byte> bytes, const std::function<void(s
   }
 }
 
-/// Copies elements of one strided array to another; what they are is of no concern.
+/// Copies elements from one strided array to another, whatever their type.
 template <std::size_t bytes>
 void copy_elements(std::byte* to, std::span<const std::int64_t> to_strides, const std::byte* from,
                    std::span<const std::int64_t> from_strides, std::span<const std::uint64_t> shape,
@@ -68,10 +68,10 @@ void copy_strided(std::uint32_t size, std::byte* to, std::span<const std::int64_
   }
 }
 
-/// Whether no two elements share an address, as far as the strides show it at once: each steps over all that
-/// the smaller ones reach.
-bool keeps_apart(const TensorView& view) {
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;  // and how often each is taken
+/// Whether the strides show easily that no two elements share an address: each stride is larger than the
+/// reach of all smaller ones.
+bool has_distinct_addresses(const TensorView& view) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> steps;  // each with the number of its steps
   for (std::uint32_t d = 0; d < view.rank; ++d) {
     if (view.shape[d] > 1) steps.emplace_back(std::abs(view.strides[d]), view.shape[d] - 1);
   }
@@ -88,7 +88,7 @@ bool keeps_apart(const TensorView& view) {
 
 MemorySpan MemorySpan::of(const TensorView& view, std::uint64_t offset) {
   if (view.elements() == 0) return {};
-  const std::uint64_t most = most_bytes / size_of(view.type);
+  const std::uint64_t most = max_bytes / size_of(view.type);
   std::uint64_t before = 0;
   std::uint64_t after = 1;
   for (std::uint32_t d = 0; d < view.rank; ++d) {
@@ -136,22 +136,22 @@ void gather(std::span<std::byte> array, std::span<const std::byte> memory, const
 
 std::vector<std::uint64_t> first_lost_element(const MemorySpan& span, const TensorView& view,
                                               std::span<const std::byte> array, const HostLayout& layout) {
-  if (span.bytes == 0 || keeps_apart(view)) return {};
+  if (span.bytes == 0 || has_distinct_addresses(view)) return {};
   const std::int64_t size = size_of(view.type);
   std::vector<std::byte> memory(span.bytes);
   scatter(memory, span, view, array, layout);
   std::optional<std::uint64_t> lost;
-  std::uint64_t number = 0;  // of the element, in C order
+  std::uint64_t number = 0;  // index of the element in C order
   for_each_row<2>(extents(view), {strides(view), layout.strides},
                   [&](const auto& offsets, std::uint64_t count, const auto& steps) {
-                    const auto* kept = memory.data() + span.first + offsets[0] * size;
+                    const auto* stored = memory.data() + span.first + offsets[0] * size;
                     const auto* given = array.data() + offsets[1] * size;
                     for (std::uint64_t i = 0; i < count; ++i, ++number) {
-                      const bool same = layout.swapped ? std::equal(kept, kept + size,
+                      const bool same = layout.swapped ? std::equal(stored, stored + size,
                                                                     std::make_reverse_iterator(given + size))
-                                                       : std::equal(kept, kept + size, given);
+                                                       : std::equal(stored, stored + size, given);
                       if (!same && !lost) lost = number;
-                      kept += steps[0] * size;
+                      stored += steps[0] * size;
                       given += steps[1] * size;
                     }
                   });

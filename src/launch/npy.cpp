@@ -27,7 +27,7 @@ template <class... Values>
   fail(ErrorCode::io, "not a usable .npy file: {}", fmt::format(what, std::forward<Values>(values)...));
 }
 
-/// Reads the Python literal that a header is: a dict of strings to a string, a bool and a tuple of integers.
+/// Reads the header, a Python literal: a dict of strings to a string, a bool and a tuple of integers.
 class Literal {
  public:
   explicit Literal(llvm::StringRef text) : size_(text.size()), rest_(text) {}
@@ -67,7 +67,7 @@ class Literal {
       if (rest_.consumeInteger(10, result.emplace_back())) {
         damaged("a bad extent at character {} of its header", at());
       }
-      rest_.consume_front("L");  // Python 2 wrote long integers so
+      rest_.consume_front("L");  // suffix of long integers in Python 2
       if (!take(",")) {
         expect(")");
         break;
@@ -203,7 +203,7 @@ NpyHeader parse_npy_header(std::span<const std::byte> head, std::uint64_t file_b
 std::string format_npy_header(std::string_view descr, std::span<const std::uint64_t> shape) {
   std::string text = fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}{}), }}", descr,
                                  fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // 10 bytes before the text in version 1.0, a newline after it. 64 dimensions fit version 1.0 by far.
+  // Version 1.0 has 10 bytes before the text and a newline after it. It has ample room for 64 dimensions.
   constexpr std::size_t alignment = 64;
   const std::size_t unpadded = 10 + text.size() + 1;
   text.append((alignment - unpadded % alignment) % alignment, ' ');
@@ -266,16 +266,15 @@ void check_type(const NpyHeader& header, ElementType type) {
     default: fits = fits && (header.kind == descr[1] || header.kind == 'V');
   }
   if (fits) return;
-  // NumPy lacks some types and stores their bits as integers; a.astype() to those integers would round the
-  // values.
-  const std::string_view of_ml_dtypes = name_in_ml_dtypes(type);
-  const std::string dtype =
-      of_ml_dtypes.empty() ? fmt::format("'{}'", descr.substr(1)) : fmt::format("ml_dtypes.{}", of_ml_dtypes);
-  const std::string of_bits = header.item_bytes == size_of(type)
-                                  ? fmt::format("; a.view({}) takes the bits for values of that type", dtype)
-                                  : "";
+  // For types that NumPy lacks, files store the bits as integers. The message names the dtype of ml_dtypes:
+  // a.astype() to an integer type would round the values.
+  const std::string_view ml_dtypes_name = name_in_ml_dtypes(type);
+  const std::string dtype = ml_dtypes_name.empty() ? fmt::format("'{}'", descr.substr(1))
+                                                   : fmt::format("ml_dtypes.{}", ml_dtypes_name);
+  const std::string view_hint =
+      header.item_bytes == size_of(type) ? fmt::format("; a.view({}) reinterprets the bits", dtype) : "";
   refuse("its elements are of NumPy type '{}', but {} is {}; a.astype({}) converts the values{}",
-         header.descr, name(type), dtype, dtype, of_bits);
+         header.descr, name(type), dtype, dtype, view_hint);
 }
 
 std::vector<std::int64_t> c_order(std::span<const std::uint64_t> shape) {

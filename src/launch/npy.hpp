@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 /// A little-endian C-order header, padded so that the data starts on a multiple of 64 bytes.
 [[nodiscard]] std::string format_npy_header(std::string_view descr, std::span<const std::uint64_t> shape);
 
-/// The element type of a file by itself. Throws Error{invalid_argument} for kind 'V', which says nothing.
+/// The element type that the header names. Throws Error{invalid_argument} for kind 'V', which names none.
 [[nodiscard]] ElementType natural_type(const NpyHeader& header);
 
 /// Checks that the file's elements can be taken as `type`: of the same NumPy type, or the bit patterns of a

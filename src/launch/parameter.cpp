@@ -17,7 +17,7 @@ using FieldValue = StructParameter::Value;
 constexpr std::uint64_t u32_limit = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t u64_limit = std::numeric_limits<std::uint64_t>::max();
 /// The parameters of a kernel take at most this many bytes (PTX ISA, ".param", sm_70 and later).
-constexpr std::size_t most_parameter_bytes = 32'764;
+constexpr std::size_t max_parameter_bytes = 32'764;
 
 std::uint64_t alignment_of(const FieldValue& value) {
   if (const auto* scalar = std::get_if<ScalarParameter>(&value)) return size_of(scalar->type);
@@ -31,13 +31,13 @@ std::uint64_t bytes_of_field(const FieldValue& value) {
   return bytes_of(as_parameter(value));
 }
 
-/// Where its last field ends.
+/// The end of the last field.
 std::uint64_t end_of(const StructParameter& parameter) {
   const auto offsets = field_offsets(parameter);
   return offsets[parameter.fields.size() - 1] + bytes_of_field(parameter.fields.back().value);
 }
 
-/// The corners are any numbers, as those of a box: validate() names every rule that they break.
+/// The corners may be any numbers, as in a box: validate() later names every rule that they break.
 PixelBoxDescription read_pixel_box(const JsonNode& node) {
   node.expect_keys({"lower", "upper", "channels", "pixels"});
   PixelBoxDescription box;
@@ -73,28 +73,29 @@ class ParameterReader {
     StructParameter result;
     const auto list = node.at("struct");
     const auto elements = list.elements();
-    if (elements.empty()) list.refuse("a struct has fields");
+    if (elements.empty()) list.refuse("a struct needs at least one field");
     std::uint64_t end = 0;
     for (const auto& element : elements) {
       StructParameter::Field field{.value = read_value(element, true), .at = {}};
       const auto at = element.find("at");
       const std::uint64_t alignment = alignment_of(field.value);
       if (at) {
-        field.at = at->integer(end, most_parameter_bytes);
+        field.at = at->integer(end, max_parameter_bytes);
         if (*field.at % alignment != 0)
-          at->refuse("{} lies at a multiple of {} bytes", describe(as_parameter(field.value)), alignment);
+          at->refuse("{} needs an offset that is a multiple of {} bytes", describe(as_parameter(field.value)),
+                     alignment);
       }
       result.fields.push_back(std::move(field));
       end = end_of(result);
-      if (end > most_parameter_bytes)
+      if (end > max_parameter_bytes)
         element.fail("the struct's fields take {} bytes up to here; parameters have at most {}", end,
-                     most_parameter_bytes);
+                     max_parameter_bytes);
     }
-    if (const auto bytes = node.find("bytes")) result.bytes = bytes->integer(end, most_parameter_bytes);
+    if (const auto bytes = node.find("bytes")) result.bytes = bytes->integer(end, max_parameter_bytes);
     return result;
   }
 
-  /// A field may say its place, too.
+  /// Reads a number, an address or a map. Only fields may have "at".
   [[nodiscard]] FieldValue read_value(const JsonNode& node, bool is_field) const {
     if (node.has("tensor_map")) {
       is_field ? node.expect_keys({"tensor_map", "at", "note"}) : node.expect_keys({"tensor_map", "note"});
@@ -120,7 +121,7 @@ class ParameterReader {
       return scalar;
     }
     const auto elements = value.elements();
-    if (elements.empty() || elements.size() > most_parameter_bytes) value.refuse("an array has elements");
+    if (elements.empty() || elements.size() > max_parameter_bytes) value.refuse("an array has elements");
     for (const auto& element : elements) scalar.bits.push_back(element.number(scalar.type));
     return scalar;
   }
@@ -146,9 +147,10 @@ class ParameterReader {
     TensorMapParameter map;
     map.at = read_pointer(node);
     if (const auto type = node.find("dtype")) map.type = read_type(*type);
-    // Any numbers: validate() names every rule that they break, where a parser would stop at the first.
+    // Reads any numbers: validate() later names every rule that they break, while a parser would stop at the
+    // first.
     if (const auto pixel_box = node.find("pixel_box")) {
-      if (node.has("box")) pixel_box->fail("a map has a \"box\", or the pixels of an im2col map");
+      if (node.has("box")) pixel_box->fail("a map has either \"box\" or \"pixel_box\", which is for im2col");
       map.pixel_box = read_pixel_box(*pixel_box);
     } else {
       map.box = read_list<std::uint32_t>(node.at("box"), 0, 0, u32_limit);

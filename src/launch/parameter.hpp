@@ -10,8 +10,8 @@
 
 TMAJIT_BEGIN
 
-/// A parameter as a launch's description has it; its buffers are among `buffers`. Throws
-/// Error{invalid_argument} that begins with the place.
+/// Reads a parameter of a launch description, whose buffers are among `buffers`. Throws
+/// Error{invalid_argument} that begins with the path in the JSON.
 [[nodiscard]] KernelParameter read_parameter(const JsonNode& node,
                                              const std::vector<BufferDescription>& buffers);
 [[nodiscard]] Json to_json(const KernelParameter& parameter);
@@ -20,9 +20,9 @@ TMAJIT_BEGIN
 [[nodiscard]] std::uint64_t bytes_of(const KernelParameter& parameter);
 /// "u32", "u32[3]", "an address", "a tensor map", "a struct of 3 fields"
 [[nodiscard]] std::string describe(const KernelParameter& parameter);
-/// Where the fields of a struct lie, and in the end its size: one more than there are fields.
+/// The offsets of a struct's fields, and after them its size.
 [[nodiscard]] std::vector<std::uint64_t> field_offsets(const StructParameter& parameter);
-/// The largest of its fields'.
+/// The alignment of a struct: the largest of its fields'.
 [[nodiscard]] std::uint64_t alignment_of(const StructParameter& parameter);
 
 TMAJIT_END

@@ -14,7 +14,7 @@ using Kind = ParameterUse::Kind;
 struct Origin {
   std::size_t parameter = 0;
   std::uint64_t offset = 0;
-  bool is_place = false;  ///< the address of the parameter's bytes, not what they hold
+  bool is_place = false;  ///< the address of the parameter's bytes, not their content
 };
 
 class Uses {
@@ -22,7 +22,7 @@ class Uses {
   explicit Uses(const ptx::FlatFunction& entry) : entry_(entry), uses_(entry.function->parameters.size()) {}
 
   std::vector<std::vector<ParameterUse>> find() {
-    // Registers that a loop brings round are known the second time.
+    // Registers that a loop carries are known in the second pass.
     for (int pass = 0; pass < 2; ++pass) {
       for (const auto& flat : entry_.instructions) visit(flat);
     }
@@ -32,27 +32,27 @@ class Uses {
         note({i, 0, false}, {.kind = Kind::address});
     }
     std::vector<std::vector<ParameterUse>> all;
-    for (const auto& found : uses_) all.push_back(apart(found));
+    for (const auto& found : uses_) all.push_back(without_overlaps(found));
     return all;
   }
 
  private:
   using Found = std::map<std::uint64_t, ParameterUse>;
 
-  /// A map goes before an address, that before a number, and none lies in another.
-  static std::vector<ParameterUse> apart(const Found& found) {
-    std::vector<ParameterUse> kept;
+  /// Removes overlapping uses: a map is preferred to an address, and an address to a number.
+  static std::vector<ParameterUse> without_overlaps(const Found& found) {
+    std::vector<ParameterUse> chosen;
     for (const Kind kind : {Kind::map, Kind::address, Kind::number}) {
       for (const auto& [offset, use] : found) {
-        // Copies, for Clang 14 captures no structured binding.
+        // Copies, since Clang 14 cannot capture structured bindings.
         const auto overlaps = [first = offset, end = offset + use.bytes()](const ParameterUse& other) {
           return first < other.offset + other.bytes() && other.offset < end;
         };
-        if (use.kind == kind && std::ranges::none_of(kept, overlaps)) kept.push_back(use);
+        if (use.kind == kind && std::ranges::none_of(chosen, overlaps)) chosen.push_back(use);
       }
     }
-    std::ranges::sort(kept, {}, &ParameterUse::offset);
-    return kept;
+    std::ranges::sort(chosen, {}, &ParameterUse::offset);
+    return chosen;
   }
 
   void note(const Origin& origin, ParameterUse use) {
@@ -117,7 +117,7 @@ class Uses {
     for (const Operand& operand : in_->operands) collect(operand, operands_.emplace_back());
     const std::string& word = in_->words.front();
     if (word == "ld" && loads()) return;
-    for (std::size_t i = 0; i < in_->operands.size(); ++i) look_at_memory(i);
+    for (std::size_t i = 0; i < in_->operands.size(); ++i) note_memory_use(i);
     if (operands_.size() < 2) return;
     if (word == "mov" || word == "cvta") {
       const auto from = origin(operands_[1]);
@@ -125,7 +125,8 @@ class Uses {
         note(*from, {.kind = Kind::address, .loaded = true});
       set(operands_[0], from);
     } else if (word == "cvt") {
-      // Compilers that give parameters addresses of 32 bits; numbers that are converted are no addresses.
+      // Some compilers give parameters 32-bit addresses and convert these. Other converted numbers are not
+      // addresses.
       const auto from = origin(operands_[1]);
       if (from && from->is_place) set(operands_[0], from);
     } else if (word == "add" || word == "sub" || word == "or") {
@@ -135,7 +136,8 @@ class Uses {
     }
   }
 
-  /// An address and what is added to it: numbers added keep the place, anything else what is pointed to.
+  /// The origin of a sum. The address of parameter bytes plus a constant is such an address; a pointer plus
+  /// any offset is still that pointer.
   std::optional<Origin> sum() const {
     const auto a = origin(operands_[1]);
     const auto b = operands_.size() > 2 ? origin(operands_[2]) : std::nullopt;
@@ -145,7 +147,7 @@ class Uses {
     const Operand& other = in_->operands[a ? 2 : 1];
     if (from->is_place) {
       if (other.kind != Operand::Kind::immediate) return {};
-      // An or adds where the parameter's alignment leaves these bits 0.
+      // An or is an addition if the parameter's alignment leaves these bits 0.
       from->offset += in_->words.front() == "sub" ? 0 - other.value.bits : other.value.bits;
     } else if (in_->words.front() == "or") {
       return {};
@@ -174,8 +176,9 @@ class Uses {
     return true;
   }
 
-  /// An operand in memory: what a parameter holds may be its address, or the parameter a tensor map.
-  void look_at_memory(std::size_t i) {
+  /// Examines a memory operand: its address may come from a parameter, or the parameter may be its tensor
+  /// map.
+  void note_memory_use(std::size_t i) {
     const Operand& operand = in_->operands[i];
     const bool is_tensor = operand.kind == Operand::Kind::tensor;
     if (!is_tensor && operand.kind != Operand::Kind::address) return;
@@ -196,12 +199,12 @@ class Uses {
     ParameterUse use{.kind = Kind::address, .loaded = true};
     const auto types = in_->types();
     const std::string& word = in_->words.front();
-    const bool says_type = word == "ld" || word == "st" || word == "atom" || word == "red";
-    if (says_type && !types.empty()) use.elements = element_type(types.back());
+    const bool has_element_type = word == "ld" || word == "st" || word == "atom" || word == "red";
+    if (has_element_type && !types.empty()) use.elements = element_type(types.back());
     note(*from, use);
   }
 
-  /// The instruction's word says it; coordinates that are literals are no names.
+  /// The rank, from the instruction's modifier; else `names`, which does not count literal coordinates.
   [[nodiscard]] std::uint32_t rank_of(std::uint32_t names) const {
     for (std::uint32_t rank = 1; rank <= 5; ++rank) {
       if (in_->has(std::to_string(rank) + "d")) return rank;
@@ -209,7 +212,7 @@ class Uses {
     return names;
   }
 
-  /// Nothing for bits.
+  /// The type of elements; nullopt for .bN, which only gives a size.
   static std::optional<ptx::ScalarType> element_type(ptx::ScalarType type) {
     switch (type) {
       case ptx::ScalarType::b8:

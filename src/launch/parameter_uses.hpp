@@ -22,15 +22,15 @@ struct ParameterUse {
   std::uint32_t count = 1;                      ///< count of adjacent numbers
   std::uint32_t rank = 0;                       ///< rank of a map; 0: not known
   bool im2col = false;                          ///< whether a map is for im2col
-  bool loaded = false;                          ///< not only declared
+  bool loaded = false;                          ///< whether the kernel loads it, or only declares it
   /// For an address: the type of the elements there, if loads and stores give more than a number of bits.
   std::optional<ptx::ScalarType> elements = {};
 
   [[nodiscard]] std::uint64_t bytes() const;
 };
 
-/// The uses of each parameter of an entry, by their offsets; none overlap. Follows registers from where they
-/// are loaded as far as addresses go: additions, moves, cvta; what a called function does is not seen.
+/// The uses of each parameter of an entry, by their offsets; none overlap. Follows loaded registers through
+/// the operations of addresses: additions, moves, cvta. Called functions are not examined.
 [[nodiscard]] std::vector<std::vector<ParameterUse>> parameter_uses(const ptx::FlatFunction& entry);
 
 TMAJIT_END

@@ -10,8 +10,9 @@
 
 TMAJIT_BEGIN
 
-/// Walks N strided arrays of one shape side by side, in C order: `take(offsets, count, steps)` for each row
-/// of the last dimension, with the element offsets of its first element and the steps from one to the next.
+/// Walks N strided arrays of one shape together, in C order. Calls `take(offsets, count, steps)` for each row
+/// of the last dimension: the offsets of its first element in each array, and the steps to the next element,
+/// counted in elements.
 template <std::size_t N, class Take>
 void for_each_row(std::span<const std::uint64_t> shape,
                   const std::array<std::span<const std::int64_t>, N>& strides, const Take& take) {

@@ -112,7 +112,8 @@ std::vector<AllowedRule> parse_allowed_rules(std::string_view text, std::string_
     if (rule.empty()) continue;
     std::string wrong = check::why_unknown(std::string_view(rule.data(), rule.size()));
     if (!more.trim().empty())
-      wrong = fmt::format("{} is one word too many: a rule, perhaps a kernel", more.trim().str());
+      wrong =
+          fmt::format("{} is one word too many: a rule and perhaps a kernel are legal", more.trim().str());
     if (!wrong.empty())
       throw Error(ErrorCode::invalid_argument, fmt::format("{}:{}: {}", name, i + 1, wrong));
     allowed.push_back({rule.str(), kernel.empty() ? "*" : kernel.str()});

@@ -21,7 +21,8 @@ class Allowed {
 
   /// Finds the files whose paths the module names.
   void find_files(const ptx::Module& module);
-  /// Takes what is allowed out of the findings, and adds one for every comment that allows an unknown rule.
+  /// Moves allowed findings to LintResult::allowed, and adds a finding for each comment that allows an
+  /// unknown rule.
   void apply(LintResult& result);
 
  private:
@@ -31,7 +32,7 @@ class Allowed {
 
   const LintOptions& options_;
   Comments in_ptx_;
-  std::map<std::string, std::string> paths_;  ///< paths of files without folders
+  std::map<std::string, std::string> paths_;  ///< paths by file name, which has no folders
   std::map<std::string, Comments> in_sources_;
 };
 

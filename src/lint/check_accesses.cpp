@@ -14,7 +14,7 @@ namespace {
 using Kind = Event::Kind;
 
 /// The most shared memory that a CTA can have on Hopper (CUDA C++ Programming Guide, compute capabilities).
-constexpr std::uint64_t most_shared_bytes = 227 * 1024;
+constexpr std::uint64_t max_shared_bytes = 227 * 1024;
 
 /// The checks of one event.
 struct Check {
@@ -25,10 +25,10 @@ struct Check {
   void add(check::RuleId rule, std::string found, std::string expected = {}) const {
     findings.add(event.instruction, rule, std::move(found), std::move(expected));
   }
-  [[nodiscard]] bool off(const Value& value, std::uint32_t alignment) const {
+  [[nodiscard]] bool is_misaligned(const Value& value, std::uint32_t alignment) const {
     return kernel.values.misaligned(value, static_cast<std::uint32_t>(std::countr_zero(alignment)));
   }
-  /// By how much the value is more than a multiple of how much: as far as is known, and of `alignment`.
+  /// The value's remainder and its modulus: the largest known power of two up to `alignment`.
   [[nodiscard]] std::pair<std::uint64_t, std::uint64_t> excess(const Value& value,
                                                                std::uint32_t alignment) const {
     const Residue residue = kernel.values.residue(value);
@@ -38,7 +38,7 @@ struct Check {
   }
   void require(const Value& address, std::uint32_t alignment, check::RuleId rule,
                std::string_view what) const {
-    if (!off(address, alignment)) return;
+    if (!is_misaligned(address, alignment)) return;
     const auto [more, multiple] = excess(address, alignment);
     const auto number = address.number();
     add(rule,
@@ -65,19 +65,20 @@ struct Check {
 
   void shared_address() const {
     const std::uint32_t needed = event.is_tensor ? 128 : 16;
-    if (off(event.shared, needed)) {
+    if (is_misaligned(event.shared, needed)) {
       require(event.shared, needed, "copy.shared-alignment",
               event.is_tensor ? "a tile in shared memory" : "a bulk copy's shared memory");
     } else if (event.map != nullptr && event.map->alignment > needed) {
       require(event.shared, event.map->alignment, "copy.swizzle-base", "a swizzled tile");
     }
-    by_chance(needed);
+    report_chance(needed);
   }
 
-  /// The address is a multiple of `needed` if its variable is, which is declared with less.
-  void by_chance(std::uint32_t needed) const {
+  /// Reports an address that is a multiple of `needed` only if its variable is, which is declared with a
+  /// smaller alignment.
+  void report_chance(std::uint32_t needed) const {
     const ptx::Variable* const variable = kernel.values.variable_of(event.shared);
-    // Where dynamic shared memory begins the launch says.
+    // The launch decides where dynamic shared memory begins.
     if (variable == nullptr || variable->linkage == ptx::Linkage::extern_ || !event.shared.exact()) return;
     const std::uint32_t natural = std::max(bits_of(variable->type) / 8, 1U) * variable->vector_width;
     const std::uint64_t declared = variable->alignment.value_or(natural);
@@ -99,16 +100,16 @@ struct Check {
   void size() const {
     const auto bytes = event.bytes.number();
     if (bytes == 0U) return add("copy.empty", "a bulk copy of 0 bytes");
-    if (off(event.bytes, 16)) {
+    if (is_misaligned(event.bytes, 16)) {
       const auto [more, multiple] = excess(event.bytes, 16);
       add("copy.global-alignment",
           bytes ? fmt::format("a bulk copy of {} bytes", *bytes)
                 : fmt::format("a bulk copy of {} bytes more than a multiple of {}", more, multiple));
     }
     if (event.kind == Kind::prefetch || !bytes) return;
-    std::uint64_t room = most_shared_bytes;
+    std::uint64_t room = max_shared_bytes;
     std::string where = "a CTA's shared memory";
-    // Past a variable of known size, if the copy surely starts within it.
+    // The limit is the end of the variable, if its size is known and the copy surely starts within it.
     const ptx::Variable* variable = kernel.values.variable_of(event.shared);
     if (variable != nullptr && event.shared.known >= 32 && event.shared.terms.size() == 1 &&
         event.shared.terms[0].factor == 1 && variable->extents.size() == 1 && variable->extents[0] &&
@@ -146,7 +147,7 @@ struct Check {
     if (event.reduction && map.type) reduction(*event.reduction, *map.type);
     if (map.element_bytes == 0 || rank == 0) return;
     const Value inner = kernel.values.multiply(event.coordinates.front(), map.element_bytes);
-    if (!off(inner, 16)) return;
+    if (!is_misaligned(inner, 16)) return;
     const auto [more, multiple] = excess(inner, 16);
     add("copy.inner-coordinate",
         fmt::format("an innermost coordinate of {}-byte elements that is {} bytes off a multiple of {}",
@@ -154,13 +155,13 @@ struct Check {
   }
 
   void reduction(CombineOp op, ElementType type) const {
-    // The engine takes f32_ftz for f32.
+    // The engine treats f32_ftz as f32.
     const ElementType reduced = type == ElementType::f32_ftz ? ElementType::f32 : type;
     const auto as = combined_as(op, reduced);
     // The engine has all reductions of u32 for i32, too, except inc and dec.
     if (as && (*as == reduced || reduced == ElementType::i32)) return;
     add("reduce.type", fmt::format("a reduction by {} into a tensor of {}", name(op), name(type)),
-        as ? fmt::format("a map of {}, whose bits come out the same", name(*as)) : "");
+        as ? fmt::format("a map of {}, which gives the same bits", name(*as)) : "");
   }
 
   void coordinates() const {

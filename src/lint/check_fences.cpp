@@ -12,11 +12,11 @@ namespace {
 
 using Kind = Event::Kind;
 
-/// Writes and reads that are compared, each with each.
-constexpr std::size_t most_pairs = 10'000'000;
+/// Limit of pairs of a write and a read that are compared.
+constexpr std::size_t max_pairs = 10'000'000;
 
-/// Bytes that a bulk copy has at least.
-constexpr std::uint64_t least_copied = 16;
+/// Bytes of the smallest bulk copy.
+constexpr std::uint64_t min_copy_bytes = 16;
 
 /// Whether the event neither fences nor synchronises nor copies: writes around it can be followed together.
 bool is_plain(const Event& event) {
@@ -24,18 +24,18 @@ bool is_plain(const Event& event) {
 }
 
 /// Writes that the copy engine must see, and the copies that read them.
-struct Writes {
+struct FencePattern {
   bool (*writes)(const Event& event);
   bool (*reads)(const Event& event);
   bool (*fences)(const Event& event);
   bool (*overlap)(const Kernel& kernel, const Event& write, const Event& read);
-  bool by_many;        ///< many threads may write what one then reads
+  bool by_many;        ///< many threads may write the data that one thread then copies
   check::RuleId rule;  ///< rule that is broken if no fence stands between the two
   /// Message of a finding: about the read, with the line of the write. If one thread writes, about the write,
   /// with the line of the read.
   const char* found;
-  /// Where only the reading thread has fenced, after it met the writing thread: the broken rule, if any, and
-  /// the message.
+  /// For a fence by the copying thread alone, after it met the writing thread: the broken rule, if any, and
+  /// its message.
   std::optional<check::RuleId> late_rule = {};
   const char* late = nullptr;
 };
@@ -43,23 +43,23 @@ struct Writes {
 /// Follows writes that the copy engine must see: from the generic proxy's write (a store to shared memory, or
 /// mbarrier.init) to the copy that reads it (a bulk store, or a load that completes on the mbarrier).
 ///
-/// The thread that wrote fences, and then threads meet before one of them issues the copy. Where they meet
-/// first, and the thread that issues the copy fences, the fence lies between the two as well: `late_rule`
-/// says so. At a CTA barrier a path goes on twice: as the writer, and as another thread.
+/// In the right order, the writing thread fences, then threads meet at a barrier, then one of them issues the
+/// copy. If threads meet first and then the copying thread fences, `late_rule` is broken. At a CTA barrier a
+/// path continues twice: as the writing thread, and as another thread.
 class FenceCheck final : public PathCheck {
  public:
-  FenceCheck(const Kernel& kernel, Findings& findings, const Writes& writes)
-      : PathCheck(kernel, findings), of_(writes) {}
+  FenceCheck(const Kernel& kernel, Findings& findings, const FencePattern& writes)
+      : PathCheck(kernel, findings), pattern_(writes) {}
 
   void run() {
-    if (collect()) explore(*this, of_.rule);
+    if (collect()) explore(*this, pattern_.rule);
   }
 
   [[nodiscard]] bool concerns(std::uint32_t index, bool remembers) const override {
     const Event& event = kernel_.events[index];
     if (!remembers) return group_of_[index] != none;
     return event.kind == Kind::call || event.kind == Kind::sync || event.kind == Kind::wait ||
-           of_.fences(event) || is_reader_[index];
+           pattern_.fences(event) || is_reader_[index];
   }
   [[nodiscard]] bool asks_threads() const override { return true; }
 
@@ -69,40 +69,40 @@ class FenceCheck final : public PathCheck {
       next.push_back(state);
       if (group_of_[index] != none) {
         const std::uint32_t group = group_of_[index];
-        const bool by_many = of_.by_many && !kernel_.conditions.one_thread(state.facts);
+        const bool by_many = pattern_.by_many && !kernel_.conditions.one_thread(state.facts);
         next.push_back(in({class_of_[group], by_many, Phase::unfenced}, group, state.facts));
       }
       return;
     }
     const Followed followed = unpack(state.memory);
-    const auto go_on = [&](Phase phase, const Facts& facts) {
+    const auto continue_in = [&](Phase phase, const Facts& facts) {
       next.push_back(in({followed.same_readers, followed.by_many, phase}, state.origin, facts));
       next.back().several = state.several;
     };
     const Phase phase = followed.phase;
     if (event.kind == Kind::call) return;
     if (event.kind == Kind::wait) {
-      // The threads that wrote may have arrived at the mbarrier: who fenced has then handed over.
+      // The writing thread may have arrived at this mbarrier after its fence: the copy is then ordered.
       if (phase != Phase::fenced) next.push_back(state);
       return;
     }
-    if (of_.fences(event)) {
-      if (phase == Phase::unfenced && of_.by_many) go_on(Phase::fenced, state.facts);
-      if (phase == Phase::other_thread && of_.late_rule) go_on(Phase::fenced_late, state.facts);
-      if (phase != Phase::other_thread || of_.late_rule) return;
+    if (pattern_.fences(event)) {
+      if (phase == Phase::unfenced && pattern_.by_many) continue_in(Phase::fenced, state.facts);
+      if (phase == Phase::other_thread && pattern_.late_rule) continue_in(Phase::fenced_late, state.facts);
+      if (phase != Phase::other_thread || pattern_.late_rule) return;
     }
     if (event.kind == Kind::sync) {
       if (phase == Phase::fenced || phase == Phase::other_thread || phase == Phase::fenced_late) return;
-      go_on(Phase::other_thread, kernel_.conditions.of_others(state.facts));
-      go_on(Phase::met, state.facts);
+      continue_in(Phase::other_thread, kernel_.conditions.of_others(state.facts));
+      continue_in(Phase::met, state.facts);
       return;
     }
     if (is_reader_[index]) {
       if (const auto write = read_from(state.origin, event)) {
         if (phase == Phase::fenced_late) {
-          findings_.add(event.instruction, *of_.late_rule,
-                        fmt::format(fmt::runtime(of_.late), writes_at(state, kernel_.events[*write])), {},
-                        {.instruction = event.instruction});
+          findings_.add(event.instruction, *pattern_.late_rule,
+                        fmt::format(fmt::runtime(pattern_.late), writes_at(state, kernel_.events[*write])),
+                        {}, {.instruction = event.instruction});
           return;
         }
         if (phase != Phase::fenced) {
@@ -127,12 +127,12 @@ class FenceCheck final : public PathCheck {
     unfenced,
     met,           ///< unfenced, past a barrier
     fenced,        ///< not past a barrier
-    other_thread,  ///< one that has met the writer, who had not fenced
-    fenced_late,   ///< that one has
+    other_thread,  ///< a thread that has met the writing thread; neither has fenced
+    fenced_late,   ///< as other_thread, and this thread has fenced
   };
   static constexpr std::uint64_t phases = 5;
   static constexpr std::uint32_t none = ~0U;
-  /// A write on its way: groups that the same copies read are alike to all that follows.
+  /// A write that a later copy may read. Groups of writes that the same copies read are treated alike.
   struct Followed {
     std::uint32_t same_readers = 0;
     bool by_many = false;
@@ -156,30 +156,30 @@ class FenceCheck final : public PathCheck {
                   {}, {.instruction = read.instruction});
   }
 
-  /// Whether the threads that store, of which the path knows the facts, store what others have written.
+  /// Whether threads with these facts issue bulk stores of data that other threads have written.
   [[nodiscard]] bool stores_of_others(const Event& write, const Event& read, const Facts& facts) const {
     const auto readers = threads_of(kernel_, facts);
     if (!readers) return false;
     const auto writers = threads_at(kernel_, write.instruction);
     return writers && reads_of_others(kernel_.values, *writers, write.shared, write.access_bytes, *readers,
-                                      read.shared, read.bytes.number().value_or(least_copied));
+                                      read.shared, read.bytes.number().value_or(min_copy_bytes));
   }
 
   void report_several(const PathState& state, const Event& write, const Event& read) {
     findings_.add(read.instruction, "store.missing-barrier",
-                  fmt::format("bulk stores by several threads that can follow the stores of others to shared "
-                              "memory at {} without a barrier",
+                  fmt::format("bulk stores by several threads that can follow other threads' stores to "
+                              "shared memory at {} without a barrier",
                               writes_at(state, write)));
   }
 
   void report(const PathState& state, const Event& write, const Event& read) {
-    const std::uint32_t instruction = (of_.by_many ? read : write).instruction;
-    findings_.add(instruction, of_.rule,
-                  fmt::format(fmt::runtime(of_.found),
-                              of_.by_many ? writes_at(state, write) : kernel_.line_of(read.instruction)),
+    const std::uint32_t instruction = (pattern_.by_many ? read : write).instruction;
+    findings_.add(instruction, pattern_.rule,
+                  fmt::format(fmt::runtime(pattern_.found),
+                              pattern_.by_many ? writes_at(state, write) : kernel_.line_of(read.instruction)),
                   {}, {.instruction = instruction});
   }
-  /// "line 12", or "line 12 or others like it", whose ways have met.
+  /// "line 12", or "line 12 or others like it" if paths from several writes have met.
   [[nodiscard]] std::string writes_at(const PathState& state, const Event& write) const {
     return kernel_.line_of(write.instruction) + (state.several ? " or others like it" : "");
   }
@@ -192,10 +192,10 @@ class FenceCheck final : public PathCheck {
     std::vector<std::uint32_t> begins;
     std::size_t writes = 0;
     for (std::uint32_t e = 0; e < kernel_.events.size(); ++e) {
-      if (of_.reads(kernel_.events[e])) readers.push_back(e);
-      if (!of_.writes(kernel_.events[e])) continue;
+      if (pattern_.reads(kernel_.events[e])) readers.push_back(e);
+      if (!pattern_.writes(kernel_.events[e])) continue;
       ++writes;
-      // Writes with nothing in between are followed together.
+      // Adjacent writes are followed together.
       if (!groups_.empty() && adjacent(groups_.back().back(), e)) {
         groups_.back().push_back(e);
       } else {
@@ -203,8 +203,8 @@ class FenceCheck final : public PathCheck {
         groups_.push_back({e});
       }
     }
-    if (readers.size() * writes > most_pairs) {
-      findings_.unfinished(of_.rule);
+    if (readers.size() * writes > max_pairs) {
+      findings_.unfinished(pattern_.rule);
       return false;
     }
     // Only writes that a copy reads are followed.
@@ -217,8 +217,8 @@ class FenceCheck final : public PathCheck {
       }
       if (its.empty()) continue;
       for (const std::uint32_t reader : its) is_reader_[reader] = true;
-      // A write that is itself reported must not stand for others.
-      if (!of_.by_many) its.push_back(none - 1 - group);
+      // If findings are about writes, each group needs a class of its own.
+      if (!pattern_.by_many) its.push_back(none - 1 - group);
       class_of_[group] = classes.try_emplace(its, static_cast<std::uint32_t>(classes.size())).first->second;
       group_of_[begins[group]] = group;
     }
@@ -237,19 +237,19 @@ class FenceCheck final : public PathCheck {
   }
   [[nodiscard]] std::optional<std::uint32_t> read_from(std::uint32_t group, const Event& read) const {
     for (const std::uint32_t e : groups_[group]) {
-      if (of_.overlap(kernel_, kernel_.events[e], read)) return e;
+      if (pattern_.overlap(kernel_, kernel_.events[e], read)) return e;
     }
     return std::nullopt;
   }
 
-  const Writes& of_;
+  const FencePattern& pattern_;
   std::vector<std::vector<std::uint32_t>> groups_;
   std::vector<std::uint32_t> group_of_;  ///< by event: the group that it begins
   std::vector<std::uint32_t> class_of_;  ///< class of each group: groups with the same readers share one
   std::vector<bool> is_reader_;          ///< copies that read a group
 };
 
-constexpr Writes stores{
+constexpr FencePattern stores{
     .writes = [](const Event& event) { return event.kind == Kind::write && event.is_shared; },
     .reads = [](const Event& event) { return event.kind == Kind::bulk_store; },
     .fences = [](const Event& event) { return event.kind == Kind::fence; },
@@ -269,7 +269,7 @@ constexpr Writes stores{
         "stores alone",
 };
 
-constexpr Writes inits{
+constexpr FencePattern inits{
     .writes = [](const Event& event) { return event.kind == Kind::init; },
     .reads = [](const Event& event) { return event.kind == Kind::bulk_load; },
     .fences = [](const Event& event) { return event.kind == Kind::fence || event.kind == Kind::init_fence; },

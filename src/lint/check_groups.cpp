@@ -31,8 +31,8 @@ class GroupCheck final : public PathCheck {
         if (!event.is_shared) return false;
         [[fallthrough]];
       case Kind::bulk_load:
-        // More than `most_compared` stores are not compared: the event may overwrite the source of one.
-        return stores_.size() > most_compared ||
+        // With more than `max_compared` stores, the event is assumed to overwrite the source of one.
+        return stores_.size() > max_compared ||
                std::ranges::any_of(stores_, [&](std::uint32_t store) { return overwrites(event, store); });
       default: return false;
     }
@@ -94,8 +94,8 @@ class GroupCheck final : public PathCheck {
     std::uint32_t age = 0;
     bool stale = false;  ///< whether its address is no longer known
   };
-  static constexpr std::uint32_t oldest = 7;  ///< or older
-  static constexpr std::size_t most_compared = 256;
+  static constexpr std::uint32_t oldest = 7;  ///< this age or more
+  static constexpr std::size_t max_compared = 256;
 
   static std::uint64_t pack(const Followed& followed) {
     return ((followed.store + 1ULL) * (oldest + 1) + followed.age) * 2 + (followed.stale ? 1 : 0);

@@ -10,7 +10,7 @@ namespace {
 
 using Kind = Event::Kind;
 
-/// Whether the events' maps are surely one, or surely two, or neither.
+/// True if both events surely use the same map, false if surely two maps; else nullopt.
 std::optional<bool> same_map(const Event& a, const Event& b) {
   if (!a.map_address.exact() || !b.map_address.exact()) return {};
   if (Values::same(a.map_address, b.map_address)) return true;
@@ -22,8 +22,8 @@ bool is_copy(const Event& event) {
   return event.is_tensor && (event.kind == Kind::bulk_load || event.kind == Kind::bulk_store);
 }
 
-/// Follows a thread from its change of a tensor map to its copies through that map: in between it, or another
-/// thread that it meets, executes the acquire fence.
+/// Follows a thread from its change of a tensor map to its copies through that map: before the copy, this
+/// thread or one that it meets must execute the acquire fence.
 class MapCheck final : public PathCheck {
  public:
   MapCheck(const Kernel& kernel, Findings& findings)
@@ -65,7 +65,7 @@ class MapCheck final : public PathCheck {
   }
 
   bool retreat(PathState& state, std::int32_t rank) override {
-    // Around the loop the address may be that of another map.
+    // In the next iteration, the address may be another map's.
     const Value& address = kernel_.events[state.memory - 1].map_address;
     return Values::same(kernel_.values.before(address, rank), address);
   }

@@ -12,16 +12,16 @@ namespace {
 
 using Kind = Event::Kind;
 
-constexpr std::uint64_t most_arrivals = (1ULL << 20) - 1;
-constexpr std::uint64_t most_bytes = (1ULL << 20) - 1;
+constexpr std::uint64_t max_arrivals = (1ULL << 20) - 1;
+constexpr std::uint64_t max_bytes = (1ULL << 20) - 1;
 
 void check_counts(const Event& event, Findings& findings) {
   const auto number = event.bytes.number();
   if (!number) return;
-  if (event.kind == Kind::init && (*number == 0 || *number > most_arrivals)) {
+  if (event.kind == Kind::init && (*number == 0 || *number > max_arrivals)) {
     findings.add(event.instruction, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", *number));
   }
-  if ((event.kind == Kind::expect || event.kind == Kind::arrive_expect) && *number > most_bytes) {
+  if ((event.kind == Kind::expect || event.kind == Kind::arrive_expect) && *number > max_bytes) {
     findings.add(event.instruction, "mbarrier.bytes-overflow",
                  fmt::format("a transaction count of {} bytes", *number));
   }
@@ -38,7 +38,7 @@ bool uses_barrier(const Event& event) {
   }
 }
 
-/// Whether the mbarrier lies in a shared variable of this kernel. Those of other CTAs, and those whose
+/// Whether the mbarrier is in a shared variable of this kernel. Mbarriers of other CTAs, and those whose
 /// address comes from memory, are not checked.
 bool is_own(const Kernel& kernel, const Event& event) {
   const ptx::Variable* variable = kernel.values.variable_of(event.barrier);
@@ -58,14 +58,14 @@ class Events {
     }
   }
 
-  /// The first that may be on the event's mbarrier, or null.
+  /// The first event that may be on the mbarrier of `event`, or null.
   [[nodiscard]] const Event* on_barrier_of(const Event& event) const {
     const auto found = std::ranges::find_if(firsts_, [&](const Event* other) {
       return kernel_.may_overlap(event.barrier, 8, other->barrier, 8);
     });
     return found == firsts_.end() ? nullptr : *found;
   }
-  /// Whether to ask this of every event takes too long.
+  /// Whether on_barrier_of() for every event takes too long.
   [[nodiscard]] bool too_many() const { return firsts_.size() * kernel_.events.size() > 10'000'000; }
 
  private:
@@ -73,7 +73,8 @@ class Events {
   std::vector<const Event*> firsts_;  ///< first event of each address of an mbarrier
 };
 
-/// Follows each thread to its first barrier: until then it may use no mbarrier but one of its own making.
+/// Follows each thread to its first barrier: until then it may only use mbarriers that it has initialised
+/// itself.
 class InitOrder final : public PathCheck {
  public:
   InitOrder(const Kernel& kernel, Findings& findings)
@@ -93,15 +94,15 @@ class InitOrder final : public PathCheck {
 
   void step(std::uint32_t index, const PathState& state, std::vector<PathState>& next) override {
     const Event& event = kernel_.events[index];
-    // A path ends at an init, at a barrier (others may have initialised before it), and at a call.
+    // A path ends at an init, at a barrier (other threads may have initialised the mbarrier before it), and
+    // at a call.
     if (event.kind == Kind::init || event.kind == Kind::sync || event.kind == Kind::call) return;
     if (const Event* init = inits_.on_barrier_of(event)) {
-      findings_.add(
-          event.instruction, "mbarrier.uninitialised",
-          fmt::format("a thread can come here without a barrier, before another has initialised the "
-                      "mbarrier at {}",
-                      kernel_.line_of(init->instruction)),
-          {}, {.instruction = init->instruction});
+      findings_.add(event.instruction, "mbarrier.uninitialised",
+                    fmt::format("a thread can come here without a barrier, before another thread has "
+                                "initialised the mbarrier at {}",
+                                kernel_.line_of(init->instruction)),
+                    {}, {.instruction = init->instruction});
       return;
     }
     next.push_back(state);
@@ -111,9 +112,9 @@ class InitOrder final : public PathCheck {
   Events inits_;
 };
 
-/// Follows an expect_tx and takes the bytes of the loads on its mbarrier off what it expects, until the next
-/// expect_tx or wait there. It is wrong if that leaves something on every path, and if no load elsewhere
-/// could bring the rest.
+/// Follows an expect_tx and subtracts the bytes of loads on its mbarrier from the expected bytes, until the
+/// next expect_tx or wait on this mbarrier. Reports an expect_tx if bytes remain on every path and no load
+/// elsewhere could deliver them.
 class BytesCheck final : public PathCheck {
  public:
   using PathCheck::PathCheck;
@@ -169,7 +170,7 @@ class BytesCheck final : public PathCheck {
       case Kind::invalidate:
       case Kind::wait:
         if (same || may_be(event, open)) {
-          // Two expect_tx may belong to one phase; the wait of another stage may stand between the loads.
+          // Two expect_tx may belong to one phase; the wait for another stage may come between the loads.
           const bool clear = same && !expects;
           if (!clear && open.rest.number() != 0U) {
             outcomes_[open.expect].uncertain = true;
@@ -189,7 +190,7 @@ class BytesCheck final : public PathCheck {
 
   bool retreat(PathState& state, std::int32_t rank) override {
     const Open& open = opened_[state.memory - 1];
-    // Around the loop the address or the rest would be another.
+    // In the next iteration, the address or the remaining bytes would differ.
     const auto stays = [&](const Value& value) {
       return Values::same(kernel_.values.before(value, rank), value);
     };
@@ -248,7 +249,7 @@ class BytesCheck final : public PathCheck {
     return static_cast<std::uint32_t>(&event - kernel_.events.data());
   }
 
-  /// A number for what is expected and not yet loaded.
+  /// The number of the pair of `expect` and the bytes that remain; from 1.
   std::uint64_t remember(std::uint32_t expect, const Value& rest) {
     std::vector<std::uint64_t> key{expect};
     Values::append(key, rest);
@@ -302,7 +303,7 @@ void check_init_order(const Kernel& kernel, Findings& findings) {
 
 void check_expected_bytes(const Kernel& kernel, Findings& findings) {
   if (!kernel.has(Kind::expect) && !kernel.has(Kind::arrive_expect)) return;
-  // Bytes that another CTA or another instruction counts are not seen here.
+  // Bytes that another CTA or a called function counts are not visible here.
   if (kernel.has(Kind::remote_copy) || kernel.has(Kind::call)) return;
   for (const Event& event : kernel.events) {
     if (event.kind == Kind::bulk_load && kernel.instruction(event.instruction).has("multicast::cluster"))

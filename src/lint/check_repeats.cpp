@@ -9,17 +9,18 @@ namespace {
 
 using Kind = Event::Kind;
 
-/// Instructions and blocks that are looked at together.
-constexpr std::size_t most_work = 20'000'000;
+/// Limit of instructions × blocks.
+constexpr std::size_t max_work = 20'000'000;
 
-/// Whether both threads mean the same by the instruction.
+/// Whether the instruction has the same operands in both threads.
 bool is_same_for(const Kernel& kernel, const Event& event,
                  const std::pair<std::uint64_t, std::uint64_t>& threads) {
   const auto same = [&](const Value& value) { return is_same(kernel.values, value, threads); };
-  // Shared addresses are known modulo 2^32, which is all of them.
-  const auto place = [&](const Value& value) { return same(kernel.values.convert(value, 32, false)); };
-  if (event.kind == Kind::init) return place(event.barrier);
-  if (!place(event.shared) || (event.kind == Kind::bulk_load && !place(event.barrier))) return false;
+  // Shared addresses have 32 bits.
+  const auto same_address = [&](const Value& value) { return same(kernel.values.convert(value, 32, false)); };
+  if (event.kind == Kind::init) return same_address(event.barrier);
+  if (!same_address(event.shared) || (event.kind == Kind::bulk_load && !same_address(event.barrier)))
+    return false;
   if (!event.is_tensor) return same(event.global);
   return same(event.map_address) && llvm::all_of(event.coordinates, same) &&
          llvm::all_of(event.offsets, same);
@@ -39,7 +40,7 @@ void check_repeats(const Kernel& kernel, Findings& findings) {
     const check::RuleId rule = event.kind == Kind::init        ? check::RuleId("mbarrier.initialised-twice")
                                : event.kind == Kind::bulk_load ? check::RuleId("load.overlap")
                                                                : check::RuleId("race.global-write-write");
-    if (work > most_work) return findings.unfinished(rule);
+    if (work > max_work) return findings.unfinished(rule);
     const auto ways = threads_at(kernel, event.instruction);
     const auto repeats = [&](const Threads& each) {
       const auto both = two_lanes(kernel, each);

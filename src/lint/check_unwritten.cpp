@@ -1,11 +1,11 @@
 /// Uninitialised registers, which no instruction has written on any path of a thread: the values computed
 /// from them, and where those matter.
 ///
-/// A register is undefined at a place if it is so on all paths there. The paths are those of the blocks'
-/// edges, whether or not conditions allow them. Threads take only some of these paths, so a register that is
-/// undefined on all of them is undefined for certain. Registers that are undefined on some paths only are not
-/// examined: compilers leave them where a condition keeps the reader away, and the simulated device, which
-/// runs the kernel, sees every read.
+/// A register is undefined at an instruction if it is undefined on all paths to it. The paths are those of
+/// the blocks' edges, whether or not conditions allow them. Threads take only some of these paths, so a
+/// register that is undefined on all of them is undefined for certain. Registers that are undefined on some
+/// paths only are not examined: compilers leave them where a condition prevents the read, and the simulated
+/// device, which runs the kernel, sees every read.
 #include "lint/checks.hpp"
 #include "ptx/data_flow.hpp"
 
@@ -23,11 +23,10 @@ using ptx::Opcode;
 using ptx::Operand;
 
 constexpr std::uint32_t none = ~0U;
-/// Registers at the begins of all blocks: 8 MB.
-constexpr std::size_t most_bits = 64'000'000;
-/// Instructions that are looked at, again and again where what is undefined comes round loops: a second or
-/// so.
-constexpr std::size_t most_steps = 10'000'000;
+/// Limit of registers × blocks: 8 MB.
+constexpr std::size_t max_bits = 64'000'000;
+/// Limit of the instructions examined, those of loops again and again: about a second.
+constexpr std::size_t max_steps = 10'000'000;
 
 /// A register or a literal that an operand reads.
 struct Part {
@@ -35,13 +34,13 @@ struct Part {
   std::optional<std::uint64_t> literal;
 };
 
-/// The registers of an instruction by what they are for, as in the simulator's Flow.
+/// The registers of an instruction by their role, as in the simulator's Flow.
 struct Parts {
   std::uint32_t guard = none;
   llvm::SmallVector<std::uint32_t, 4> results;
-  llvm::SmallVector<std::uint32_t, 4> addresses;  ///< addresses, and other operands that always count
+  llvm::SmallVector<std::uint32_t, 4> addresses;  ///< addresses, and other operands that always matter
   llvm::SmallVector<Part, 8> operands;
-  std::size_t from = 0;  ///< operand that `operands` begins with
+  std::size_t from = 0;  ///< index of the operand with which `operands` begins
 };
 
 class Reader {
@@ -96,7 +95,7 @@ class Reader {
     const Operand::Kind kind = bound.operand->kind;
     if (kind != Operand::Kind::address && kind != Operand::Kind::tensor)
       return each(bound, [&](Part part) { parts_.operands.push_back(part); });
-    // The address of a tensor's map; its coordinates are operands like others.
+    // The address of the tensor map is first; coordinates are ordinary operands.
     bool first = true;
     for (const ptx::BoundOperand& element : bound_elements(bound)) {
       each(element, [&](Part part) {
@@ -114,7 +113,7 @@ class Reader {
   Parts parts_;
 };
 
-/// Whether the literal makes the result what it is, whatever the other operand holds.
+/// Whether the literal alone determines the result.
 bool decides(DataFlow flow, const ptx::Instruction& in, std::uint64_t literal) {
   if (flow == DataFlow::conjoins) return literal == 0;
   const auto types = in.types();
@@ -131,11 +130,11 @@ class UnwrittenCheck {
     if (kernel_.unwritten.empty()) return;
     find_reached();
     const std::size_t blocks = kernel_.flow.blocks().size();
-    if (steps_ > most_steps || blocks * origins_.size() > most_bits) return give_up();
+    if (steps_ > max_steps || blocks * origins_.size() > max_bits) return give_up();
     entering_.assign(blocks, {});
     arrive(0, initial());
     while (!open_.empty()) {
-      if (steps_ > most_steps) return give_up();
+      if (steps_ > max_steps) return give_up();
       const std::uint32_t block = kernel_.flow.order()[*open_.begin()];
       open_.erase(open_.begin());
       undefined_ = entering_[block];
@@ -164,11 +163,11 @@ class UnwrittenCheck {
     origins_.push_back({reg, none});
   }
 
-  /// The registers that can be undefined, and the instructions that have to do with them.
+  /// Finds the registers that can be undefined, and the instructions that name them.
   void find_reached() {
     slot_of_.assign(kernel_.function.registers.size(), none);
     for (const std::uint32_t reg : kernel_.unwritten) add_slot(reg);
-    for (std::size_t before = 0; before != origins_.size() && steps_ <= most_steps;) {
+    for (std::size_t before = 0; before != origins_.size() && steps_ <= max_steps;) {
       before = origins_.size();
       for (const std::uint32_t block : kernel_.flow.order()) {
         for (std::uint32_t i = kernel_.flow.blocks()[block].first; i < kernel_.flow.blocks()[block].last; ++i)
@@ -206,7 +205,8 @@ class UnwrittenCheck {
     return undefined;
   }
 
-  /// A block begins with what is undefined on all ways to it that have been followed so far.
+  /// At the begin of a block, a register is undefined if it is so on all paths that have been followed so
+  /// far.
   void arrive(std::uint32_t block, const std::vector<bool>& undefined) {
     std::vector<bool>& entering = entering_[block];
     bool changed = entering.empty();
@@ -237,7 +237,7 @@ class UnwrittenCheck {
     const DataFlow flow = ptx::data_flow(flat);
     index_ = index;
     const Parts parts = Reader(flat).read(flow);
-    if (reports_) look(parts, flow, in);
+    if (reports_) report_uses(parts, flow, in);
     const bool unsure = is_undefined(parts.guard);
     std::vector<std::uint32_t> by(parts.results.size(), none);
     for (std::size_t i = 0; i < by.size(); ++i) by[i] = source(parts, flow, in, i);
@@ -245,14 +245,14 @@ class UnwrittenCheck {
       const std::uint32_t reg = parts.results[i];
       if (reg == none || slot_of_[reg] == none) continue;
       if (unsure && !ptx::has_effects(flow, in.opcode)) by[i] = parts.guard;
-      // Under a guard it may hold what it held.
+      // A guarded write may leave the previous value.
       const bool stays = in.guard && !unsure && !is_undefined(reg);
       undefined_[slot_of_[reg]] = by[i] != none && !stays;
       if (undefined_[slot_of_[reg]]) origins_[slot_of_[reg]] = origin_of(by[i]);
     }
   }
 
-  /// A register for which result `result` is undefined, or none.
+  /// A register that makes result number `result` undefined, or none.
   [[nodiscard]] std::uint32_t source(const Parts& parts, DataFlow flow, const ptx::Instruction& in,
                                      std::size_t result) const {
     const auto is = [&](std::size_t i) {
@@ -286,7 +286,7 @@ class UnwrittenCheck {
         return none;
       // A product of a warpgroup may leave its addend out.
       case DataFlow::fragments: {
-        // Sparse ones have more operands.
+        // Sparse products have more operands.
         if (in.opcode != Opcode::mma || in.operands.size() != 4 ||
             parts.operands.size() < parts.results.size())
           return none;
@@ -304,16 +304,16 @@ class UnwrittenCheck {
     return origin;
   }
 
-  void look(const Parts& parts, DataFlow flow, const ptx::Instruction& in) {
+  void report_uses(const Parts& parts, DataFlow flow, const ptx::Instruction& in) {
     if (ptx::has_effects(flow, in.opcode) && !stores_to(in, ptx::StateSpace::local))
-      matters(parts.guard, "decides whether something is done in");
+      matters(parts.guard, "is the guard of");
     for (const std::uint32_t reg : parts.addresses) matters(reg, "is an address in");
     if (flow == DataFlow::acts) {
       for (const Part& part : parts.operands) matters(part.reg, "is an operand of");
     } else if (flow == DataFlow::stores && stores_to(in, ptx::StateSpace::global)) {
       for (const Part& part : parts.operands) matters(part.reg, "is stored to global memory by");
     } else if (in.opcode == Opcode::wgmma_mma_async) {
-      // Descriptors, and whether it has an addend.
+      // The descriptors, and the predicate that enables the addend.
       for (std::size_t i = in.operands[1].kind == Operand::Kind::vector ? in.operands[1].elements.size() : 0;
            i < parts.operands.size(); ++i)
         matters(parts.operands[i].reg, "is an operand of");
@@ -328,14 +328,14 @@ class UnwrittenCheck {
   void matters(std::uint32_t reg, std::string_view how) {
     if (!is_undefined(reg)) return;
     const Origin origin = origin_of(reg);
-    // Once is enough.
+    // Each register is reported once.
     if (llvm::is_contained(reported_, origin.reg)) return;
     reported_.push_back(origin.reg);
     const std::string where = origin.place == index_ ? "this instruction" : kernel_.line_of(index_);
     findings_.add(origin.place, "register.uninitialised",
                   fmt::format("a read of {}, which no instruction has written: {} {} {}",
                               kernel_.function.registers[origin.reg].name,
-                              origin.place == index_ ? "it" : "what comes of it", how, where));
+                              origin.place == index_ ? "it" : "a value computed from it", how, where));
   }
 
   const Kernel& kernel_;
@@ -344,8 +344,8 @@ class UnwrittenCheck {
   std::vector<Origin> origins_;         ///< origin of each slot
   std::vector<std::vector<std::uint32_t>> concerned_;  ///< instructions with such registers, by block
   std::vector<std::vector<bool>> entering_;            ///< slots that are undefined where blocks begin
-  std::vector<bool> undefined_;                        ///< … and where the present instruction stands
-  std::set<std::uint32_t> open_;                       ///< ranks of blocks to be passed
+  std::vector<bool> undefined_;   ///< slots that are undefined before the present instruction
+  std::set<std::uint32_t> open_;  ///< ranks of blocks that are still to be processed
   std::size_t steps_ = 0;
   std::uint32_t index_ = 0;
   bool reports_ = false;

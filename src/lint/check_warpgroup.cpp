@@ -11,7 +11,7 @@ namespace {
 
 using ptx::Opcode;
 
-/// Follows the registers of products through one block, where what comes after what is certain.
+/// Follows the registers of products through one block, in which the order of instructions is certain.
 class ProductCheck {
  public:
   ProductCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
@@ -50,7 +50,7 @@ class ProductCheck {
         return;
       }
       case Opcode::call:
-        // It may fence and wait.
+        // The function may fence and wait.
         ages_.clear();
         return touched_.clear();
       default: break;
@@ -61,8 +61,8 @@ class ProductCheck {
       if (reg == nullptr) continue;
       if (const auto flying = ages_.find(reg->index); flying != ages_.end())
         report(index, reg->index, flying->second);
-      // Compilers place copies and constants where they like, whatever stands between in the source, and make
-      // a product's predicate of an accumulator that they have just set to 0.
+      // Compilers move copies and constants across statements of the source, and compute a product's
+      // predicate from an accumulator that they have just set to 0.
       if (in.opcode != Opcode::mov && in.opcode != Opcode::setp) touched_.emplace(reg->index, index);
     }
   }
@@ -73,16 +73,16 @@ class ProductCheck {
                     kernel_.line_of(flying.product), kernel_.function.registers[reg].name);
     if (flying.age == 0) found += "; no wgmma.commit_group has closed its group";
     FindingCause cause{.number = flying.group};
-    const auto wait = flying.age == 0 ? std::nullopt : wait_behind(index);
+    const auto wait = flying.age == 0 ? std::nullopt : next_wait(index);
     if (wait) {
-      found += fmt::format("; the next wait stands behind it, at {}", kernel_.line_of(*wait));
+      found += fmt::format("; the next wait comes after it, at {}", kernel_.line_of(*wait));
       cause.remedy = check::moved_before_wait;
     }
     findings_.add(index, "wgmma.register-in-flight", std::move(found), {}, cause);
   }
 
-  /// The wait behind an instruction in its block, before any other product.
-  [[nodiscard]] std::optional<std::uint32_t> wait_behind(std::uint32_t index) const {
+  /// The next wait after an instruction in its block, before any other product.
+  [[nodiscard]] std::optional<std::uint32_t> next_wait(std::uint32_t index) const {
     for (++index; index < last_; ++index) {
       const Opcode opcode = kernel_.instruction(index).opcode;
       if (opcode == Opcode::wgmma_wait_group) return index;
@@ -116,12 +116,12 @@ class ProductCheck {
   Findings& findings_;
   std::map<std::uint32_t, InFlight> ages_;          ///< registers in flight
   std::map<std::uint32_t, std::uint32_t> touched_;  ///< last access to a register since the last fence
-  std::uint64_t group_ = 0;                         ///< a number of the kernel's groups of products
-  std::uint64_t fences_ = 0;                        ///< a number of the stretches between fences
+  std::uint64_t group_ = 0;                         ///< number of the present group of products
+  std::uint64_t fences_ = 0;                        ///< number of the present stretch between fences
   std::uint32_t last_ = 0;                          ///< end of the block
 };
 
-/// The literal that an operand is.
+/// The value of operand `i` if it is a literal.
 std::optional<std::uint64_t> literal(const ptx::Instruction& in, std::size_t i) {
   if (i >= in.operands.size() || in.operands[i].kind != ptx::Operand::Kind::immediate) return std::nullopt;
   return in.operands[i].value.bits;

@@ -13,14 +13,14 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// Findings that have one cause are one, once those that are allowed are taken out.
+/// Merges findings that have one cause, after the allowed ones are removed.
 class Groups {
  public:
-  /// `statement` of the source, and `cause`; 0 where they are unknown.
+  /// Stores the source statement and the cause of a finding; 0: unknown.
   void note(const Finding& finding, std::uint64_t statement, std::uint64_t cause) {
     keys_.try_emplace(place_of(finding), Key{statement, cause});
   }
-  /// Findings that are sorted by their lines.
+  /// Merges `findings`, which are sorted by line.
   void apply(std::vector<Finding>& findings) const;
 
  private:
@@ -35,12 +35,12 @@ class Groups {
   std::map<Place, Key> keys_;
 };
 
-/// The cause that makes findings of one rule one: the waits and barriers around `instruction`, or a number
-/// of the check's own.
+/// The cause by which findings of one rule are merged: the segment between waits and barriers that holds
+/// `instruction`, or a number that the check defines.
 struct FindingCause {
   std::optional<std::uint32_t> instruction{};
   std::optional<std::uint64_t> number{};
-  std::string_view remedy{};  ///< remedy, in place of the rule's own
+  std::string_view remedy{};  ///< replaces the rule's remedy
 };
 
 /// Collects what the checks find in a kernel, one finding of each rule and instruction.
@@ -48,10 +48,10 @@ class Findings {
  public:
   Findings(const Kernel& kernel, const check::OwnFiles& own, Groups& groups, LintResult& result);
 
-  /// Where `expected` is empty, the rule's own words stand for it.
+  /// If `expected` is empty, the rule's text is used.
   void add(std::uint32_t instruction, check::RuleId rule, std::string found, std::string expected = {},
            const FindingCause& cause = {});
-  /// A check gave up.
+  /// Records that the check for `rule` gave up.
   void unfinished(check::RuleId rule);
 
  private:
@@ -66,30 +66,32 @@ class Findings {
 /// The memory of a check along a path, and the facts that the path has learned.
 struct PathState {
   std::uint64_t memory = 0;
-  std::uint32_t origin = 0;  ///< an event that the memory came of
-  bool several = false;      ///< whether it also came of other events, which the check treats alike
+  std::uint32_t origin = 0;  ///< an event that led to this memory
+  bool several = false;      ///< whether other events led to it, too; the check treats them alike
   Facts facts;
   friend bool operator==(const PathState&, const PathState&) = default;
 };
 
-/// A check of paths: an automaton over events. A finding must be certain from one path alone: where there are
-/// too many paths, not all are followed.
+/// A check of paths: an automaton over events. A finding must be certain from one path alone: if there are
+/// too many paths, some are not followed.
 class PathCheck {
  public:
   PathCheck(const Kernel& kernel, Findings& findings) : kernel_(kernel), findings_(findings) {}
   virtual ~PathCheck() = default;
-  /// Whether step() does anything but go on as before: in some state that remembers something, or in one of
-  /// memory 0.
+  /// Whether step() may change a state or report a finding: in states whose memory is not 0 (`remembers`), or
+  /// in those whose memory is 0.
   [[nodiscard]] virtual bool concerns(std::uint32_t event, bool remembers) const = 0;
-  /// The event happens in `state`: appends every state that the path may go on with; none ends it.
+  /// Processes `event` in `state`: appends every state in which the path may continue to `next`. With none
+  /// the path ends.
   virtual void step(std::uint32_t event, const PathState& state, std::vector<PathState>& next) = 0;
-  /// The thread ends at `instruction`, or one past the last.
+  /// The thread ends at `instruction`, which is one past the last at the end of the function.
   virtual void end(std::uint32_t /*instruction*/, const PathState& /*state*/) {}
-  /// Whether end() does something in a state that remembers something.
+  /// Whether end() may report a finding in a state whose memory is not 0.
   [[nodiscard]] virtual bool ends_matter() const { return false; }
-  /// The path, which remembers something, goes back to a block of that rank; false ends it.
+  /// The path, whose memory is not 0, takes a back edge to the block of `rank`. Returns false to end the
+  /// path.
   virtual bool retreat(PathState& /*state*/, std::int32_t /*rank*/) { return true; }
-  /// Whether step() asks which threads there are: facts of them are then kept to the end.
+  /// Whether step() asks which threads follow the path: facts about threads are then kept to the end.
   [[nodiscard]] virtual bool asks_threads() const { return false; }
 
   [[nodiscard]] const Kernel& kernel() const noexcept { return kernel_; }
@@ -100,12 +102,12 @@ class PathCheck {
   Findings& findings_;
 };
 
-/// Follows all ways of a thread through the kernel that its branches allow as far as they are understood: a
-/// way knows what it has been told of conditions that are asked more than once, and does not contradict
-/// itself. False if there were too many to follow them all, which counts as `rule` unfinished.
+/// Follows all paths of a thread that the kernel's branches allow, as far as their conditions are understood.
+/// A path remembers the conditions that it has passed, and never contradicts them. Returns false if there are
+/// too many paths, and records `rule` as unfinished.
 bool explore(PathCheck& check, check::RuleId rule);
 
-/// Alignment of what ld, st, copies and mbarriers address; sizes, ranks, coordinates of copies.
+/// Alignment of the addresses of ld, st, copies and mbarriers; sizes, ranks and coordinates of copies.
 void check_accesses(const Kernel& kernel, Findings& findings);
 /// Arrival counts, expected bytes' range, mbarriers never initialised or never waited on.
 void check_mbarriers(const Kernel& kernel, Findings& findings);
@@ -124,7 +126,7 @@ void check_map_changes(const Kernel& kernel, Findings& findings);
 /// Rules of wgmma's registers, of setmaxnreg and of tensormap.replace, as the text shows them, block by
 /// block.
 void check_warpgroup(const Kernel& kernel, Findings& findings);
-/// Registers that are read where no instruction has written them, and that matter there.
+/// Registers that are read before any instruction has written them, if their value matters.
 void check_unwritten(const Kernel& kernel, Findings& findings);
 /// PTX version and target of every instruction; also of functions that are no kernels.
 void check_target(const Kernel& kernel, Findings& findings);

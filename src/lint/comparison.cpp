@@ -1,4 +1,4 @@
-/// Comparisons of values as sets that numbers belong to.
+/// Comparisons of values, as membership of numbers in sets.
 #include "lint/condition.hpp"
 
 #include <algorithm>
@@ -7,8 +7,8 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-// The first number of a key of a subject; ~0 is for what the propagation names by a SymbolKey, and what
-// stands in condition.cpp comes before.
+// The first number of a subject's key, beyond the enumerators in condition.cpp. Keys of the propagation begin
+// with ~0.
 enum : std::uint64_t { key_member_of = 8, key_form, key_base, key_less };
 
 std::int64_t as_signed(std::uint64_t bits, std::uint32_t width) {
@@ -21,7 +21,7 @@ bool belongs(std::uint64_t number, const NumberSet& set) {
       set, [&](const Range& range) { return range.first <= number && number <= range.last; });
 }
 
-/// The numbers of a width that are no less than `least` and no more than `most`.
+/// The numbers of `width` bits from `least` to `most`.
 NumberSet between(std::uint64_t least, std::uint64_t most, bool is_signed, std::uint32_t width) {
   if (!is_signed) {
     if (least > most) return {};
@@ -74,11 +74,11 @@ std::optional<SubjectId> Conditions::asked_subject(const Value& value) const {
 Formula Conditions::form_member(const Value& form, const NumberSet& set, Reading reading) {
   Value positive = form;
   const NumberSet* numbers = &set;
-  NumberSet turned;
+  NumberSet negated_set;
   if (form.terms.front().factor > low_bits(form.width) / 2) {
     positive = values_.subtract(Values::constant(0, form.width), form);
-    turned = negated(set, form.width);
-    numbers = &turned;
+    negated_set = negated(set, form.width);
+    numbers = &negated_set;
   }
   const auto largest = reading == Reading::plain ? values_.largest(positive) : std::nullopt;
   const std::vector<std::uint64_t> key = form_key(positive, reading);

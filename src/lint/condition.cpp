@@ -8,12 +8,12 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-// The first number of a key keeps kinds of nodes apart; it is ~0 for what the propagation names by a
+// The first number of a key distinguishes kinds of nodes. Keys of the propagation begin with ~0 and a
 // SymbolKey.
 enum : std::uint64_t { key_opaque, key_both, key_member, key_deep };
 
 /// Deeper formulas become opaque: kernels do not test them twice.
-constexpr std::uint32_t most_formula_depth = 8;
+constexpr std::uint32_t max_formula_depth = 8;
 
 const Fact* find(const Facts& facts, SubjectId subject) {
   const auto* const at = std::ranges::lower_bound(facts, subject, {}, &Fact::subject);
@@ -71,7 +71,7 @@ Formula Conditions::conjunction(Formula a, Formula b) {
   const auto y = as_member(b);
   if (x && y && x->subject == y->subject) return member(x->subject, sets_.both(x->set, y->set));
   const std::uint32_t depth = std::max(nodes_[a / 2].depth, nodes_[b / 2].depth) + 1;
-  if (depth > most_formula_depth) {
+  if (depth > max_formula_depth) {
     return flag({key_deep, a, b},
                 [&] { return Subject{.home = std::max(home(a), home(b)), .per_thread = true}; });
   }
@@ -157,7 +157,7 @@ std::optional<SetId> Conditions::known(const Value& value, const Facts& facts) c
 }
 
 std::optional<SetId> Conditions::after_turn(SetId set, std::uint32_t width) const {
-  // Counting is taken not to overflow.
+  // Counters are assumed not to overflow.
   const NumberSet counted = {{1, low_bits(width) / 2}};
   const NumberSet now = intersection(sets_[set], {{0, low_bits(width) / 2}});
   return !now.empty() && now.front().first >= 1 ? std::optional(sets_.intern(counted)) : std::nullopt;
@@ -176,27 +176,27 @@ void Conditions::arrive(SubjectId subject, SetId set, Facts& facts) const {
 }
 
 llvm::SmallVector<Facts, 2> Conditions::assume_each(Formula formula, bool truth, const Facts& facts) const {
-  // More ways than this out of one "or" are not told apart.
-  constexpr std::size_t most_ways = 4;
+  // More cases of one "or" than this are not distinguished.
+  constexpr std::size_t max_cases = 4;
   const Node& node = nodes_[formula / 2];
   const bool holds = truth != ((formula & 1) != 0);
-  llvm::SmallVector<Facts, 2> ways;
-  const auto plainly = [&] {
-    ways.assign(1, facts);
-    if (!assume(formula, truth, ways.front())) ways.clear();
+  llvm::SmallVector<Facts, 2> cases;
+  const auto assume_as_one_case = [&] {
+    cases.assign(1, facts);
+    if (!assume(formula, truth, cases.front())) cases.clear();
   };
   if (formula / 2 == 0 || node.is_member) {
-    plainly();
+    assume_as_one_case();
   } else if (holds) {
     for (const Facts& each : assume_each(node.left, true, facts))
-      for (Facts& both : assume_each(node.right, true, each)) ways.push_back(std::move(both));
+      for (Facts& both : assume_each(node.right, true, each)) cases.push_back(std::move(both));
   } else {
-    ways = assume_each(node.left, false, facts);
+    cases = assume_each(node.left, false, facts);
     for (const Facts& each : assume_each(node.left, true, facts))
-      for (Facts& both : assume_each(node.right, false, each)) ways.push_back(std::move(both));
+      for (Facts& both : assume_each(node.right, false, each)) cases.push_back(std::move(both));
   }
-  if (ways.size() > most_ways) plainly();
-  return ways;
+  if (cases.size() > max_cases) assume_as_one_case();
+  return cases;
 }
 
 std::optional<bool> Conditions::decide(Formula formula, const Facts& facts) const {

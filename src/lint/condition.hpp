@@ -1,10 +1,10 @@
 #pragma once
 
-/// Predicates as formulas over what is asked of numbers, and what a path knows of these.
+/// Predicates as formulas over comparisons of numbers, and the facts that a path knows about these numbers.
 ///
 /// A comparison says that a number, its subject, belongs to a set: that %tid.x is in [0, 31], or that n − 1
-/// is in [0, 2^31). A path knows one set for each subject. So one comparison decides another where its
-/// subject's set lies inside the other's set or outside, however the two are written.
+/// is in [0, 2^31). A path knows one set for each subject. So one comparison decides another if its set is
+/// inside the other's set or disjoint from it, however the two comparisons are written.
 #include "lint/number_set.hpp"
 #include "lint/value.hpp"
 
@@ -15,15 +15,15 @@ namespace lint {
 
 using SubjectId = std::uint32_t;
 
-/// A number, or a yes or no (1 or 0), that a kernel branches on.
+/// A number, or a flag (1 or 0), that a kernel branches on.
 struct Subject {
-  std::int32_t home = Symbol::invariant;  ///< as of a Symbol
-  bool per_thread = false;                ///< threads of a CTA may have different ones
-  bool one_thread = false;                ///< 1 in no more than one thread: elect.sync
-  bool thread_index = false;              ///< %tid.x: no two threads have the same
-  bool waits = false;                     ///< the answer of a wait for an mbarrier: 1 sooner or later
+  std::int32_t home = Symbol::invariant;  ///< see Symbol::home
+  bool per_thread = false;                ///< may differ between threads of a CTA
+  bool one_thread = false;                ///< 1 in at most one thread: elect.sync
+  bool thread_index = false;              ///< %tid.x, which differs in all threads
+  bool waits = false;                     ///< the result of a wait for an mbarrier: 1 sooner or later
   NumberSet domain = {{0, 1}};            ///< possible values
-  llvm::SmallVector<Value, 1> values{};   ///< values that it follows from; empty: not known
+  llvm::SmallVector<Value, 1> values{};   ///< values that determine it; empty: unknown
 };
 
 /// A formula: twice the index of a node, plus 1 if it is negated. 0 is true, 1 is false.
@@ -40,33 +40,34 @@ struct Fact {
   SetId set = 0;
   friend auto operator<=>(const Fact&, const Fact&) = default;
 };
-/// Sorted by subject; what has no fact is not known.
+/// Facts of a path, sorted by subject. Nothing is known about a subject without a fact.
 using Facts = llvm::SmallVector<Fact, 4>;
 
 class Conditions {
  public:
   explicit Conditions(Values& values) : values_(values) { nodes_.push_back({}); }
 
-  /// The yes or no that `key` names, made as `make` says if there is none.
+  /// The flag that `key` names; `make` creates it if there is none.
   Formula flag(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
-  /// A yes or no of which nothing is known but the place that makes it, and whether that `waits`.
+  /// A flag about which nothing is known but the instruction that makes it, `place`, and whether that
+  /// `waits`.
   Formula opaque(std::uint32_t place, std::int32_t home, bool waits = false);
   [[nodiscard]] Formula conjunction(Formula a, Formula b);
   [[nodiscard]] Formula disjunction(Formula a, Formula b) {
     return negation(conjunction(negation(a), negation(b)));
   }
-  /// One of the two holds, not both.
+  /// Exactly one of the two holds.
   [[nodiscard]] Formula exclusive(Formula a, Formula b) {
     return disjunction(conjunction(a, negation(b)), conjunction(negation(a), b));
   }
   /// 1 where the formula holds, else 0.
   [[nodiscard]] Value indicator(Formula formula, std::uint32_t width);
-  /// The formula of which the value is the indicator.
+  /// The formula whose indicator the value is, if it is one.
   [[nodiscard]] std::optional<Formula> indicated(const Value& value) const;
-  /// a where the formula holds, else b: exactly, if they differ by a number.
+  /// `a` where the formula holds, else `b`. nullopt unless they differ by a constant.
   [[nodiscard]] std::optional<Value> chosen(Formula formula, const Value& a, const Value& b);
-  /// a == b, a < b. Opaque, as of `place` and `home`, where the values are not known well enough. A
-  /// difference of two numbers that are compared is taken not to overflow, as compilers take it.
+  /// a == b, a < b. If the values are not known well enough, an opaque flag of `place` and `home`. The
+  /// difference of two compared numbers is assumed not to overflow, as compilers assume.
   [[nodiscard]] Formula equal(const Value& a, const Value& b, std::uint32_t place, std::int32_t home);
   [[nodiscard]] Formula less(const Value& a, const Value& b, bool is_signed, std::uint32_t place,
                              std::int32_t home);
@@ -74,57 +75,56 @@ class Conditions {
   [[nodiscard]] std::size_t subjects() const noexcept { return subjects_.size(); }
   [[nodiscard]] const Subject& subject(SubjectId id) const { return subjects_[id].is; }
   [[nodiscard]] const NumberSet& numbers(SetId set) const { return sets_[set]; }
-  /// Whether the formula is one yes or no by itself; its subject.
+  /// Whether the formula is a single flag. flag_subject() is its subject.
   [[nodiscard]] bool is_flag(Formula formula) const {
     return formula % 2 == 0 && nodes_[formula / 2].is_member &&
            subjects_[nodes_[formula / 2].subject].is_flag;
   }
   [[nodiscard]] SubjectId flag_subject(Formula flag) const { return nodes_[flag / 2].subject; }
-  /// The subject by which comparisons ask for the value's form without its constant. Nothing if no comparison
-  /// does, or the form does not have one symbol.
+  /// The subject for the value's form without its constant. nullopt if no comparison needs this form, or if
+  /// it does not have exactly one symbol.
   [[nodiscard]] std::optional<SubjectId> asked_subject(const Value& value) const;
   /// Calls `visit` with every subject of the formula.
   void for_each_subject(Formula formula, const std::function<void(SubjectId)>& visit) const;
   /// The latest home of the formula's subjects.
   [[nodiscard]] std::int32_t home(Formula formula) const;
 
-  /// Whether the formula holds, if the facts say.
+  /// Whether the formula holds, if the facts decide it.
   [[nodiscard]] std::optional<bool> decide(Formula formula, const Facts& facts) const;
   /// Adds what follows from the formula being `truth`; false if the facts contradict it.
   [[nodiscard]] bool assume(Formula formula, bool truth, Facts& facts) const;
-  /// Facts that together fit what fits `facts` and makes the formula `truth`.
+  /// Sets of facts that together describe the cases of `facts` in which the formula is `truth`.
   [[nodiscard]] llvm::SmallVector<Facts, 2> assume_each(Formula formula, bool truth,
                                                         const Facts& facts) const;
-  /// Says anew what a subject is.
+  /// Replaces the fact about `subject`: it is now in `set`.
   void arrive(SubjectId subject, SetId set, Facts& facts) const;
-  /// The set to which the formula (as 1 or 0) or the number belongs by the facts; nothing if they do not
-  /// tell.
+  /// The set that the facts give for the formula (as 1 or 0) or the number; nullopt if they do not tell.
   [[nodiscard]] std::optional<SetId> known(Formula formula, const Facts& facts) const;
   [[nodiscard]] std::optional<SetId> known(const Value& value, const Facts& facts) const;
-  /// The part of a set that one iteration of a loop passes to the next: a counter is above 0 or is unknown.
-  /// Otherwise a path would have as many states as the loop has iterations. Nothing if nothing is kept.
+  /// The part of a set that one iteration of a loop passes to the next: "above 0" for a counter, else
+  /// nullopt. If more were passed on, a path would have as many states as the loop has iterations.
   [[nodiscard]] std::optional<SetId> after_turn(SetId set, std::uint32_t width) const;
-  /// Drops the facts of subjects that are made anew at `rank` or after it.
+  /// Drops the facts about subjects whose home is at `rank` or after it.
   void forget(Facts& facts, std::int32_t rank) const;
-  /// Whether the facts leave only one thread.
+  /// Whether only one thread can have these facts.
   [[nodiscard]] bool one_thread(const Facts& facts) const;
-  /// Whether that is all that the subject's fact can be kept for.
+  /// Whether a fact about the subject tells which threads follow a path.
   [[nodiscard]] bool tells_threads(SubjectId id) const {
     return subjects_[id].is.one_thread || subjects_[id].is.thread_index;
   }
-  /// The same facts for any other thread of the CTA.
+  /// The facts that hold for every other thread of the CTA if `facts` hold for one.
   [[nodiscard]] Facts of_others(const Facts& facts) const;
 
-  /// Whether whatever fits `narrow` fits `wide`.
+  /// Whether `wide` holds in every case in which `narrow` holds.
   [[nodiscard]] bool covers(const Facts& wide, const Facts& narrow) const;
-  /// Makes `facts` fit more, where `others` fit all that it then fits besides: they say the same but of one
-  /// subject. Whether that was so.
+  /// If `others` covers `facts` in all subjects but one, widens `facts` in that subject by the set of
+  /// `others`, which covers the added cases. Returns whether `facts` changed.
   bool widen(Facts& facts, const Facts& others) const;
-  /// Whether more sets have been made than a function may make.
+  /// Whether there are more sets than one function may have.
   [[nodiscard]] bool too_many() const noexcept { return sets_.too_many(); }
 
  private:
-  /// Node 0 is true; others say that a subject belongs to a set, or both of two formulas.
+  /// Node 0 is true. Every other node says that a subject belongs to a set, or that two formulas both hold.
   struct Node {
     bool is_member = false;
     SubjectId subject = 0;
@@ -138,7 +138,7 @@ class Conditions {
     SetId domain = 0;
     bool is_flag = false;
   };
-  /// How the numbers of a form are read: as they are, or as a difference of signed or unsigned numbers.
+  /// How a form's numbers are interpreted: plainly, or as a difference of signed or unsigned numbers.
   enum class Reading : std::uint8_t { plain, difference_signed, difference_unsigned };
 
   SubjectId subject(const std::vector<std::uint64_t>& key, const std::function<Subject()>& make);
@@ -146,12 +146,12 @@ class Conditions {
   /// Whether the value, which is exact, belongs to the set.
   Formula member(const Value& a, const NumberSet& set);
   Formula reduced_member(const Value& a, const NumberSet& set);
-  /// Whether the value's form, without its constant, belongs to the set. The set of −form is asked instead
-  /// where that is the form's other name.
+  /// Whether the value's form, without its constant, belongs to the set. form and −form share one subject;
+  /// for one of them the set is negated.
   Formula form_member(const Value& form, const NumberSet& set, Reading reading);
-  /// The key of the subject that a form is by itself.
+  /// The key of the subject for a form.
   [[nodiscard]] std::vector<std::uint64_t> form_key(Value positive, Reading reading) const;
-  /// For each number of what both values follow from: whether `holds`.
+  /// The formula for `holds`, evaluated for each number of the base that determines both values.
   std::optional<Formula> by_numbers(const Value& a, const Value& b,
                                     const std::function<bool(std::uint64_t, std::uint64_t)>& holds);
   /// The set of a member node, if the formula is one.
@@ -162,7 +162,7 @@ class Conditions {
   std::vector<Known> subjects_;
   std::unordered_map<std::vector<std::uint64_t>, Formula, KeyHash> names_;
   std::unordered_map<std::vector<std::uint64_t>, SubjectId, KeyHash> subject_names_;
-  /// A path's sets come of those of the formulas; what it asks is remembered.
+  /// Mutable, since paths make new sets and results are cached.
   mutable NumberSets sets_;
 };
 

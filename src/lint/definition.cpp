@@ -1,4 +1,4 @@
-/// Symbols that follow from others, and what that makes of values.
+/// Definitions of symbols, and values computed by them.
 #include "lint/value.hpp"
 
 #include <algorithm>
@@ -7,10 +7,10 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// Deeper definitions are forgotten: each is evaluated for every number of its base.
-constexpr std::uint32_t most_depth = 4;
-/// Greatest number that a symbol may have to be a base.
-constexpr std::uint64_t most_numbers = 1023;
+/// Deeper definitions are not kept: each is evaluated for every number of its base.
+constexpr std::uint32_t max_depth = 4;
+/// Largest number of a symbol that can be a base.
+constexpr std::uint64_t max_base_number = 1023;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void Values::define(SymbolId symbol, Definition definition) {
         depth = std::max(depth, found->second.depth + 1);
     }
   }
-  if (depth > most_depth) return;
+  if (depth > max_depth) return;
   std::optional<SymbolId> only = base(definition.a);
   if (!definition.b.terms.empty() && base(definition.b) != only) only.reset();
   definitions_.emplace(symbol, Defined{std::move(definition), only, depth});
@@ -37,7 +37,7 @@ const Definition* Values::definition(SymbolId symbol) const {
 
 std::optional<SymbolId> Values::base(SymbolId symbol) const {
   if (const auto found = definitions_.find(symbol); found != definitions_.end()) return found->second.base;
-  return symbols_[symbol].most <= most_numbers ? std::optional(symbol) : std::nullopt;
+  return symbols_[symbol].most <= max_base_number ? std::optional(symbol) : std::nullopt;
 }
 
 std::optional<SymbolId> Values::base(const Value& a) const {

@@ -1,5 +1,5 @@
 /// Evaluates instructions to values and formulas. An unknown operation gives a symbol of its own. An
-/// operation that follows from its operands alone gives the same symbol wherever it stands.
+/// operation that depends only on its operands gives the same symbol at every place.
 #include "lint/propagation.hpp"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ bool is_number(ScalarType type) {
   return value_width(type) != 0 && !is_float(type);
 }
 
-/// One instruction of which one result is wanted.
+/// Evaluates one result of one instruction.
 class Evaluator {
  public:
   Evaluator(Propagation& state, const ptx::FlatInstruction& flat, ScalarType type, std::uint32_t element)
@@ -51,20 +51,20 @@ class Evaluator {
     return index < operands().size() ? state_.predicate(flat_, operands()[index]) : state_.opaque(2);
   }
 
-  /// Bound when they are first asked for: most results of products and loads are opaque without them.
+  /// Bound on first use: most results of products and loads are opaque without them.
   [[nodiscard]] llvm::ArrayRef<ptx::BoundOperand> operands() {
     if (operands_.empty()) operands_ = bound_operands(flat_);
     return operands_;
   }
 
-  /// A number of which only the place is known that makes it.
+  /// An unknown number that this instruction makes.
   Value opaque() {
     const SymbolId id = values_.named({key_place, state_.place(), element_},
                                       [&] { return Symbol{.home = state_.home(), .per_thread = true}; });
     return Values::of(id, width_);
   }
-  /// The symbol of a result that follows from these values. Where they are not known well enough, the symbol
-  /// belongs to the place. `symbol` holds its properties besides those that it inherits from them.
+  /// The symbol of a result that depends only on these values. If they are not exact, the symbol belongs to
+  /// this instruction. `symbol` has properties besides those inherited from the values.
   SymbolId pure(std::uint64_t kind, std::uint64_t detail, std::initializer_list<const Value*> from,
                 Symbol symbol = {}) {
     bool exact = true;
@@ -85,7 +85,7 @@ class Evaluator {
     });
   }
 
-  /// The symbol of what this operation makes of these values.
+  /// The symbol of this operation's result from these values.
   SymbolId pure(std::initializer_list<const Value*> from) { return pure(key_pure, detail(), from); }
 
   Value value() {
@@ -176,7 +176,7 @@ class Evaluator {
               const Value& b = Values::constant(1, 32)) {
     values_.define(symbol, {kind, a, b});
   }
-  /// Whether the value follows from %tid.x / 32 alone.
+  /// Whether the value depends only on %tid.x / 32.
   [[nodiscard]] bool is_warp_number(const Value& a) const {
     return a.exact() && !a.terms.empty() && llvm::all_of(a.terms, [&](const Term& term) {
              const Definition* const is = values_.definition(term.symbol);
@@ -189,7 +189,7 @@ class Evaluator {
            });
   }
 
-  /// Tells operations of one kind apart.
+  /// Distinguishes operations with the same SymbolKey.
   [[nodiscard]] std::uint64_t detail() const {
     return static_cast<std::uint64_t>(in_.opcode) << 8 | static_cast<std::uint64_t>(operation_type());
   }
@@ -206,7 +206,7 @@ class Evaluator {
     return aligned(values_.alignment(a) + values_.alignment(b), pure({&a, &b}), a.width);
   }
 
-  /// A multiple of 2^bits of which nothing else is known.
+  /// An unknown multiple of 2^alignment.
   Value aligned(std::uint32_t alignment, SymbolId symbol, std::uint32_t bits) {
     return alignment >= bits ? Values::constant(0, bits) : Values::of(symbol, bits, 1ULL << alignment);
   }
@@ -240,7 +240,7 @@ class Evaluator {
     return result;
   }
 
-  /// a rounded down to a multiple of 2^n is a − a mod 2^n; both share a symbol, so that they cancel.
+  /// `a` rounded down to a multiple of 2^n. It is a − a mod 2^n; both share a symbol, so that they cancel.
   Value floor(const Value& a, std::uint32_t n) {
     const Residue residue = values_.residue(a);
     if (residue.bits >= n)
@@ -281,7 +281,7 @@ class Evaluator {
       if (mask == (all & ~low_bits(n))) return floor(a, n);
     }
     if (opcode != Opcode::and_) {
-      // Where no bit is set in both, or and xor add.
+      // If no bit is set in both, or and xor are additions.
       const auto fits = [&](const Value& high, const Value& low) {
         const Residue residue = values_.residue(high);
         return residue.remainder == 0 && low.most <= low_bits(residue.bits);
@@ -314,7 +314,7 @@ class Evaluator {
     return result;
   }
 
-  /// and, or, xor of numbers that are 1 where formulas hold.
+  /// The formula for and, or, xor of two indicators.
   std::optional<Formula> of_flags(Opcode opcode, const Value& a, const Value& b) {
     Conditions& conditions = state_.conditions();
     const auto x = conditions.indicated(a);
@@ -325,7 +325,7 @@ class Evaluator {
                                    : conditions.exclusive(*x, *y);
   }
 
-  /// bfi: where b lies below the inserted bits and these reach the top, b + (a << position).
+  /// bfi: if b is below the inserted bits and these reach the top, the result is b + (a << position).
   Value insert_bits(const Value& a, const Value& b) {
     const auto position = read(3, 32).number();
     const auto length = read(4, 32).number();
@@ -362,7 +362,7 @@ class Evaluator {
     return opaque();
   }
 
-  /// Parameters of a kernel never change: the same place gives the same number.
+  /// Parameters of a kernel never change: the same address gives the same number.
   Value load() {
     const auto spaces = in_.spaces();
     if (in_.vector_width() != 1 || operands().size() < 2 || spaces.empty()) return opaque();
@@ -444,7 +444,7 @@ class Evaluator {
     return state_.opaque(4);
   }
 
-  /// The same lane is elected of the same mask every time.
+  /// elect.sync elects the same lane of a mask every time.
   Formula elected() {
     const Value mask = read(1, 32);
     if (element_ != 1) return state_.opaque(2);

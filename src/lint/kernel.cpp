@@ -135,7 +135,7 @@ class Collector {
     return is(Kind::bulk_load);
   }
 
-  /// The caller knows the number of the offsets' operand, which only .im2col has.
+  /// `offsets` is the index of the operand with the offsets, which only .im2col has.
   void tensor(const ptx::Instruction& in, std::size_t operand, std::size_t offsets) {
     event_.is_tensor = true;
     if (in.has("im2col") || in.has("im2col_no_offs")) event_.mode = MapMode::im2col;
@@ -161,7 +161,7 @@ class Collector {
       event_.bytes = Values::constant(event_.map->box_bytes, 32);
   }
 
-  /// The known facts of the map at that address, which counts as used.
+  /// Marks the map at the address as used, and returns its known facts or null.
   const MapFacts* use_map(const Value& address) {
     const MapFacts* found = nullptr;
     const auto parameter = parameter_at(address);
@@ -179,7 +179,7 @@ class Collector {
     return found;
   }
 
-  /// The number of the parameter in which an address lies that is known.
+  /// The index of the parameter that holds the address, if it is known.
   [[nodiscard]] std::optional<std::size_t> parameter_at(const Value& address) const {
     if (!address.exact() || address.terms.size() != 1 || address.terms[0].factor != 1) return {};
     const ptx::Variable* parameter = kernel_.values.symbol(address.terms[0].symbol).variable;
@@ -197,7 +197,8 @@ class Collector {
       use_map(event_.map_address);
       return is(Kind::map_acquire);
     }
-    // "fence.proxy.async", of all memory or of the shared; others are between other proxies.
+    // Only fence.proxy.async of all memory or of shared memory counts: other fences are between other
+    // proxies.
     if (!in.has("async")) return false;
     const auto spaces = in.spaces();
     if (!spaces.empty() && !is_shared_space(spaces.front())) return false;
@@ -261,7 +262,7 @@ bool Kernel::may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b, 
   const ptx::Variable* in_a = values.variable_of(a);
   const ptx::Variable* in_b = values.variable_of(b);
   if (in_a != nullptr && in_b != nullptr && in_a != in_b) {
-    // All dynamic shared memory begins at one address.
+    // All variables of dynamic shared memory begin at one address.
     const auto dynamic = [](const ptx::Variable* variable) {
       return variable->linkage == ptx::Linkage::extern_ && variable->space == StateSpace::shared;
     };

@@ -1,6 +1,6 @@
 #pragma once
 
-/// A function as the checks see it: its blocks, the instructions that matter to them, and what is known of
+/// A function as the checks see it: its blocks, the instructions that matter to them, and what is known about
 /// their operands.
 #include "lint/propagation.hpp"
 
@@ -19,13 +19,14 @@ struct Event {
     write,        ///< st, red, stmatrix and others that write memory
     bulk_load,    ///< global to shared, completes on an mbarrier
     bulk_store,   ///< shared to global, completes in a bulk group
-    remote_copy,  ///< to the shared memory of another CTA, and whatever else counts bytes there
+    remote_copy,  ///< copies to the shared memory of another CTA, and other instructions that count bytes
+                  ///< there
     prefetch,
     commit,
     wait_group,
     fence,       ///< fence.proxy.async that covers shared memory
     init_fence,  ///< fence.mbarrier_init
-    sync,        ///< bar, barrier, barrier.cluster: other threads go on after it
+    sync,        ///< bar, barrier, barrier.cluster: synchronises threads
     init,        ///< mbarrier.init
     invalidate,
     expect,         ///< mbarrier.expect_tx
@@ -51,20 +52,21 @@ struct Event {
   llvm::SmallVector<Value, 5> coordinates;  ///< innermost first
   llvm::SmallVector<Value, 3> offsets;      ///< offsets of an im2col load or prefetch, innermost first
   const MapFacts* map = nullptr;            ///< null if the map is not known
-  Value map_address = Values::unknown(64);  ///< map of a tensor copy, of a map's change or of its fence
-  std::optional<CombineOp> reduction{};     ///< operation of a bulk_store of a tensor that reduces
+  Value map_address =
+      Values::unknown(64);               ///< address of the map that is copied through, changed or acquired
+  std::optional<CombineOp> reduction{};  ///< operation of a bulk_store that is a tensor reduction
 };
 
-/// Content of a register that comes from one block, where paths meet. A comparison asks for it later.
+/// Content of a register at the end of one block before paths meet. A later comparison needs it.
 struct Arrival {
   std::uint32_t from = 0;  ///< a block
-  SubjectId subject = 0;   ///< question that is asked of the register from there on
+  SubjectId subject = 0;   ///< subject of later comparisons of the register
   Content content;         ///< content at the end of `from`
 };
 
 /// Remaining budget of a module's checks; an exhausted one stays at 0.
 struct Allowance {
-  /// Events and edges, each in one state: half a second or so.
+  /// Steps of path checks, an event or an edge in one state each: about half a second.
   std::uint64_t steps = 8'000'000;
 };
 
@@ -80,14 +82,14 @@ struct Kernel {
   ptx::ControlFlow flow;
   Values values;
   Conditions conditions;
-  std::vector<Event> events;                   ///< events of reachable instructions, in the order of the text
-  std::vector<std::uint32_t> first_event;      ///< first event of each block; one more at the end
-  std::vector<Formula> guards;                 ///< guards of branches and events; always true for others
+  std::vector<Event> events;               ///< events of reachable instructions, in the order of the text
+  std::vector<std::uint32_t> first_event;  ///< first event of each block; one more at the end
+  std::vector<Formula> guards;             ///< guards of branches and events, by instruction; else `always`
   std::vector<std::vector<Arrival>> arrivals;  ///< at each block
   std::vector<std::uint32_t> unwritten;        ///< registers that can be read before they are written
-  bool unwritten_known = true;                 ///< else there were too many to find them
+  bool unwritten_known = true;                 ///< false: there were too many to find them
   std::set<std::size_t> maps_used;             ///< indices of LintOptions::maps
-  bool knows_maps = true;  ///< no tensor copy takes a map of which it is not known which parameter it is
+  bool knows_maps = true;  ///< for every tensor copy, the parameter that is its map is known
 
   [[nodiscard]] const ptx::Instruction& instruction(std::uint32_t index) const {
     return *function.instructions[index].instruction;
@@ -95,8 +97,7 @@ struct Kernel {
   /// "line 12", or "the end of the function" past its last instruction; for texts.
   [[nodiscard]] std::string line_of(std::uint32_t index) const;
   [[nodiscard]] bool has(Event::Kind kind) const;
-  /// Whether the two shared addresses may be the same byte, for `a_bytes` and `b_bytes` from there; 0 stands
-  /// for any number.
+  /// Whether `a_bytes` at shared address `a` may overlap `b_bytes` at `b`; 0 stands for any number of bytes.
   [[nodiscard]] bool may_overlap(const Value& a, std::uint64_t a_bytes, const Value& b,
                                  std::uint64_t b_bytes) const;
 };

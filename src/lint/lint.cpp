@@ -101,7 +101,7 @@ void add_diagnostics(const std::vector<ptx::Diagnostic>& diagnostics, check::Rul
   }
 }
 
-constexpr std::size_t most_notes = 20;
+constexpr std::size_t max_notes = 20;
 
 /// Whether all instructions are known; notes those that are not.
 bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, LintResult& result) {
@@ -109,7 +109,7 @@ bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, L
   for (const ptx::FlatInstruction& flat : function.instructions) {
     if (flat.instruction->opcode != ptx::Opcode::unknown) continue;
     all = false;
-    if (result.notes.size() == most_notes) break;
+    if (result.notes.size() == max_notes) break;
     Finding& note = result.notes.emplace_back();
     check::describe(note, "instruction.unknown", flat.instruction->fault, {}, {});
     note.kernel = function.function->name;
@@ -120,7 +120,7 @@ bool understood(const ptx::FlatFunction& function, const check::OwnFiles& own, L
   return all;
 }
 
-/// Which of LintOptions::maps kernels use.
+/// The LintOptions::maps that kernels use; `known`: all uses are known.
 struct MapUses {
   std::set<std::size_t> used;
   bool known = true;
@@ -152,7 +152,7 @@ void lint_function(const ptx::Module& module, const ptx::ModuleNames& names, con
   check_accesses(kernel, findings);
   check_warpgroup(kernel, findings);
   check_unwritten(kernel, findings);
-  // A function that is called may leave fences and waits to its callers: the rest is for kernels.
+  // The remaining checks are for kernels: a called function may leave fences and waits to its callers.
   if (!function.is_entry) return;
   check_mbarriers(kernel, findings);
   check_init_order(kernel, findings);

@@ -97,13 +97,13 @@ SetId NumberSets::intern(const NumberSet& set) {
 SetId NumberSets::both(SetId a, SetId b) {
   if (a == b) return a;
   if (a > b) std::swap(a, b);
-  return remembered(0, a, b, [&] { return intersection(sets_[a], sets_[b]); });
+  return cached(0, a, b, [&] { return intersection(sets_[a], sets_[b]); });
 }
 
 SetId NumberSets::either(SetId a, SetId b) {
   if (a == b) return a;
   if (a > b) std::swap(a, b);
-  return remembered(1, a, b, [&] {
+  return cached(1, a, b, [&] {
     NumberSet all = sets_[a];
     all.append(sets_[b].begin(), sets_[b].end());
     return in_order(std::move(all));
@@ -111,7 +111,7 @@ SetId NumberSets::either(SetId a, SetId b) {
 }
 
 SetId NumberSets::without(SetId a, SetId b) {
-  return remembered(2, a, b, [&] { return difference(sets_[a], sets_[b]); });
+  return cached(2, a, b, [&] { return difference(sets_[a], sets_[b]); });
 }
 
 }  // namespace lint

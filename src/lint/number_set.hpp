@@ -1,6 +1,6 @@
 #pragma once
 
-/// Sets of numbers, each with an id by which it is known: equal sets have equal ids.
+/// Sets of numbers, each with an id. Equal sets have equal ids.
 #include <tmajit/version.hpp>
 
 #include <cstdint>
@@ -20,20 +20,20 @@ struct Range {
   friend auto operator<=>(const Range&, const Range&) = default;
 };
 
-/// Ranges in order, with numbers between them that belong to none.
+/// Ranges in ascending order, with at least one number between neighbours that is in neither.
 using NumberSet = llvm::SmallVector<Range, 2>;
 
 [[nodiscard]] NumberSet intersection(const NumberSet& a, const NumberSet& b);
-/// The same set, of ranges in any order that may overlap.
+/// Makes a set of ranges that may overlap and have any order.
 [[nodiscard]] NumberSet in_order(NumberSet ranges);
-/// The numbers x + `shift` modulo 2^width; the set's are below 2^width.
+/// The numbers x + `shift` modulo 2^width for x in `set`, which are below 2^width.
 [[nodiscard]] NumberSet shifted(const NumberSet& set, std::uint64_t shift, std::uint32_t width);
-/// The numbers −x modulo 2^width.
+/// The numbers −x modulo 2^width for x in `set`.
 [[nodiscard]] NumberSet negated(const NumberSet& set, std::uint32_t width);
 
 using SetId = std::uint32_t;
 
-/// The sets that a function's conditions speak of, and their algebra; what was asked once is remembered.
+/// The sets in a function's conditions, and operations on them, whose results are cached.
 class NumberSets {
  public:
   NumberSets() { sets_.emplace_back(), ids_.try_emplace({}, empty); }
@@ -49,14 +49,14 @@ class NumberSets {
   [[nodiscard]] bool is_single(SetId id) const {
     return sets_[id].size() == 1 && sets_[id].front().first == sets_[id].front().last;
   }
-  /// Whether there are more than a function may make.
-  [[nodiscard]] bool too_many() const noexcept { return ranges_ > most_ranges; }
+  /// Whether there are more sets than one function may have.
+  [[nodiscard]] bool too_many() const noexcept { return ranges_ > max_ranges; }
 
  private:
-  static constexpr std::size_t most_ranges = 2'000'000;
+  static constexpr std::size_t max_ranges = 2'000'000;
 
   template <class Make>
-  SetId remembered(std::uint64_t operation, SetId a, SetId b, const Make& make) {
+  SetId cached(std::uint64_t operation, SetId a, SetId b, const Make& make) {
     const std::uint64_t key = operation << 62 | std::uint64_t{a} << 31 | b;
     if (const auto found = known_.find(key); found != known_.end()) return found->second;
     const SetId id = intern(make());

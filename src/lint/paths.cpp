@@ -1,9 +1,9 @@
-/// Leads a check's automaton along the paths of a thread.
+/// Runs a check's automaton along the paths of a thread.
 ///
-/// Blocks are passed in the order of their ranks, so paths that meet in a block have met before it is passed.
-/// A block has as few states as say the same (see States). Beyond the bounds, states are dropped. A dropped
-/// state takes its findings with it and adds none, so reported findings stay certain. Merging two states into
-/// one that has only their common facts would add paths that no thread takes, and findings with them.
+/// Blocks are processed in the order of their ranks, so that all paths into a block, except over back edges,
+/// have arrived before. Class States keeps the states of a block few. Beyond the bounds, states are dropped.
+/// A dropped state only loses findings, so reported findings stay certain. Merging two states into one that
+/// has only their common facts would add paths that no thread takes, and findings with them.
 #include "lint/relevance.hpp"
 #include "lint/states.hpp"
 
@@ -13,10 +13,10 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// Steps of one check in one function.
-constexpr std::uint64_t most_steps = 2'000'000;
-/// States of one check in one function that are kept to recognise them again: 100 MB or less.
-constexpr std::uint64_t most_kept = 500'000;
+/// Limit of the steps of one check in one function.
+constexpr std::uint64_t max_steps = 2'000'000;
+/// Limit of the states that one check keeps in one function, to recognise them again: at most 100 MB.
+constexpr std::uint64_t max_kept = 500'000;
 
 class Explorer {
  public:
@@ -24,14 +24,14 @@ class Explorer {
       : kernel_(check.kernel()),
         check_(check),
         remembering_(check),
-        fresh_(check, remembering_),
+        memoryless_(check, remembering_),
         seen_(kernel_.flow.blocks().size(), States(kernel_.conditions)),
         waiting_(kernel_.flow.blocks().size(), States(kernel_.conditions)) {}
 
-  /// False if some ways were not followed.
+  /// Returns false if some paths were not followed.
   bool run() {
     arrive(0, {});
-    std::uint64_t allowed = std::min(most_steps, kernel_.allowance.steps);
+    std::uint64_t allowed = std::min(max_steps, kernel_.allowance.steps);
     const std::uint64_t before = allowed;
     while (!open_.empty() && !stopped_) {
       const std::uint32_t block = kernel_.flow.order()[*open_.begin()];
@@ -41,7 +41,7 @@ class Explorer {
         if (keep(seen_[block], state)) states.push_back(std::move(state));
       });
       pass(block, std::move(states));
-      stopped_ = stopped_ || steps_ > allowed || kept_ > most_kept || kernel_.conditions.too_many();
+      stopped_ = stopped_ || steps_ > allowed || kept_ > max_kept || kernel_.conditions.too_many();
     }
     kernel_.allowance.steps -= std::min(before, steps_);
     return !stopped_ && !lost_;
@@ -56,7 +56,7 @@ class Explorer {
   }
 
   [[nodiscard]] const Relevance& of(const PathState& state) const {
-    return state.memory != 0 ? remembering_ : fresh_;
+    return state.memory != 0 ? remembering_ : memoryless_;
   }
 
   void arrive(std::uint32_t block, PathState state) {
@@ -70,14 +70,14 @@ class Explorer {
 
   void pass(std::uint32_t block, std::vector<PathState> states) {
     for (std::uint32_t e = kernel_.first_event[block]; e < kernel_.first_event[block + 1]; ++e) {
-      if (states.empty() || steps_ > most_steps) break;
-      if (fresh_.concerns(e) || remembering_.concerns(e)) happen(block, e, states);
+      if (states.empty() || steps_ > max_steps) break;
+      if (memoryless_.concerns(e) || remembering_.concerns(e)) apply_event(block, e, states);
     }
     for (PathState& state : states) leave(block, std::move(state));
   }
 
-  /// The event, in each of the states, whether or not its guard lets it happen.
-  void happen(std::uint32_t block, std::uint32_t event, std::vector<PathState>& states) {
+  /// Applies the event to each state, for both outcomes of its guard.
+  void apply_event(std::uint32_t block, std::uint32_t event, std::vector<PathState>& states) {
     const Formula guard = kernel_.events[event].guard;
     next_.clear();
     bool changed = false;
@@ -90,13 +90,13 @@ class Explorer {
         continue;
       }
       const std::size_t before = next_.size();
-      bool goes_on = true;
+      bool unchanged = true;
       PathState taken = state;
       const auto step = [&](const Facts& facts) {
         const std::size_t first = next_.size();
         taken.facts = facts;
         check_.step(event, taken, next_);
-        goes_on = goes_on && next_.size() == first + 1 && next_.back() == taken;
+        unchanged = unchanged && next_.size() == first + 1 && next_.back() == taken;
       };
       if (happens == true) {
         step(state.facts);
@@ -108,9 +108,9 @@ class Explorer {
         if (state.memory == 0 && next_[i].memory != 0) remembering_.trim(block, next_[i].facts);
       }
       if (happens == true) {
-        changed = changed || !goes_on;
-      } else if (goes_on) {
-        // Nothing depends on whether it happens.
+        changed = changed || !unchanged;
+      } else if (unchanged) {
+        // The check does not depend on whether the event happens.
         next_.resize(before);
         next_.push_back(std::move(state));
       } else {
@@ -192,9 +192,9 @@ class Explorer {
   const Kernel& kernel_;
   PathCheck& check_;
   Relevance remembering_;         ///< relevance for states with memory
-  Relevance fresh_;               ///< relevance for states without memory
-  std::vector<States> seen_;      ///< states in which a block has been passed
-  std::vector<States> waiting_;   ///< states in which a block is to be passed
+  Relevance memoryless_;          ///< relevance for states without memory
+  std::vector<States> seen_;      ///< states in which a block has been processed
+  std::vector<States> waiting_;   ///< states in which a block is still to be processed
   std::set<std::uint32_t> open_;  ///< ranks of blocks for which states wait
   std::vector<PathState> next_;
   std::uint64_t steps_ = 0;

@@ -9,13 +9,13 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// After so many passes what still changes is taken as unknown.
-constexpr std::uint32_t patient_passes = 6;
-constexpr std::uint32_t most_passes = 12;
-/// Before this one, what a loop brings back may be that of its first turns alone.
-constexpr std::uint32_t first_sure_pass = 3;
-/// Contents kept at the ends of blocks, of 100 bytes each.
-constexpr std::size_t most_contents = 1'000'000;
+/// After this many passes, values that still change become unknown.
+constexpr std::uint32_t exact_passes = 6;
+constexpr std::uint32_t max_passes = 12;
+/// Before this pass, values at back edges may be those of the first iterations only.
+constexpr std::uint32_t first_loop_pass = 3;
+/// Limit of contents kept at the ends of blocks, 100 bytes each.
+constexpr std::size_t max_contents = 1'000'000;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void Propagation::find_slots() {
       if (reg == nullptr || slot_of_[reg->index] != single) continue;
       const std::uint32_t by = writer[reg->index];
       if (by == i && own != reg->index) {
-        // A result stands before what it is made of.
+        // The result is named before the operands.
         own = reg->index;
         continue;
       }
@@ -76,7 +76,7 @@ void Propagation::find_slots() {
   }
   current_.resize(register_of_.size());
   live_known_ = live_.find(function_, flow_, slot_of_, register_of_.size());
-  give_up_slots_ = !live_known_ || live_.size() > most_contents;
+  give_up_slots_ = !live_known_ || live_.size() > max_contents;
   leaving_.resize(give_up_slots_ ? 0 : flow_.blocks().size());
   entering_.resize(leaving_.size());
   left_.assign(flow_.blocks().size(), false);
@@ -91,7 +91,7 @@ void Propagation::find_slots() {
 
 std::vector<std::uint32_t> Propagation::unwritten() const {
   std::vector<std::uint32_t> all;
-  // Registers that have got a slot since count below.
+  // Registers that got a slot later are added below.
   llvm::copy_if(never_written_, std::back_inserter(all),
                 [&](std::uint32_t reg) { return slot_of_[reg] == single; });
   if (!live_known_) return all;
@@ -100,13 +100,13 @@ std::vector<std::uint32_t> Propagation::unwritten() const {
 }
 
 void Propagation::solve() {
-  for (std::uint32_t n = 0; n < most_passes; ++n) {
-    settle_ = n >= patient_passes;
-    knows_loops_ = n >= first_sure_pass;
-    if (n == first_sure_pass) steps_changed_ = true;
+  for (std::uint32_t n = 0; n < max_passes; ++n) {
+    settle_ = n >= exact_passes;
+    knows_loops_ = n >= first_loop_pass;
+    if (n == first_loop_pass) steps_changed_ = true;
     if (!pass() && (knows_loops_ || !llvm::is_contained(begins_loop_, true))) return;
   }
-  // Nothing that is merged is known then, which no further pass could change.
+  // All merged registers are then unknown, so that no further pass can change them.
   give_up_slots_ = true;
   pass();
 }
@@ -161,7 +161,7 @@ void Propagation::enter(std::uint32_t block) {
   if (give_up_slots_) {
     for (std::uint32_t slot = 0; slot < current_.size(); ++slot) current_[slot] = forgotten(block, slot);
   } else {
-    // A register that is not read before it is written again may hold anything.
+    // The content of registers that are not live does not matter.
     const auto slots = live_.in(block);
     std::vector<Content>& entering = entering_[block];
     const bool is_known = entering.size() == slots.size();
@@ -191,16 +191,16 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
   values_.settle();
   Content merged;
   bool first = true;
-  // A loop has a counter in step if it begins and goes on alike in all threads.
+  // A loop's counter is in step if it begins and changes alike in all lanes of a warp.
   bool in_step = true;
-  std::uint32_t ways_in = 0;
+  std::uint32_t entries = 0;
   const bool loop = begins_loop_[block];
   for (const std::uint32_t from : flow_.predecessors(block)) {
     if (flow_.rank(from) == ptx::ControlFlow::unreachable || !left_[from]) continue;
     const Content& left = left_by(from, slot);
     const bool is_loop = loop && flow_.retreats(from, block);
     if (loop) in_step = in_step && left.value && !values_.varies(*left.value);
-    if (!is_loop) ++ways_in;
+    if (!is_loop) ++entries;
     // An exact value merged with itself is unchanged.
     if (!is_loop && !first && left == merged && (!left.value || left.value->exact())) continue;
     Content content = left;
@@ -221,13 +221,13 @@ Content Propagation::merge(std::uint32_t block, std::uint32_t slot, const Conten
   if (merged.value && loop) {
     const SymbolId rest =
         values_.named({key.begin(), key.end()}, [&] { return Symbol{.home = home_, .per_thread = true}; });
-    const bool same = in_step && ways_in == 1;
+    const bool same = in_step && entries == 1;
     const bool changed = knows_loops_ ? values_.note_same_each_time(rest, same) : !same;
     changed_ = changed || changed_;
     steps_changed_ = steps_changed_ || changed;
     if (!knows_loops_) (void)values_.note_same_each_time(rest, true);
   }
-  // Content that a loop brings back is known in part only; a symbol of its own names the rest.
+  // Content of a back edge is known in part only; a new symbol stands for the rest.
   if (merged.value && !merged.value->exact()) *merged.value = join(*merged.value, *merged.value, key);
   return merged;
 }
@@ -337,9 +337,11 @@ Value Propagation::read(const ptx::FlatInstruction& flat, ptx::BoundOperand boun
   Value value = Values::unknown(width);
   if (const auto* reg = std::get_if<ptx::RegisterRef>(&binding)) {
     if (operand.component.empty()) {
-      const Content& held = content(reg->index);
-      if (held.value)
-        value = held.value->width == width ? *held.value : values_.convert(*held.value, width, false);
+      const Content& register_content = content(reg->index);
+      if (register_content.value)
+        value = register_content.value->width == width
+                    ? *register_content.value
+                    : values_.convert(*register_content.value, width, false);
     }
   } else if (const auto* variable = std::get_if<const ptx::Variable*>(&binding)) {
     value = Values::of(values_.address_of(**variable), width);
@@ -389,8 +391,8 @@ Formula Propagation::predicate(const ptx::FlatInstruction& flat, ptx::BoundOpera
   const bool negated = operand.kind == ptx::Operand::Kind::negated;
   if (negated || operand.kind == ptx::Operand::Kind::symbol) {
     if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[bound.binding])) {
-      const Content& held = content(reg->index);
-      const Formula formula = held.formula ? *held.formula : opaque(1);
+      const Content& register_content = content(reg->index);
+      const Formula formula = register_content.formula ? *register_content.formula : opaque(1);
       return negated ? negation(formula) : formula;
     }
   }
@@ -401,7 +403,8 @@ Formula Propagation::guard(const ptx::FlatInstruction& flat) {
   if (!flat.instruction->guard) return always;
   Formula formula = opaque(0);
   if (const auto* reg = std::get_if<ptx::RegisterRef>(&flat.bindings[0])) {
-    if (const Content& held = content(reg->index); held.formula) formula = *held.formula;
+    if (const Content& register_content = content(reg->index); register_content.formula)
+      formula = *register_content.formula;
   }
   return flat.instruction->guard->negated ? negation(formula) : formula;
 }

@@ -2,9 +2,9 @@
 
 /// Values and conditions of a function's registers, by forward data flow to a fixpoint.
 ///
-/// A register that one instruction writes and that this instruction dominates has one value. Others have one
-/// at each point: at the entry of a block they are what all ways there agree on, plus a multiple of a symbol
-/// for what they do not. Going back along a loop, symbols that the loop makes anew are forgotten.
+/// A register has a single value if one instruction writes it and dominates its reads. Other registers have a
+/// value at each point. At a block's entry, this value is the part on which all paths to the block agree,
+/// plus a multiple of a symbol for the rest. On a back edge, symbols that the loop redefines are dropped.
 #include "lint/condition.hpp"
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
@@ -33,12 +33,12 @@ class Propagation {
 
   using VisitArrival =
       std::function<void(std::uint32_t block, std::uint32_t from, SubjectId subject, Content content)>;
-  /// Calls `visit` for every edge to `block` and register there of which its ways do not agree and for which
-  /// a comparison asks, with what the register holds at the end of `from`: the formula, or the number less
-  /// the merged form's constant, that the subject then is.
+  /// Calls `visit` for every edge into a block and every register on which the edges into this block disagree
+  /// and which a comparison needs. `content` is the new value of the subject: the register's formula at the
+  /// end of `from`, or its number minus the constant of the merged form.
   void for_each_arrival(const VisitArrival& visit);
 
-  /// Registers that some way reads before it has written them; all of them only if `unwritten_known()`.
+  /// Registers that some path reads before it writes them; the list is complete only if `unwritten_known()`.
   [[nodiscard]] std::vector<std::uint32_t> unwritten() const;
   [[nodiscard]] bool unwritten_known() const noexcept { return live_known_; }
 
@@ -55,9 +55,9 @@ class Propagation {
   [[nodiscard]] Formula guard(const ptx::FlatInstruction& flat);
 
   [[nodiscard]] std::uint32_t place() const noexcept { return place_; }
-  /// An atom of which nothing is known but the visited instruction; `n` (below 8) tells several apart.
+  /// An unknown flag that the visited instruction makes; `n`, below 8, distinguishes several.
   [[nodiscard]] Formula opaque(std::uint32_t n) { return conditions_.opaque(place_ * 8 + n, home_); }
-  /// Rank of the block that is visited.
+  /// Rank of the visited block.
   [[nodiscard]] std::int32_t home() const noexcept { return home_; }
 
  private:
@@ -70,13 +70,13 @@ class Propagation {
   bool pass();
   /// Stores the state at the end of a block, and marks its successors as stale if the state has changed.
   void leave(std::uint32_t block);
-  /// The slots at the entry of a block, from what its predecessors leave.
+  /// Computes the slots at the entry of a block from its predecessors.
   void enter(std::uint32_t block);
-  /// `before` is what the last pass made of it, if any did.
+  /// `before` is the result of the previous pass, if there was one.
   Content merge(std::uint32_t block, std::uint32_t slot, const Content* before);
   /// Content that a block leaves in a slot that is live at its end.
   [[nodiscard]] const Content& left_by(std::uint32_t block, std::uint32_t slot) const;
-  /// Content that is kept of a slot once there are too many slots.
+  /// Content of a slot after slots were given up: unknown.
   Content forgotten(std::uint32_t block, std::uint32_t slot);
   Content join(const Content& a, const Content& b, const JoinKey& key);
   Value join(const Value& a, const Value& b, const JoinKey& key);
@@ -85,7 +85,7 @@ class Propagation {
   /// `a` where the formula holds, else `b`.
   Content chosen(Formula formula, const Content& a, const Content& b, const JoinKey& key);
   Formula joined_atom(const JoinKey& key);
-  /// For two numbers that are 0 or 1 by formulas: whether the one that is held is 1.
+  /// If both values are indicators of formulas: the indicator of a new flag.
   std::optional<Value> joined_flags(const Value& a, const Value& b, const JoinKey& key);
   [[nodiscard]] const Content& content(std::uint32_t reg) const {
     return slot_of_[reg] == single ? single_[reg] : current_[slot_of_[reg]];
@@ -99,20 +99,20 @@ class Propagation {
   std::vector<std::uint32_t> slot_of_;      ///< slot of each register that needs one, else `single`
   std::vector<std::uint32_t> register_of_;  ///< register of each slot
   std::vector<Content> single_;
-  /// Blocks that read a register without a slot, but for the one that writes it.
+  /// Blocks that read a register without a slot, except the block that writes it.
   std::vector<llvm::SmallVector<std::uint32_t, 2>> readers_;
   std::vector<Content> current_;
   std::vector<std::uint32_t> never_written_;    ///< registers without a slot that are read before any write
   ptx::Liveness live_;                          ///< liveness of slots
-  bool live_known_ = true;                      ///< else there were too many
-  std::vector<std::vector<Content>> leaving_;   ///< at the end of each block, of live_.out()
-  std::vector<std::vector<Content>> entering_;  ///< at the begin of each loop, of live_.in()
-  std::vector<bool> left_;                      ///< blocks that a pass has come through
+  bool live_known_ = true;                      ///< false: there were too many
+  std::vector<std::vector<Content>> leaving_;   ///< content of live_.out() at each block's end
+  std::vector<std::vector<Content>> entering_;  ///< content of live_.in() at each loop's begin
+  std::vector<bool> left_;                      ///< blocks that a pass has executed
   std::vector<bool> begins_loop_;
   std::vector<bool> stale_;     ///< blocks whose entry has changed since a pass executed them
-  bool give_up_slots_ = false;  ///< too many: their registers are unknown
+  bool give_up_slots_ = false;  ///< there are too many: their registers are unknown
   bool changed_ = false;
-  bool steps_changed_ = false;    ///< whether a loop's counter is in step, so that all loops are merged again
+  bool steps_changed_ = false;    ///< a loop counter's same_each_time changed: all loops are merged again
   bool symbols_changed_ = false;  ///< whether symbols changed in the last pass, which may change any result
   bool settle_ = false;           ///< differing values become unknown, so that the passes end
   bool knows_loops_ = false;      ///< loops were followed often enough to know their values at the back edge
@@ -120,11 +120,11 @@ class Propagation {
   std::int32_t home_ = 0;
 };
 
-/// Content that the visited instruction writes to a register of `type`: the `element`-th that it names.
+/// Content that the visited instruction writes to its result number `element`, a register of `type`.
 [[nodiscard]] Content evaluate(Propagation& state, const ptx::FlatInstruction& flat, ptx::ScalarType type,
                                std::uint32_t element);
 
-/// Bits of a register that values are kept of: 16, 32 or 64, else 0.
+/// Bits of a register of `type` whose values are tracked: 16, 32 or 64; else 0.
 [[nodiscard]] std::uint32_t value_width(ptx::ScalarType type);
 
 }  // namespace lint

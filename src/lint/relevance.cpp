@@ -13,8 +13,8 @@ namespace lint {
 namespace {
 
 constexpr std::int32_t no_loop = std::numeric_limits<std::int32_t>::max();
-/// Blocks between a branch and where its ways meet that are looked at.
-constexpr std::size_t most_between = 64;
+/// Limit of the blocks examined between a branch and the block in which its paths meet.
+constexpr std::size_t max_blocks_between = 64;
 
 }  // namespace
 
@@ -85,11 +85,11 @@ bool Relevance::may_matter(std::uint32_t block, bool ends_matter) const {
   while (!open.empty()) {
     const std::uint32_t from = open.pop_back_val();
     for (const ptx::Edge& edge : kernel_.flow.blocks()[from].edges) {
-      // A turn of a loop makes numbers anew, and what was remembered of them.
+      // An iteration of a loop redefines numbers, and drops facts about them.
       if (kernel_.flow.retreats(from, edge.target) || has_arrival_[edge.target]) return true;
       if (edge.target == meet || !seen.insert(edge.target).second) continue;
       if (has_event_[edge.target] || (ends_matter && kernel_.flow.ends(edge.target))) return true;
-      if (seen.size() > most_between) return true;
+      if (seen.size() > max_blocks_between) return true;
       open.push_back(edge.target);
     }
   }
@@ -109,7 +109,7 @@ void Relevance::find_askers() {
     }
     const ptx::BasicBlock& its = kernel_.flow.blocks()[block];
     if (decides_[block] && its.first != its.last) ask(kernel_.guards[its.last - 1], block);
-    // Content that arrives is asked for in the block that it comes from.
+    // The content of an arrival is needed in the block that it comes from.
     for (const Arrival& arrival : kernel_.arrivals[block]) {
       if (!asks(arrival.subject)) continue;
       if (arrival.content.formula) ask(*arrival.content.formula, arrival.from);
@@ -126,7 +126,7 @@ void Relevance::find_askers() {
 void Relevance::find_loops() {
   const auto& order = kernel_.flow.order();
   const std::size_t count = order.size();
-  // At the rank where an edge goes back from: the least and the greatest rank that one goes back to.
+  // By the rank at which back edges begin: the lowest rank that they lead to, and all such ranks.
   std::vector<std::int32_t> least(count, no_loop);
   std::vector<std::vector<std::uint32_t>> heads(count);
   for (std::uint32_t rank = 0; rank < count; ++rank) {
@@ -161,7 +161,7 @@ void Relevance::trim(std::uint32_t block, Facts& facts) const {
   llvm::erase_if(facts, [&](const Fact& fact) {
     const std::int32_t last = last_asker_[fact.subject];
     if (last >= rank) return false;
-    // Round a loop, if the loop does not make it anew.
+    // A guard earlier in a loop asks for it in the next iteration, if the loop does not redefine it.
     if (last >= outermost_[rank] && kernel_.conditions.subject(fact.subject).home < innermost_[rank])
       return false;
     return !asks_threads_ || !kernel_.conditions.tells_threads(fact.subject);

@@ -23,14 +23,14 @@ States::Outcome States::add(PathState state) {
     }
     llvm::erase_if(alike, [&](const PathState& other) { return covers(state, other); });
     for (PathState& other : alike) {
-      // Both may lose the same subject, which then neither asks for.
+      // Widens by the state before: both states may drop the fact about the same subject.
       const PathState before = state;
       if (widen(state, other)) changed = true;
       if (widen(other, before)) changed = true;
     }
     fresh = false;
   }
-  if (alike.size() >= most_alike || state.facts.size() > most_facts) return Outcome::too_many;
+  if (alike.size() >= max_alike || state.facts.size() > max_facts) return Outcome::too_many;
   alike.push_back(std::move(state));
   return Outcome::added;
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-/// States of a path in as few words as say the same.
+/// The states of paths at one block, merged where that loses nothing.
 #include "lint/checks.hpp"
 
 #include <map>
@@ -8,19 +8,19 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// States that a path can be in at one place.
+/// States of paths at one block.
 ///
 /// A state is left out if its facts imply those of another state with the same memory: the other state covers
-/// it. A state forgets its fact about a subject where another state covers the remaining cases: beside "not
-/// p", "p and q" becomes "q". So paths that meet with the same memory have few states. Together these stand
-/// for the same paths as before: no finding loses its certainty.
+/// it. A state drops its fact about a subject if another state covers the remaining cases: next to "not p",
+/// "p and q" becomes "q". So paths that meet with the same memory have few states. Together these stand for
+/// the same paths as before: no finding loses its certainty.
 class States {
  public:
   explicit States(const Conditions& conditions) : conditions_(conditions) {}
 
   enum class Outcome { known, added, too_many };
   Outcome add(PathState state);
-  /// Calls visit(state) for each, and forgets them.
+  /// Calls visit(state) for each state, and removes them all.
   template <class Visit>
   void take(const Visit& visit) {
     for (auto& [memory, states] : by_memory_) {
@@ -31,10 +31,10 @@ class States {
   [[nodiscard]] bool empty() const { return by_memory_.empty(); }
 
  private:
-  /// More with the same memory are not kept: looking for one that covers another takes time.
-  static constexpr std::size_t most_alike = 48;
-  /// Nor what knows more than this.
-  static constexpr std::size_t most_facts = 64;
+  /// Limit of the states with the same memory: comparing them takes time.
+  static constexpr std::size_t max_alike = 48;
+  /// Limit of the facts of a state.
+  static constexpr std::size_t max_facts = 64;
 
   const Conditions& conditions_;
   std::map<std::uint64_t, llvm::SmallVector<PathState, 1>> by_memory_;

@@ -9,9 +9,9 @@ namespace lint {
 namespace {
 
 constexpr std::uint64_t lanes = 32;
-constexpr std::uint64_t most_threads = 1024;
+constexpr std::uint64_t max_threads = 1024;
 
-/// Blocks from which a way leads to `block` without going back, itself included.
+/// Blocks with a path to `block` without back edges; `block` is one of them.
 std::vector<bool> blocks_before(const ptx::ControlFlow& flow, std::uint32_t block) {
   std::vector<bool> before(flow.blocks().size());
   llvm::SmallVector<std::uint32_t, 16> waiting{block};
@@ -28,19 +28,19 @@ std::vector<bool> blocks_before(const ptx::ControlFlow& flow, std::uint32_t bloc
   return before;
 }
 
-/// Whether every way from `from` comes to `block` (again).
+/// Whether every path from `from` reaches `block`.
 bool surely_comes_to(const ptx::ControlFlow& flow, std::uint32_t block, std::uint32_t from) {
   while (from != block && from != ptx::ControlFlow::unreachable) from = flow.rejoins(from);
   return from == block;
 }
 
-/// Whether all lanes of a warp that come for the same time get the same answer.
+/// Whether all lanes of a warp see the same value on their n-th visit.
 bool shared_by_lanes(const Kernel& kernel, const Subject& subject) {
   const auto varies = [&](const Value& value) { return kernel.values.varies(value); };
   return !subject.thread_index && !subject.values.empty() && llvm::none_of(subject.values, varies);
 }
 
-/// Whether a loop that goes on by this guard ends for all lanes of a warp in the same turn, or waits for an
+/// Whether a loop that this guard repeats ends in the same iteration for all lanes of a warp, or waits for an
 /// mbarrier.
 bool ends_for_all(const Kernel& kernel, Formula guard) {
   bool all = true;
@@ -51,15 +51,14 @@ bool ends_for_all(const Kernel& kernel, Formula guard) {
   return all;
 }
 
-/// Whether the end of a block leads on to `before`, if its last instruction's guard is `truth`.
+/// Whether the block's edges lead to a block of `before` if its last instruction's guard is `truth`.
 bool leads_on(const ptx::BasicBlock& block, const std::vector<bool>& before, bool truth) {
   return llvm::any_of(block.edges, [&](const ptx::Edge& edge) {
     return before[edge.target] && (!edge.conditional || edge.when == truth);
   });
 }
 
-/// The conditions that a thread meets which executes the instruction; nothing if the ways there differ in
-/// more.
+/// The conditions under which a thread executes the instruction; nullopt if paths to it differ in other ways.
 std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel, std::uint32_t instruction) {
   const ptx::ControlFlow& flow = kernel.flow;
   const std::uint32_t target = flow.block_of(instruction);
@@ -70,7 +69,7 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
     const ptx::BasicBlock& block = flow.blocks()[number];
     const auto comes_back = [&](const ptx::Edge& edge) { return surely_comes_to(flow, number, edge.target); };
     if (block.edges.size() > 1 && llvm::any_of(block.edges, comes_back)) {
-      // Lanes may leave a loop in turns of their own: their work after it may differ by the turn.
+      // Lanes may leave a loop in different iterations, and then do different work.
       if (!ends_for_all(kernel, kernel.guards[block.last - 1])) return {};
       continue;
     }
@@ -87,7 +86,7 @@ std::optional<llvm::SmallVector<Formula, 4>> conditions_of(const Kernel& kernel,
   return all;
 }
 
-/// A value as what all threads share and what each adds, without the constant.
+/// Splits a value into a part that threads share, with the constant, and a part of each thread.
 std::pair<Value, Value> parts_of(const Values& values, const Value& value) {
   Value shared = value;
   Value own = Values::constant(0, value.width);
@@ -110,13 +109,13 @@ bool any_number(const NumberSet& set, const Holds& holds) {
   return false;
 }
 
-/// Threads of a CTA at most; 0 where the kernel does not say.
+/// The most threads that a CTA can have; 0 if the kernel does not say.
 std::uint64_t bound_of(const Kernel& kernel) {
   for (const ptx::Tuning& tuning : kernel.function.function->tuning) {
     if (tuning.name != "reqntid" && tuning.name != "maxntid") continue;
     std::uint64_t threads = 1;
-    for (const std::uint64_t extent : tuning.values) threads *= std::min(extent, most_threads);
-    return std::min(threads, most_threads);
+    for (const std::uint64_t extent : tuning.values) threads *= std::min(extent, max_threads);
+    return std::min(threads, max_threads);
   }
   return 0;
 }
@@ -125,7 +124,7 @@ std::uint64_t bound_of(const Kernel& kernel) {
 
 std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts) {
   const std::uint64_t bound = bound_of(kernel);
-  Threads threads{.numbers = {{0, (bound == 0 ? most_threads : bound) - 1}}};
+  Threads threads{.numbers = {{0, (bound == 0 ? max_threads : bound) - 1}}};
   for (const Fact& fact : facts) {
     const Subject& subject = kernel.conditions.subject(fact.subject);
     if (!subject.per_thread) continue;
@@ -148,15 +147,15 @@ std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts) {
 std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel, std::uint32_t instruction) {
   const auto conditions = conditions_of(kernel, instruction);
   if (!conditions) return {};
-  llvm::SmallVector<Facts, 2> ways(1);
+  llvm::SmallVector<Facts, 2> cases(1);
   for (const Formula condition : *conditions) {
     llvm::SmallVector<Facts, 2> next;
-    for (const Facts& facts : ways) next.append(kernel.conditions.assume_each(condition, true, facts));
-    ways = std::move(next);
+    for (const Facts& facts : cases) next.append(kernel.conditions.assume_each(condition, true, facts));
+    cases = std::move(next);
   }
   llvm::SmallVector<Threads, 2> all;
-  for (const Facts& facts : ways) {
-    // Where there were too many ways to tell apart the facts say less than the conditions.
+  for (const Facts& facts : cases) {
+    // If there were too many cases, the facts say less than the conditions.
     const bool says_all = llvm::all_of(
         *conditions, [&](Formula condition) { return kernel.conditions.decide(condition, facts) == true; });
     const auto threads = threads_of(kernel, facts);
@@ -168,7 +167,7 @@ std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel, st
 
 std::optional<std::pair<std::uint64_t, std::uint64_t>> two_lanes(const Kernel& kernel,
                                                                  const Threads& threads) {
-  // Without a condition the CTA may have one thread.
+  // Without a condition, the CTA may have a single thread.
   if (threads.one_a_warp || (!threads.by_condition && bound_of(kernel) == 0)) return {};
   std::optional<std::uint64_t> before;
   for (const Range& range : threads.numbers) {
@@ -189,7 +188,7 @@ bool reads_of_others(const Values& values, llvm::ArrayRef<Threads> writers, cons
   const auto thread = values.base(write_part);
   if (!distance || !thread || !values.symbol(*thread).thread_index) return false;
   if (!read_part.terms.empty() && values.base(read_part) != thread) return false;
-  // A value that warps do not share is known of one warp alone.
+  // A value that differs between warps can be compared within one warp only.
   const auto by_warp = [&](const Value& value) {
     return llvm::any_of(value.terms, [&](const Term& term) { return values.symbol(term.symbol).per_thread; });
   };

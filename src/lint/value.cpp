@@ -10,12 +10,12 @@ TMAJIT_BEGIN
 namespace lint {
 namespace {
 
-/// A form with more symbols says too little for what it costs.
-constexpr std::size_t most_terms = 8;
+/// A form with more terms costs more than it tells.
+constexpr std::size_t max_terms = 8;
 
-/// Addresses of parameters have 32 bits, and with any offset do not wrap there: so they stay what they are in
-/// a register of 64.
-constexpr std::uint64_t most_parameter_address = 0x7fff'0000;
+/// Upper bound of parameters' addresses. They have 32 bits and do not wrap with any offset, so a 64-bit
+/// register holds the same number.
+constexpr std::uint64_t max_parameter_address = 0x7fff'0000;
 
 std::uint32_t zeros(std::uint64_t number) {
   return static_cast<std::uint32_t>(std::countr_zero(number));
@@ -47,7 +47,7 @@ SymbolId Values::address_of(const ptx::Variable& variable) {
     Symbol symbol;
     symbol.alignment = static_cast<std::uint8_t>(std::min(zeros(alignment_of(variable)), 16U));
     symbol.variable = &variable;
-    if (variable.space == ptx::StateSpace::param) symbol.most = most_parameter_address;
+    if (variable.space == ptx::StateSpace::param) symbol.most = max_parameter_address;
     symbols_.push_back(symbol);
   }
   return found->second;
@@ -58,7 +58,7 @@ Value Values::reduced(Value value) {
   value.constant &= mask;
   for (Term& term : value.terms) term.factor &= mask;
   llvm::erase_if(value.terms, [](const Term& term) { return term.factor == 0; });
-  while (value.terms.size() > most_terms) {
+  while (value.terms.size() > max_terms) {
     // Give up the term that costs the fewest known bits.
     const auto least =
         std::max_element(value.terms.begin(), value.terms.end(),
@@ -139,7 +139,7 @@ Value Values::convert(const Value& a, std::uint32_t width, bool sign) const {
   return reduced(std::move(value));
 }
 
-/// Whether it is %tid.x divided by warps: a warp is 32 consecutive ones.
+/// Whether it is %tid.x divided by a multiple of 32, a warp's threads.
 bool Values::is_warp_number(const Definition& is) const {
   const Value& from = is.a;
   return is.kind == Definition::Kind::quotient && is.b.number().value_or(1) % 32 == 0 && from.constant == 0 &&
@@ -207,7 +207,7 @@ Value Values::common(const Value& a, const Value& b) const {
   std::uint32_t bits = std::min({a.known, b.known, a.width, b.width});
   bits = std::min(bits, zeros(a.constant - b.constant));
   for (const Term& term : sum(a, b, ~0ULL)) {
-    // Terms that differ vanish where their symbols are aligned.
+    // Differing terms are 0 in the bits below their symbols' alignment.
     bits =
         std::min(bits, zeros(term.factor) + (term.factor == 0 ? 0U : 0U + symbols_[term.symbol].alignment));
   }
@@ -245,7 +245,7 @@ void Values::inherit(Symbol& symbol, const Value& a) const {
     const Symbol& from = symbols_[term.symbol];
     symbol.home = std::max(symbol.home, from.home);
     symbol.per_thread |= from.per_thread;
-    // The variable that an address lies in outlives masks and shifts.
+    // Masks and shifts keep the variable of an address.
     symbol.several_variables |= from.several_variables;
     if (from.variable == nullptr) continue;
     symbol.several_variables |= symbol.variable != nullptr && symbol.variable != from.variable;

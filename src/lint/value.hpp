@@ -2,9 +2,9 @@
 
 /// Known value of a register: an affine form over symbols, modulo a power of two.
 ///
-/// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor says
-/// how values are aligned, equal forms that values are equal, and constant differences that they are not. So
-/// one domain answers what congruences and value numbers would.
+/// A value is `constant + Σ factor · symbol` modulo 2^known. The power of two that divides every factor is an
+/// alignment. Equal forms mean equal values; forms with a constant difference mean different values. So one
+/// domain does the work of congruences and value numbering.
 #include "ptx/ast.hpp"
 
 #include <cstdint>
@@ -21,36 +21,36 @@ namespace lint {
 
 using SymbolId = std::uint32_t;
 
-/// An unknown number that stays the same between two runs of the place that makes it.
+/// An unknown number. It changes only when the block that defines it runs again.
 struct Symbol {
-  /// Rank of the block that makes it anew, see ptx::ControlFlow; `invariant` if nothing does.
+  /// Rank of the block that redefines it, see ptx::ControlFlow; `invariant` if none does.
   std::int32_t home = -1;
   static constexpr std::int32_t invariant = -1;
   std::uint8_t alignment = 0;  ///< it is a multiple of 2^alignment
-  bool per_thread = false;     ///< threads of a CTA may have different ones
-  bool thread_index = false;   ///< %tid itself: no two threads have the same
-  /// Though per_thread: lanes of a warp that come to its home for the same time have the same, as of a loop's
-  /// counter.
+  bool per_thread = false;     ///< may differ between threads of a CTA
+  bool thread_index = false;   ///< %tid itself, which differs in all threads
+  /// Although per_thread, lanes of a warp have the same value on their n-th visit of its home, such as a
+  /// loop's counter.
   bool same_each_time = false;
   const ptx::Variable* variable = nullptr;  ///< variable whose address it is, or that it was computed from
-  /// 1 where this formula (see Condition) holds and 0 elsewhere, if it is one of those.
+  /// If set, the symbol is 1 where this formula (see Conditions) holds, and 0 elsewhere.
   std::optional<std::uint32_t> indicates = std::nullopt;
-  bool several_variables = false;  ///< that, and those of others
-  std::uint64_t most = ~0ULL;      ///< it is no more than this, whatever ways lead to it
+  bool several_variables = false;  ///< it may also belong to other variables
+  std::uint64_t most = ~0ULL;      ///< upper bound on all paths
   friend bool operator==(const Symbol&, const Symbol&) = default;
 };
 
 /// The first number of the key that names a symbol: what makes it.
 enum SymbolKey : std::uint64_t {
-  key_merge,      ///< ways that meet
+  key_merge,      ///< paths that meet
   key_guarded,    ///< a write that may not happen
   key_special,    ///< a special register
   key_indicator,  ///< a formula that holds or not
-  key_place,      ///< an instruction of which nothing else is known
+  key_place,      ///< an instruction whose result is unknown
   key_floor,      ///< rounding down
   key_bits,       ///< and, or, xor
   key_either,     ///< selp
-  key_pure,       ///< any operation that follows from its operands
+  key_pure,       ///< any other operation that depends only on its operands
   key_param,      ///< a load of a parameter
   key_elect,      ///< elect.sync
 };
@@ -63,9 +63,9 @@ struct Term {
 
 struct Value {
   std::uint8_t width = 32;           ///< bits of the register: 16, 32 or 64
-  std::uint8_t known = 0;            ///< the form holds modulo 2^known; 0 says nothing
+  std::uint8_t known = 0;            ///< the form holds modulo 2^known; 0: nothing is known
   std::uint64_t constant = 0;        ///< below 2^known
-  std::uint64_t most = ~0ULL;        ///< no more than this, unsigned
+  std::uint64_t most = ~0ULL;        ///< upper bound, unsigned
   llvm::SmallVector<Term, 3> terms;  ///< by symbol; factors below 2^known, not 0
 
   [[nodiscard]] bool exact() const noexcept { return known >= width; }
@@ -75,15 +75,15 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
-/// Definition of a symbol in terms of others, where a condition may ask for it.
+/// Definition of a symbol by other values, if a condition may need it.
 struct Definition {
   enum class Kind : std::uint8_t {
     quotient,   ///< a / b, unsigned
     remainder,  ///< a mod b, unsigned
-    both,       ///< a and b, bit by bit
-    any,        ///< a or b
-    either,     ///< a xor b
-    same,       ///< a of a lane that has the same a
+    both,       ///< a & b
+    any,        ///< a | b
+    either,     ///< a ^ b
+    same,       ///< a, read by shfl from another lane of the warp; all lanes have the same
   };
   Kind kind = Kind::same;
   Value a;
@@ -112,7 +112,7 @@ class Values {
   [[nodiscard]] const Symbol& symbol(SymbolId id) const { return symbols_[id]; }
   /// The symbol for the address of `variable`.
   [[nodiscard]] SymbolId address_of(const ptx::Variable& variable);
-  /// The symbol that `key` names, made as `make` says if there is none.
+  /// The symbol that `key` names; `make` creates it if there is none.
   template <class Make>
   SymbolId named(const std::vector<std::uint64_t>& key, const Make& make) {
     const auto [found, fresh] = names_.try_emplace(key, static_cast<SymbolId>(symbols_.size()));
@@ -129,55 +129,55 @@ class Values {
   [[nodiscard]] Value add(const Value& a, const Value& b) const;
   [[nodiscard]] Value subtract(const Value& a, const Value& b) const;
   [[nodiscard]] Value multiply(const Value& a, std::uint64_t factor) const;
-  /// The low `width` bits, or all of it in a wider register with zeros before (`sign`: copies of its sign).
+  /// Truncates to `width` bits, or extends with zeros (`sign`: with copies of the sign).
   [[nodiscard]] Value convert(const Value& a, std::uint32_t width, bool sign) const;
 
-  /// Says what a symbol is; more than a few definitions inside one another are not kept.
+  /// Stores the definition of a symbol, unless definitions nest too deeply.
   void define(SymbolId symbol, Definition definition);
-  /// Null if the symbol is not defined by others.
+  /// Null if the symbol has no definition.
   [[nodiscard]] const Definition* definition(SymbolId symbol) const;
-  /// Whether two lanes of a warp may have different ones where both come for the same time.
+  /// Whether two lanes of a warp may have different values on their n-th visit.
   [[nodiscard]] bool varies(const Value& a) const;
-  /// Says of a symbol whether lanes of a warp have the same each time; what was false stays so. True if it
-  /// changes.
+  /// Sets Symbol::same_each_time, which stays false once it was. Returns whether it changed.
   bool note_same_each_time(SymbolId symbol, bool same);
-  /// The most that the form can be, whatever its symbols are within their own bounds; nothing if it may wrap.
+  /// The largest number that the form can be within its symbols' bounds; nullopt if it may wrap.
   [[nodiscard]] std::optional<std::uint64_t> largest(const Value& a) const;
-  /// The symbol from which alone the value follows, if that has no more than 1024 numbers.
+  /// The only symbol that determines the value, if it has at most 1024 possible numbers.
   [[nodiscard]] std::optional<SymbolId> base(const Value& a) const;
-  /// The value where its base is `number`.
+  /// The value if its base is `number`.
   [[nodiscard]] std::uint64_t at(const Value& a, std::uint64_t number) const;
 
   /// The low bits as far as they are certain; uses the symbols' own alignment.
   [[nodiscard]] Residue residue(const Value& a) const;
-  /// The most that surely divides the value, as a power of two.
+  /// The exponent of the largest power of two that surely divides the value.
   [[nodiscard]] std::uint32_t alignment(const Value& a) const;
-  /// Whether it surely is no multiple of 2^bits.
+  /// Whether the value surely is no multiple of 2^bits.
   [[nodiscard]] bool misaligned(const Value& a, std::uint32_t bits) const;
-  /// a − b modulo 2^32 if that is a constant. Shared addresses are compared so, whatever their register.
+  /// a − b modulo 2^32 if that is a constant. Shared addresses are compared in this way, whatever the width
+  /// of their registers.
   [[nodiscard]] static std::optional<std::int32_t> difference32(const Value& a, const Value& b);
-  /// Whether both are surely the same 64-bit number, or 32-bit ones.
+  /// Whether both surely are the same number of the same width.
   [[nodiscard]] static bool same(const Value& a, const Value& b) {
     return a.exact() && b.exact() && a.width == b.width && a.constant == b.constant && a.terms == b.terms;
   }
   /// Common part of a and b: equal low bits. Its `known` says how many.
   [[nodiscard]] Value common(const Value& a, const Value& b) const;
-  /// The known low bits, and a multiple of `rest` for the unknown bits; no more than `most`.
+  /// The known low bits of `value`, plus a multiple of `rest` for the unknown bits; at most `most`.
   [[nodiscard]] Value completed(Value value, SymbolId rest, std::uint64_t most) const;
-  /// Without the symbols whose home is at `rank` or after it: they are made anew from there on.
+  /// `a` without the symbols whose home is at `rank` or after it, which are redefined from there on.
   [[nodiscard]] Value before(const Value& a, std::int32_t rank) const;
 
-  /// Home, threads and variable of what is computed from these values: those of their symbols.
+  /// Makes `symbol`, which is computed from `a`, inherit home, threads and variable from the symbols of `a`.
   void inherit(Symbol& symbol, const Value& a) const;
-  /// The same for a symbol that is there already.
+  /// The same for an existing symbol.
   void inherit(SymbolId id, const Value& a) {
     const Symbol before = symbols_[id];
     inherit(symbols_[id], a);
     changes_ += id < settled_ && symbols_[id] != before ? 1 : 0;
   }
-  /// Values computed from now on use all present symbols.
+  /// Marks all present symbols as used by values.
   void settle() noexcept { settled_ = static_cast<SymbolId>(symbols_.size()); }
-  /// How often a symbol has changed from which values were computed.
+  /// How often symbols that values use have changed.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
   /// The only variable that the value can point into, or null.
   [[nodiscard]] const ptx::Variable* variable_of(const Value& a) const;
@@ -188,7 +188,7 @@ class Values {
   static Value reduced(Value value);
   [[nodiscard]] bool is_warp_number(const Definition& is) const;
 
-  /// A definition, the base of what it defines, and how many lie inside one another.
+  /// A definition, the base of the defined symbol, and the depth to which definitions nest.
   struct Defined {
     Definition is;
     std::optional<SymbolId> base;
@@ -199,7 +199,7 @@ class Values {
   std::vector<Symbol> symbols_;
   std::unordered_map<std::vector<std::uint64_t>, SymbolId, KeyHash> names_;
   std::unordered_map<SymbolId, Defined> definitions_;
-  SymbolId settled_ = 0;  ///< the first from which no value is computed yet
+  SymbolId settled_ = 0;  ///< the first symbol that no value uses yet
   std::uint64_t changes_ = 0;
   std::unordered_map<SymbolId, bool> noted_;  ///< results of note_same_each_time() so far
   std::map<const ptx::Variable*, SymbolId> variables_;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// PTX as data: one module's text as a tree of plain values. Whatever the text spelled in several ways
-/// (blanks, comments, the radix of a number) the tree holds in one, and print() writes it back.
+/// PTX as data: one module's text as a tree of plain values. The tree does not hold blanks, comments or the
+/// radix of numbers; print() writes it as text again.
 #include "ptx/opcode.hpp"
 #include "ptx/types.hpp"
 
@@ -14,8 +14,8 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// A place in the text, counted from 1; 0 if the node was made by a program. Two trees are the same wherever
-/// their text stood, so locations always compare equal.
+/// A place in the text, counted from 1; 0 if the node was made by a program. Locations always compare equal,
+/// so that trees compare by content alone.
 struct Location {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -48,7 +48,7 @@ struct Operand {
     pair,       ///< elements[0] | elements[1]: two destinations
     address,    ///< [elements[0] + offset] or [offset] without elements
     tensor,     ///< [elements[0], {coordinates elements[1 …]}]
-    unread,     ///< name: the text of all operands of an unknown instruction, which have another shape
+    unread,     ///< name: the text of all operands of an unknown instruction, which cannot be parsed
   };
   Kind kind = Kind::symbol;
   std::string name;
@@ -67,9 +67,8 @@ struct Guard {
   friend bool operator==(const Guard&, const Guard&) = default;
 };
 
-/// One instruction. `opcode` is what forms.hpp recognised. The words stand in the order of its form, whatever
-/// the order they were written in. An unrecognised instruction is kept as it is: opcode `unknown`, and a
-/// fault.
+/// One instruction. `opcode` is what forms.hpp recognised. The words have the order of its form, not that of
+/// the text. An unrecognised instruction keeps its text's order, opcode `unknown` and a fault.
 struct Instruction {
   Location location;
   std::optional<Guard> guard;
@@ -286,7 +285,7 @@ struct Module {
   std::optional<std::uint64_t> address_size;
   std::vector<Directive> directives;
 
-  /// The function of that name that has a body, or else one without, or null.
+  /// The definition of the function, else its declaration, else null.
   [[nodiscard]] const Function* find(std::string_view function) const noexcept;
   friend bool operator==(const Module&, const Module&) = default;
 };

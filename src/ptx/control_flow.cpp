@@ -125,7 +125,8 @@ void ControlFlow::find_dominators() {
     for (const std::uint32_t block : order_) {
       if (block == 0) continue;
       std::uint32_t found = unreachable;
-      // The latest first: many ways to one block, as to an early exit's, then meet within a step each.
+      // The latest first: with many paths to one block, such as an early exit's, each meet() then takes one
+      // step.
       for (const std::uint32_t before : llvm::reverse(predecessors_[block])) {
         if (rank_[before] == unreachable || dominator_[before] == unreachable) continue;
         found = found == unreachable ? before : meet(found, before);
@@ -138,8 +139,8 @@ void ControlFlow::find_dominators() {
 }
 
 void ControlFlow::number_dominators() {
-  // In the order of ranks a block comes after its dominator: subtrees' sizes add up backwards, and their
-  // places follow forwards.
+  // By rank, a block comes after its dominator. So subtree sizes add up in reverse order, and entry times
+  // follow in forward order.
   std::vector<std::uint32_t> size(blocks_.size(), 0);
   for (auto block = order_.rbegin(); block != order_.rend(); ++block) {
     ++size[*block];
@@ -159,7 +160,7 @@ void ControlFlow::number_dominators() {
   }
 }
 
-// The same backwards: from an end that all ends of the thread lead to.
+// The same algorithm on reversed edges, from a virtual exit block that follows all ends of the thread.
 void ControlFlow::find_rejoins() {
   const auto count = static_cast<std::uint32_t>(blocks_.size());
   std::vector<std::uint32_t> ends;

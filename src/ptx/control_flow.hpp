@@ -1,6 +1,6 @@
 #pragma once
 
-/// A function's basic blocks, the edges between them, and who dominates whom.
+/// A function's basic blocks, the edges between them, and their dominators.
 #include "ptx/resolve.hpp"
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// To block `target`; if `conditional`, only when the guard of the block's last instruction is `when`.
+/// An edge to block `target`; if `conditional`, taken only when the guard of the block's last instruction is
+/// `when`.
 struct Edge {
   std::uint32_t target = 0;
   bool conditional = false;
@@ -25,7 +26,7 @@ struct BasicBlock {
   llvm::SmallVector<Edge, 2> edges;
 };
 
-/// Whether no instruction surely follows one of these: branches and what ends a thread.
+/// Whether control may not continue with the next instruction: branches, and instructions that end a thread.
 [[nodiscard]] bool ends_block(Opcode opcode);
 
 class ControlFlow {
@@ -37,18 +38,19 @@ class ControlFlow {
   [[nodiscard]] std::uint32_t block_of(std::uint32_t instruction) const { return block_of_[instruction]; }
   /// Blocks that the entry reaches, in reverse postorder.
   [[nodiscard]] const std::vector<std::uint32_t>& order() const noexcept { return order_; }
-  /// A block's place in order(); `unreachable` for others.
+  /// A block's index in order(), or `unreachable`.
   [[nodiscard]] std::uint32_t rank(std::uint32_t block) const { return rank_[block]; }
   static constexpr std::uint32_t unreachable = ~0U;
 
-  /// Whether the edge goes back (or nowhere forth) in order(): every cycle has one, into its first block.
+  /// Whether the edge goes to an earlier block in order() or to the same block: every cycle has such an edge,
+  /// to its first block.
   [[nodiscard]] bool retreats(std::uint32_t from, std::uint32_t to) const { return rank_[to] <= rank_[from]; }
   /// Whether every path from the entry to block `b` passes `a`. Both must be reachable.
   [[nodiscard]] bool dominates(std::uint32_t a, std::uint32_t b) const {
     return entered_[a] <= entered_[b] && left_[b] <= left_[a];
   }
-  /// The first block that all ways from the block's end pass, or `unreachable` where there is none: ways that
-  /// end in different places, or nowhere.
+  /// The immediate post-dominator: the first block that all paths from the block's end pass. `unreachable` if
+  /// there is none: paths end in different blocks, or never.
   [[nodiscard]] std::uint32_t rejoins(std::uint32_t block) const { return rejoins_[block]; }
   /// Whether a thread can end at the block's end.
   [[nodiscard]] bool ends(std::uint32_t block) const { return ends_[block]; }
@@ -69,8 +71,8 @@ class ControlFlow {
   std::vector<std::vector<std::uint32_t>> predecessors_;
   std::vector<std::uint32_t> order_;
   std::vector<std::uint32_t> rank_;
-  std::vector<std::uint32_t> dominator_;  ///< the immediate one
-  // When a walk of the tree of dominators comes to a block and when it leaves it.
+  std::vector<std::uint32_t> dominator_;  ///< immediate dominator of each block
+  // Times at which a depth-first walk of the dominator tree enters and leaves each block.
   std::vector<std::uint32_t> entered_;
   std::vector<std::uint32_t> left_;
   std::vector<std::uint32_t> rejoins_;

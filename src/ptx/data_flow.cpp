@@ -12,7 +12,7 @@ bool of_floats(const Instruction& in) {
   return !types.empty() && is_float(types.back());
 }
 
-/// Whether two operands are one register, of which the instruction makes the same whatever it holds.
+/// Whether both operands are the same register, so that the result does not depend on its value.
 bool cancels(const FlatInstruction& flat) {
   const Instruction& in = *flat.instruction;
   if (in.opcode != Opcode::sub && in.opcode != Opcode::xor_ && in.opcode != Opcode::setp &&

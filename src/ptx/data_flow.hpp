@@ -1,7 +1,7 @@
 #pragma once
 
-/// Effect of undefined operands on an instruction: whether its result is undefined, too, or whether it
-/// matters.
+/// Effect of undefined operands on an instruction: its result may be undefined, too, or they may matter at
+/// once.
 #include "ptx/resolve.hpp"
 
 #include <cstdint>
@@ -10,23 +10,24 @@ TMAJIT_BEGIN
 namespace ptx {
 
 enum class DataFlow : std::uint8_t {
-  defines,     ///< results do not depend on the operands: loads, calls
-  computes,    ///< undefined where an operand is
-  joins,       ///< joins parts, or some operands may decide: undefined if all register operands are
-  selects,     ///< operand 0 or 1, by predicate 2
-  conjoins,    ///< as computes, but 0 where operand 0 or 1 is; others are added
-  disjoins,    ///< as computes, but ones where operand 0 or 1 is
-  shuffles,    ///< lanes read each other's values; the last operand, the mask of members, counts
-  meets,       ///< one answer for lanes that meet; the same
-  fragments,   ///< products of matrices, whose lanes and registers hold rows and columns
+  defines,    ///< results do not depend on the operands: loads, calls
+  computes,   ///< undefined where an operand is
+  joins,      ///< joins parts, or some operands may decide: undefined only if all register operands are
+  selects,    ///< operand 0 or 1, by predicate 2
+  conjoins,   ///< as computes, but 0 where operand 0 or 1 is a defined 0 (and, mul); a third operand is added
+  disjoins,   ///< as computes, but 1 where a bit of operand 0 or 1 is a defined 1 (or)
+  shuffles,   ///< lanes read each other's values; the last operand, the member mask, matters
+  meets,      ///< one result for all participating lanes; the member mask matters, too
+  fragments,  ///< products of matrices, whose lanes and registers hold rows and columns
   transposes,  ///< transposes 8 by 8 halves that all lanes hold
   stores,      ///< operands go to memory
-  hands_over,  ///< matrices to memory, or fragments of an open layout: the simulator's handler follows them
-  acts,        ///< every operand counts
+  hands_over,  ///< stores matrices, or moves fragments of unspecified layout: the simulator's handler tracks
+               ///< them
+  acts,        ///< every operand matters
 };
 
 [[nodiscard]] DataFlow data_flow(const FlatInstruction& flat);
-/// Whether it does more than to give its results, so that it counts whether it is executed.
+/// Whether the instruction has effects besides its results, so that it matters whether it is executed.
 [[nodiscard]] bool has_effects(DataFlow flow, Opcode opcode);
 
 }  // namespace ptx

@@ -108,8 +108,8 @@ bool is(const Operand& operand) {
   return operand.kind == kind;
 }
 
-/// Operands that a letter of FormRow::operands takes: an operand of which `fits` is true, or a vector of
-/// those that `fits_element` takes.
+/// The operands that a letter of FormRow::operands stands for: one that `fits`, or a vector whose elements
+/// all satisfy `fits_element`.
 struct OperandClass {
   char letter;
   const char* description;
@@ -173,7 +173,7 @@ Form compile_row(const FormRow& row) {
   return form;
 }
 
-/// Matches one form against one instruction; remembers the furthest failure over all forms, if it explains.
+/// Matches forms against one instruction. After explain(), remembers the furthest failure over all forms.
 class Matcher {
  public:
   Matcher(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands)
@@ -184,14 +184,16 @@ class Matcher {
                  [&] { return takes_operands(form); });
   }
 
-  /// The same with the modifiers in any order: gives the words in that of the form, or nothing.
+  /// Matches with the modifiers in any order. Returns the words in the form's order; empty if they do not
+  /// match.
   std::vector<std::string> reordered(const Form& form) {
-    // Forms of fewer words than there are would leave one over.
+    // A form with fewer words cannot match them all.
     if (words_.size() > form.words.size() || words_.size() < form.name_words) return {};
     for (std::size_t i = 0; i < form.name_words; ++i)
       if (!form.words[i].takes(words_[i])) return {};
-    if (words_.size() > form.name_words && llvm::any_of(words_.drop_front(form.name_words + 1),
-                                                        [](const std::string& word) { return stays(word); }))
+    if (words_.size() > form.name_words &&
+        llvm::any_of(words_.drop_front(form.name_words + 1),
+                     [](const std::string& word) { return must_follow_name(word); }))
       return {};
     std::vector<std::string> order(words_.begin(), words_.begin() + form.name_words);
     llvm::SmallVector<Word, 16> words;
@@ -214,15 +216,15 @@ class Matcher {
   }
 
  private:
-  /// A modifier that no item has taken yet, or one has.
+  /// A modifier, and whether an item of the form has matched it.
   struct Word {
     llvm::StringRef text;
     enum class Kind : std::uint8_t { other, type, space } kind;
     bool taken = false;
   };
 
-  /// Modifiers that ptxas takes for a part of the name, right behind it alone.
-  static bool stays(llvm::StringRef word) {
+  /// Modifiers that ptxas accepts only directly after the name.
+  static bool must_follow_name(llvm::StringRef word) {
     constexpr llvm::StringRef words[] = {"wide", "lo", "hi", "parity", "expect_tx", "noComplete"};
     return llvm::is_contained(words, word);
   }
@@ -231,17 +233,18 @@ class Matcher {
     return match(FormMatch::Fault::operand, llvm::ArrayRef(form.operands), operands_, 0, [] { return true; });
   }
 
-  /// Whether the items take all words, each the first that is left to it; `order` gets what they took.
+  /// Whether the items match all words, each item the first free word that fits. Appends the matched words to
+  /// `order`.
   static bool reorder(llvm::ArrayRef<ModifierItem> items, llvm::MutableArrayRef<Word> words,
                       std::vector<std::string>& order) {
     if (items.empty()) return llvm::all_of(words, [](const Word& word) { return word.taken; });
     const ModifierItem& item = items.front();
-    const auto first_left = [&](Word::Kind kind) {
+    const auto first_free = [&](Word::Kind kind) {
       return llvm::find_if(words, [&](const Word& word) { return !word.taken && word.kind == kind; });
     };
     Word* const word = llvm::find_if(words, [&](const Word& each) {
       return !each.taken && item.takes(each.text) &&
-             (each.kind == Word::Kind::other || first_left(each.kind) == &each);
+             (each.kind == Word::Kind::other || first_free(each.kind) == &each);
     });
     if (word != words.end()) {
       word->taken = true;
@@ -253,24 +256,24 @@ class Matcher {
     return item.optional && reorder(items.drop_front(), words, order);
   }
 
-  /// Whether the items take what is given from `at` on, and `then` the rest; optional items are tried both
-  /// ways.
-  template <class Item, class Given, class Then>
+  /// Whether the items match all of `given` from `at` on and `match_rest` succeeds. Optional items are tried
+  /// with and without a match.
+  template <class Item, class Given, class Rest>
   bool match(FormMatch::Fault fault, llvm::ArrayRef<Item> items, llvm::ArrayRef<Given> given, std::size_t at,
-             const Then& then) {
+             const Rest& match_rest) {
     if (items.empty()) {
-      if (at == given.size()) return then();
+      if (at == given.size()) return match_rest();
       if (explains_)
         fail(fault, at, fault == FormMatch::Fault::modifier ? "no further modifier" : "no further operand");
       return false;
     }
     const Item& item = items.front();
     if (at < given.size() && item.takes(given[at])) {
-      if (match(fault, items.drop_front(), given, at + 1, then)) return true;
+      if (match(fault, items.drop_front(), given, at + 1, match_rest)) return true;
     } else if (explains_) {
       item.expected([&](std::string text) { fail(fault, at, std::move(text)); });
     }
-    return item.optional && match(fault, items.drop_front(), given, at, then);
+    return item.optional && match(fault, items.drop_front(), given, at, match_rest);
   }
 
   void fail(FormMatch::Fault fault, std::size_t position, std::string expected) {

@@ -42,20 +42,20 @@ struct FormMatch {
   /// The first word or operand that no form takes; one past the last if something is missing there.
   std::size_t position = 0;
   std::string expected;  ///< forms' expectation at `position`, in words
-  /// The instruction's words in the order of the form, where they were given in another; else empty.
+  /// The instruction's words in the form's order, if the text has another order; else empty.
   std::vector<std::string> words;
 };
 
 /// The form of an instruction with these words and operands, or the furthest point that any form reached.
-/// Modifiers may stand in any order, as for ptxas; but types among themselves, and state spaces, keep theirs,
-/// which says what they are of: `cvt.f32.s32`, `.shared::cluster.global`.
+/// Modifiers may be in any order, as for ptxas. Only the order of types and that of state spaces is fixed,
+/// since it tells the destination from the source: `cvt.f32.s32`, `.shared::cluster.global`.
 [[nodiscard]] FormMatch match_form(llvm::ArrayRef<std::string> words, llvm::ArrayRef<Operand> operands);
 
 /// Whether forms of the operation write their first operand: a register, two, or a vector of them.
 [[nodiscard]] bool writes_first_operand(Opcode opcode) noexcept;
 
-/// An instruction of that row: of each item the first alternative, optional items taken or left out. For
-/// tests and for listing what is known.
+/// An instruction of that row, with the first alternative of each item; `with_optional` includes optional
+/// items. For tests and lists of the known instructions.
 [[nodiscard]] Instruction sample_instruction(const FormRow& row, bool with_optional);
 
 }  // namespace ptx

@@ -8,8 +8,8 @@ TMAJIT_BEGIN
 namespace ptx {
 namespace {
 
-/// Bits of all blocks: slots that they read, write and let through, of 8 MB each.
-constexpr std::size_t most_bits = 64'000'000;
+/// Limit of blocks × slots: each of the three bit sets then takes 8 MB.
+constexpr std::size_t max_bits = 64'000'000;
 
 /// A row of bits for each block.
 class Rows {
@@ -38,7 +38,7 @@ class Rows {
 bool Liveness::find(const FlatFunction& function, const ControlFlow& flow,
                     const std::vector<std::uint32_t>& slot_of, std::size_t slots) {
   const std::size_t blocks = flow.blocks().size();
-  if (blocks * slots > most_bits) return false;
+  if (blocks * slots > max_bits) return false;
   Rows in(blocks, slots);
   Rows out(blocks, slots);
   Rows written(blocks, slots);
@@ -47,7 +47,7 @@ bool Liveness::find(const FlatFunction& function, const ControlFlow& flow,
       const FlatInstruction& flat = function.instructions[i];
       for_each_written(flat, [&](std::uint32_t reg, std::uint32_t) {
         if (slot_of[reg] >= slots) return;
-        // A write under a guard leaves what was there to who reads it.
+        // A guarded write may leave the previous value, so the slot stays live.
         if (flat.instruction->guard) return;
         in.clear(block, slot_of[reg]);
         written.set(block, slot_of[reg]);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which slots of registers are still read, at the ends of blocks.
+/// Liveness of register slots at the begin and end of each block.
 #include "ptx/control_flow.hpp"
 
 #include <llvm/ADT/ArrayRef.h>
@@ -10,14 +10,16 @@ namespace ptx {
 
 class Liveness {
  public:
-  /// `slot_of` gives a register's slot, below `slots`, or more than that. False if there are too many.
+  /// `slot_of` maps registers to slots; registers with `slots` or more are ignored. Returns false if there
+  /// are too many slots and blocks.
   bool find(const FlatFunction& function, const ControlFlow& flow, const std::vector<std::uint32_t>& slot_of,
             std::size_t slots);
 
-  /// Slots that are read before they are surely written from the block's begin, or from its end; sorted.
+  /// Slots that are live at the block's begin (in) or end (out): read from there before a certain write.
+  /// Sorted.
   [[nodiscard]] llvm::ArrayRef<std::uint32_t> in(std::uint32_t block) const { return in_[block]; }
   [[nodiscard]] llvm::ArrayRef<std::uint32_t> out(std::uint32_t block) const { return out_[block]; }
-  /// Slots at the ends of all blocks together.
+  /// Number of slots in out(), summed over all blocks.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
  private:

@@ -17,7 +17,7 @@ constexpr const char* loads =
     "copy.* load.* exit.load-in-flight exit.peer-* mbarrier.* multicast.mask race.* shared.*";
 constexpr const char* stores_bulk = "copy.* store.* exit.store-unread race.* shared.*";
 constexpr const char* maps = "tensormap.* im2col.*";
-constexpr const char* unread =
+constexpr const char* not_yet_read =
     "shared.overwritten-before-store-read load.before-store-read store.missing-barrier";
 constexpr const char* proxies =
     "load.missing-proxy-fence store.late-proxy-fence store.missing-proxy-fence tensormap.not-acquired "
@@ -27,7 +27,7 @@ constexpr const char* mbarriers =
 constexpr const char* bytes = "mbarrier.bytes-overflow mbarrier.expected-bytes race.shared-*";
 constexpr const char* counts = "mbarrier.arrivals mbarrier.count mbarrier.remote-state";
 constexpr const char* phases = "deadlock mbarrier.never-waited mbarrier.parity race.shared-*";
-constexpr const char* unwaited = "exit.wgmma-in-flight wgmma.register-in-flight";
+constexpr const char* not_waited_for = "exit.wgmma-in-flight wgmma.register-in-flight";
 
 using enum Opcode;
 using enum DataFlow;
@@ -129,7 +129,7 @@ constexpr OpcodeRow opcode_table[] = {
      {stores_bulk, maps, "reduce.type"}},
     {cp_async_bulk_prefetch_tensor, "9.7.9", acts, tensor_prefetch, "im2col", {maps}},
     {cp_async_bulk_commit_group, "9.7.9", acts, commits, "tensormap"},
-    {cp_async_bulk_wait_group, "9.7.9", acts, waits_for_group, "causes", {unread}},
+    {cp_async_bulk_wait_group, "9.7.9", acts, waits_for_group, "causes", {not_yet_read}},
     {tensormap_replace, "9.7.9", acts, changes_map, "tensormap", {"tensormap.*"}},
     {tensormap_cp_fenceproxy, "9.7.9", acts, changes_map, "tensormap", {"tensormap.*"}},
     {texture, "9.7.10", acts, none, nullptr},
@@ -189,10 +189,10 @@ constexpr OpcodeRow opcode_table[] = {
      fragments,
      none,
      "wgmma",
-     {"copy.swizzle-base race.shared-* shared.* wgmma.*", unwaited}},
+     {"copy.swizzle-base race.shared-* shared.* wgmma.*", not_waited_for}},
     {wgmma_fence, "9.7.15", acts, none, "wgmma", {"wgmma.missing-fence wgmma.warpgroup"}},
     {wgmma_commit_group, "9.7.15", acts, none, "wgmma", {"wgmma.warpgroup"}},
-    {wgmma_wait_group, "9.7.15", acts, waits, "wgmma", {"wgmma.warpgroup", unwaited}},
+    {wgmma_wait_group, "9.7.15", acts, waits, "wgmma", {"wgmma.warpgroup", not_waited_for}},
     {stacksave, "9.7.17", acts, none, "atomic"},
     {stackrestore, "9.7.17", acts, none, "atomic"},
     {alloca_, "9.7.17", acts, none, "atomic", {"call.depth"}},

@@ -1,6 +1,7 @@
 #pragma once
 
-/// One row for each opcode: what each room needs to know of it. A new opcode without a row does not compile.
+/// One row for each opcode, with the facts that lint, the simulator and tests need. A new opcode without a
+/// row does not compile.
 #include "ptx/data_flow.hpp"
 #include "ptx/opcode.hpp"
 
@@ -17,9 +18,9 @@ enum class Effect : std::uint8_t {
   none,
   reads,    ///< memory at operand 1
   writes,   ///< memory at operand 0
-  updates,  ///< memory at operand 1, and its result is what stood there
+  updates,  ///< memory at operand 1, and returns its previous content
   writes_matrix,
-  moves_fragments,  ///< from or to memory, or neither
+  moves_fragments,  ///< from memory, to memory, or between registers
   bulk_copy,
   tensor_load,
   tensor_store,
@@ -28,8 +29,8 @@ enum class Effect : std::uint8_t {
   commits,          ///< a bulk group
   waits_for_group,  ///< a bulk group
   waits_for_phase,  ///< of an mbarrier
-  waits,            ///< for what lint does not follow
-  synchronises,     ///< other threads go on after it
+  waits,            ///< for something that lint does not follow
+  synchronises,     ///< with other threads
   uses_map,
   changes_map,
   proxy_fence,
@@ -38,14 +39,14 @@ enum class Effect : std::uint8_t {
   invalidates,
   expects,
   arrives,
-  remote_copy,  ///< to another CTA, or it counts bytes there
+  remote_copy,  ///< to another CTA, or counts bytes there
   calls,
 };
 
 struct OpcodeRow {
   Opcode opcode;
   const char* section;  ///< of the PTX ISA
-  DataFlow flow;        ///< of its usual form; data_flow() knows the others
+  DataFlow flow;        ///< of its most frequent form; data_flow() decides for other forms
   Effect effect;
   /// A file of tests/sim without "_test.cpp" that runs it; null: the simulator does not run it.
   const char* test;
@@ -60,10 +61,11 @@ struct OpcodeRow {
   return opcode_rows()[static_cast<std::size_t>(opcode)];
 }
 
-/// Whether accesses before and after an instruction are separate for reports: it waits, or lets threads meet.
+/// Whether reports treat accesses before and after an instruction as separate: it waits, or synchronises
+/// threads.
 [[nodiscard]] bool separates(Opcode opcode) noexcept;
 
-/// Whether a list as in OpcodeRow::rules has the rule.
+/// Whether `rules`, a list as in OpcodeRow::rules, has the rule.
 [[nodiscard]] bool concerns(llvm::StringRef rules, llvm::StringRef rule) noexcept;
 
 }  // namespace ptx

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The operands of an instruction with what its function binds their names to.
+/// The operands of an instruction with their names' bindings.
 #include "ptx/resolve.hpp"
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// An operand and where its names begin among the instruction's bindings.
+/// An operand, and the index of its first name among the instruction's bindings.
 struct BoundOperand {
   const Operand* operand = nullptr;
   std::uint32_t binding = 0;
@@ -20,7 +20,7 @@ struct BoundOperand {
 /// The parts of a vector, pair, tuple or address.
 [[nodiscard]] llvm::SmallVector<BoundOperand, 6> bound_elements(BoundOperand whole);
 
-/// How many bindings the operand's names have.
+/// Number of bindings that the operand takes.
 [[nodiscard]] std::uint32_t names_in(const Operand& operand);
 
 /// Whether the instruction writes its first operand.

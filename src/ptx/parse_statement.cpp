@@ -127,7 +127,7 @@ void classify(Instruction& instruction, const std::vector<Token>& at, const Toke
             "operand " + llvm::Twine(match.position + 1) + " of '" + name + "' should be: " + match.expected);
 }
 
-/// Operands up to the ';', which is left.
+/// Parses operands up to the ';', which stays in `tokens`.
 void parse_operands(TokenStream& tokens, Instruction& instruction) {
   if (!tokens.peek().is(';')) {
     tokens.comma_list([&] {
@@ -139,7 +139,7 @@ void parse_operands(TokenStream& tokens, Instruction& instruction) {
   if (!tokens.peek().is(';')) tokens.fail_expected("',' or ';'");
 }
 
-/// Takes the text up to the ';' for operands that cannot be read because of `error`. Throws that where the
+/// Keeps the text up to the ';' as operands that cannot be parsed because of `error`. Throws `error` if the
 /// block ends first.
 void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t begin,
                    const SyntaxError& error) {
@@ -148,8 +148,8 @@ void keep_operands(TokenStream& tokens, Instruction& instruction, std::size_t be
   tokens.skip_statement();
   if (!tokens.last().is(';')) throw error;
   // The token's text omits the dot of a word and the quote of a string.
-  const bool is_behind = first.kind == Token::Kind::word || first.kind == Token::Kind::string;
-  const char* const text = first.text.begin() - (is_behind ? 1 : 0);
+  const bool has_prefix = first.kind == Token::Kind::word || first.kind == Token::Kind::string;
+  const char* const text = first.text.begin() - (has_prefix ? 1 : 0);
   Operand operands = make(Operand::Kind::unread, first);
   operands.name = llvm::StringRef(text, tokens.last().text.begin() - text).rtrim().str();
   instruction.operands.assign(1, std::move(operands));
@@ -193,7 +193,7 @@ LineMark parse_line_mark(TokenStream& tokens) {
     if (tokens.expect_identifier(word) != word) tokens.fail_expected(word);
   };
   expect_word("function_name");
-  // Clang 14 takes no emplace() of a type that is nested and has defaults.
+  // Clang 14 does not compile emplace() of a nested type with default member initialisers.
   LineMark::Inlined& inlined = mark.inlined.emplace(LineMark::Inlined{});
   inlined.function = tokens.expect_identifier("a label");
   inlined.offset = tokens.optional_offset();

@@ -17,7 +17,7 @@ struct Diagnostic {
   bool is_warning = false;
 };
 
-/// A module, or why there is none.
+/// A module, or the errors that prevent one.
 struct ParseResult {
   std::optional<Module> module;         ///< empty if there was any error
   std::vector<Diagnostic> diagnostics;  ///< errors in the order of the text

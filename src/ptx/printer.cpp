@@ -10,7 +10,8 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-// Each node is written by an operator<<. They are static, not in an unnamed namespace, for LLVM to find them.
+// Each node is written by an operator<<. These are static, not in an unnamed namespace, so that LLVM finds
+// them.
 using Out = llvm::raw_ostream;
 
 /// `a, b, c`

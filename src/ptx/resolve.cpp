@@ -52,7 +52,7 @@ ModuleNames::ModuleNames(const Module& module) {
   llvm::StringMap<Found::Meaning>& names = found->scope.names;
   llvm::StringMap<const Function*> functions;
   for (const Directive& directive : module.directives) {
-    // A function may be declared, then defined: the definition is what a name means.
+    // A function may be declared, then defined: its name then means the definition.
     if (const auto* each = std::get_if<Function>(&directive)) {
       const Function*& known = functions[each->name];
       if (known == nullptr || !known->body) known = each;
@@ -118,7 +118,7 @@ class Resolver {
     }
   }
 
-  /// Labels, target lists and prototypes may be named before they stand in the text.
+  /// Labels, target lists and prototypes may be used before their declaration.
   void declare_places(Scope& scope, const Block& block) {
     for (const Statement& statement : block.statements) {
       if (const auto* label = std::get_if<Label>(&statement.node)) {
@@ -173,7 +173,7 @@ class Resolver {
     }
   }
 
-  /// A place that was inlined has a mark of its own, which stands before those of what was inlined into it.
+  /// The call of an inlined function has its own mark, before the marks of the function's instructions.
   void place(const LineMark& mark) {
     std::uint32_t caller = SourceFrame::none;
     if (mark.inlined) {
@@ -188,13 +188,13 @@ class Resolver {
     source_ = flat_.frames[outermost].at;
   }
 
-  /// A caller's frame is older than those of what was inlined into it, so that chains end. A chain that is
-  /// too long, as of a place that is inlined into itself, loses its callers.
+  /// A caller's frame is made before its callee's, so chains end. A chain that is too long, such as a place
+  /// inlined into itself, loses its callers.
   std::uint32_t frame_of(const Place& at, std::uint32_t caller) {
-    constexpr std::uint32_t most_callers = 64;
+    constexpr std::uint32_t max_callers = 64;
     std::uint32_t callers = 0;
     for (std::uint32_t each = caller; each != SourceFrame::none; each = flat_.frames[each].caller) ++callers;
-    if (callers >= most_callers) caller = SourceFrame::none;
+    if (callers >= max_callers) caller = SourceFrame::none;
     const auto [found, fresh] = frames_.try_emplace({at, caller}, flat_.frames.size());
     if (fresh) {
       const auto file = files_.find(at[0]);
@@ -231,7 +231,7 @@ class Resolver {
     }
   }
 
-  /// The innermost meaning that `name` has so far, or null.
+  /// The meaning of `name` in the innermost scope that declares it so far, or null.
   static const Meaning* find(const Scope& innermost, llvm::StringRef name) {
     for (const Scope* scope = &innermost; scope != nullptr; scope = scope->outer) {
       const auto found = scope->names.find(name);

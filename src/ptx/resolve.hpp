@@ -1,7 +1,6 @@
 #pragma once
 
-/// A function ready to be decoded or analysed: its instructions in one row, every name bound to what it
-/// names.
+/// A function ready to be decoded or analysed: a flat list of instructions, with every name bound.
 #include "ptx/parser.hpp"
 
 #include <cstdint>
@@ -14,7 +13,7 @@
 TMAJIT_BEGIN
 namespace ptx {
 
-/// A register that some instruction names; its place in FlatFunction::registers is its dense index.
+/// A register that some instruction names. Its index in FlatFunction::registers identifies it.
 struct Register {
   std::string name;
   ScalarType type = ScalarType::b32;
@@ -31,7 +30,7 @@ struct SpecialRef {
   std::string name;
   friend bool operator==(const SpecialRef&, const SpecialRef&) = default;
 };
-/// `index` into FlatFunction::instructions; their number for a label at the end.
+/// `index` into FlatFunction::instructions; for a label at the end, the number of instructions.
 struct LabelRef {
   std::uint32_t index = 0;
   friend bool operator==(const LabelRef&, const LabelRef&) = default;
@@ -106,8 +105,8 @@ class ModuleNames {
 /// body is an error.
 [[nodiscard]] ResolveResult resolve(const Module& module, const Function& function);
 
-/// Chooses the line that stands for each instruction: choose(paths) gives the index of a frame, of which
-/// `paths` has the innermost first.
+/// Chooses the source line of each instruction: choose(paths) returns an index into `paths`, the paths of its
+/// frames, innermost first.
 void choose_sources(FlatFunction& function,
                     const std::function<std::size_t(std::span<const std::string_view> paths)>& choose);
 

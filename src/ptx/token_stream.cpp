@@ -34,14 +34,14 @@ bool is_word_part(char c) {
   return llvm::isAlnum(c) || c == '_';
 }
 
-/// The letter behind the zero of 0x, 0f and 0d, in lower case.
+/// The letter after the zero in 0x, 0f and 0d, in lower case; else 0.
 char prefix_of(llvm::StringRef number) {
   return number.size() > 1 && number[0] == '0' ? llvm::toLower(number[1]) : '\0';
 }
 
 class Lexer {
  public:
-  /// NVRTC counts the zero that ends its text to the size, and programs write it into their files.
+  /// Skips zeros at the end: NVRTC's size includes one, and programs write it into their files.
   explicit Lexer(llvm::StringRef text)
       : cursor_(text.begin()), end_(text.rtrim('\0').end()), line_begin_(cursor_) {}
 
@@ -119,7 +119,7 @@ class Lexer {
     const char* text = cursor_;
     skip(is_word_part);
     if (cursor_ == text) throw error("expected a directive or modifier after '.'");
-    // A modifier's parts: .mbarrier::complete_tx::bytes
+    // A modifier may have parts: .mbarrier::complete_tx::bytes
     while (peek() == ':' && peek(1) == ':' && is_word_part(peek(2))) {
       cursor_ += 2;
       skip(is_word_part);
@@ -141,7 +141,7 @@ class Lexer {
 
   Token number(const char* begin) {
     skip(is_word_part);
-    // A decimal fraction or exponent; 0x… has none.
+    // A decimal fraction or an exponent, which numbers such as 0x… do not have.
     llvm::StringRef text = make(Token::Kind::number, begin).text;
     bool decimal = false;
     if (llvm::all_of(text, llvm::isDigit) && peek() == '.' && llvm::isDigit(peek(1))) {

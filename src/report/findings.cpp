@@ -28,8 +28,8 @@ Json place(std::string_view file, std::uint64_t line, std::uint32_t column) {
   return {{"physicalLocation", std::move(physical)}};
 }
 
-/// The file of a finding's line: as the program was given it, if it has that name; else from the project's
-/// root or as the PTX has it.
+/// The file of a finding's line: the path that the user gave, if it ends in that name; else the path from the
+/// project's root, or the name in the PTX.
 std::string_view source_of(const FindingsReport& report, const Finding& finding) {
   if (!report.source.empty() && report.source.ends_with(finding.source_file)) return report.source;
   return finding.source_path.empty() ? finding.source_file : finding.source_path;
@@ -50,7 +50,8 @@ Json rule_of(std::string_view id) {
   return rule;
 }
 
-/// Text of an element or an attribute. What XML 1.0 has no character for becomes a question mark.
+/// Escapes the text of an XML element or attribute. Characters that XML 1.0 does not have, and those beyond
+/// ASCII, become question marks.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -69,7 +70,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// The frames of a finding but its own one, the innermost first.
+/// The frames of a finding except its own, innermost first.
 std::vector<SourcePlace> other_frames(const FindingsReport& report, std::size_t finding) {
   if (finding >= report.places.size()) return {};
   std::vector<SourcePlace> frames = report.places[finding];
@@ -145,7 +146,7 @@ std::string report_text(const Report& report, const std::vector<const Artifact*>
     add(heading, describe(each));
     heading = "inlined";
   }
-  add("who",
+  add("thread",
       fmt::format("CTA ({}), thread ({})", fmt::join(report.cta, ", "), fmt::join(report.thread, ", ")));
   add("found", report.found);
   add("legal", report.expected);

@@ -8,24 +8,24 @@
 
 TMAJIT_BEGIN
 
-/// Bytes that the 32 banks give at once: a line of a picture.
+/// Bytes that the 32 banks serve at once: a line of a picture.
 inline constexpr std::uint32_t layout_line_bytes = shared_banks * bank_bytes;
-/// Bytes that a swizzle moves as one.
+/// Bytes that a swizzle moves as one unit.
 inline constexpr std::uint32_t layout_unit_bytes = 16;
 inline constexpr std::uint32_t layout_units_a_line = layout_line_bytes / layout_unit_bytes;
-/// Colours of a picture. Columns or rows further apart take the same colours again.
+/// Number of colours of a picture. Further columns or rows repeat them.
 inline constexpr std::uint32_t layout_colours = 8;
 
-/// Which of the picture's colours element `e` has.
+/// The number of the colour of element `e`.
 [[nodiscard]] std::uint32_t colour_of(const LayoutView& view, BoxElement e);
 
-/// The lines of a picture: those from the first that is shown on.
+/// The lines that a picture shows.
 struct LineRange {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
   std::uint32_t all = 0;  ///< lines of the tile
 };
-/// From the tile's beginning, or from where the shown access begins.
+/// The lines of the view: from the tile's beginning, or from the beginning of the shown access.
 [[nodiscard]] LineRange lines_of(const LayoutView& view);
 /// "lines 32 to 63 of 64, 128 bytes each", then the view's hint; empty if all are shown.
 [[nodiscard]] std::string describe_cut(const LayoutView& view);

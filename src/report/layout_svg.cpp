@@ -13,7 +13,7 @@ namespace {
 constexpr double margin = 24;
 constexpr double bank_width = 30;
 constexpr double line_height = 20;
-constexpr double period_gap = 4;  ///< after every eight lines, where a swizzle begins anew
+constexpr double period_gap = 4;  ///< after every eight lines, the period of a swizzle
 constexpr double grid_left = margin + 62;
 constexpr double grid_width = bank_width * shared_banks;
 constexpr double picture_width = grid_left + grid_width + margin;
@@ -122,7 +122,7 @@ class Picture {
     }
   }
 
-  /// Sixteen bytes: one colour, and the elements' places where they fit.
+  /// Draws 16 bytes in one colour, with the elements' positions if there is room.
   void unit(std::uint32_t offset) {
     constexpr auto width = bank_width * layout_unit_bytes / bank_bytes;
     const auto element = view_.box.element(offset);
@@ -134,7 +134,7 @@ class Picture {
     const auto name = [](BoxElement e) { return fmt::format("{}:{}", e.row, e.column); };
     const auto last = element->column + layout_unit_bytes / bytes - 1;
     const auto element_width = bank_width * bytes / bank_bytes;
-    // All of a picture's units are written alike.
+    // All units of a picture have the same form of label.
     if (!fits(name({view_.box.rows() - 1, view_.box.columns() - 1}), element_width)) {
       const auto words = fmt::format("{}–{}", name(*element), last);
       return text(x_of(offset) + width / 2, y_of(offset) + 14, "in", words);
@@ -145,7 +145,7 @@ class Picture {
     }
   }
 
-  /// Draws the bytes that each lane of the shown access touches.
+  /// Draws the bytes that each lane of the shown access reads or writes.
   void lanes() {
     const auto& access = view_.shown->access;
     const auto width = bank_width * access.width / bank_bytes;
@@ -160,13 +160,13 @@ class Picture {
     }
   }
 
-  /// Words of each bank, below the banks.
+  /// Draws the number of words of each bank, below the banks.
   void histogram() {
     const auto words = words_of_banks(view_.shown->access);
     const auto most = *std::max_element(words.begin(), words.end());
     const auto scale = histogram_height / std::max(most, 4U);
     text(grid_left, y_ += 28, "note",
-         "words that each bank has to give, one a wavefront, to the lanes that are answered together");
+         "words that each bank serves to the lanes of one request, one per wavefront");
     const auto floor = y_ + 26 + histogram_height;
     for (std::uint32_t bank = 0; bank < words.size(); ++bank) {
       if (words[bank] == 0) continue;
@@ -201,7 +201,7 @@ class Picture {
     if (view_.box.pitch_bytes() != view_.box.row_bytes()) entry("gap", "not written");
     y_ += 36;
     text(grid_left, y_, "note",
-         fmt::format("each outlined unit is 16 bytes, what a swizzle moves as one; the numbers are {}",
+         fmt::format("each outlined unit is 16 bytes, which a swizzle moves together; the numbers are {}",
                      view_.shown ? "the warp's lanes" : "row:column"));
     if (view_.box.extents().size() > 2) {
       text(grid_left, y_ += 18, "note", "a row is all dimensions but the innermost, counted row-major");

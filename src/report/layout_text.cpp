@@ -12,15 +12,15 @@
 TMAJIT_BEGIN
 namespace {
 
-/// Backgrounds that black text is read well on, in the order of the rainbow (xterm's 256 colours).
+/// Backgrounds for black text, in the order of the rainbow (xterm's 256 colours).
 constexpr std::array<int, layout_colours> backgrounds{217, 223, 229, 193, 158, 153, 183, 225};
 
-/// The text of a cell for the element that it begins with, from the longest form to the shortest.
+/// The text of a cell, made from its first element.
 using Label = std::function<std::string(BoxElement)>;
 
 struct Grid {
   std::uint32_t cell_bytes = layout_unit_bytes;
-  std::string_view says;  ///< description of the label
+  std::string_view description;  ///< what the label is, for the legend
   Label label;
   std::size_t cell_width = 0;
 
@@ -28,7 +28,7 @@ struct Grid {
   [[nodiscard]] std::size_t columns() const { return cells() * cell_width + layout_units_a_line; }
 };
 
-/// "0-7", "5", or "0…24" where there are others between.
+/// "0-7", "5", or "0…24" if lanes are missing in between.
 std::string lanes_text(std::span<const std::uint32_t> lanes) {
   if (lanes.empty()) return "·";
   if (lanes.size() == 1) return fmt::to_string(lanes.front());
@@ -36,7 +36,7 @@ std::string lanes_text(std::span<const std::uint32_t> lanes) {
   return fmt::format("{}{}{}", lanes.front(), all ? "-" : "…", lanes.back());
 }
 
-/// Lanes of the shown access that touch any of `bytes` bytes from `offset` on.
+/// Lanes of the shown access that read or write any of the `bytes` bytes at `offset`.
 std::vector<std::uint32_t> lanes_at(const LayoutView& view, std::uint32_t offset, std::uint32_t bytes) {
   std::vector<std::uint32_t> lanes;
   const auto& access = view.shown->access;
@@ -65,7 +65,7 @@ class Painter {
   /// Explains a cell's text and colour.
   [[nodiscard]] std::string legend() const {
     auto words = fmt::format("a cell: {} bytes, {}", grid_.cell_bytes,
-                             view_.shown ? "the lanes that touch it" : grid_.says);
+                             view_.shown ? "the lanes that touch it" : grid_.description);
     if (view_.box.extents().size() > 2 && !view_.shown)
       words += "; a row is all dimensions but the innermost, row-major";
     std::string text = wrapped(words);
@@ -107,7 +107,7 @@ class Painter {
                              Grid{layout_unit_bytes, "column of its first element", column}};
     for (const auto& choice : choices) {
       grid_ = choice;
-      // An element wider than a bank would stand in two.
+      // An element wider than a bank would be in two cells.
       if (choice.cell_bytes < view_.box.element_bytes()) continue;
       grid_.cell_width = widest_label(choice) + 1;
       if (offset_width_ + grid_.columns() <= width_) break;
@@ -180,7 +180,7 @@ class Painter {
   Grid grid_;
 };
 
-/// Which banks of the shown access give most words.
+/// The banks that serve the most words of the shown access.
 std::string busiest_banks(const ShownAccess& shown) {
   const auto words = words_of_banks(shown.access);
   const auto most = *std::max_element(words.begin(), words.end());

@@ -59,7 +59,7 @@ std::string predicted(const MoveStep& step, double microseconds) {
 
 void add_alternatives(Page& page, const MoveStep& step) {
   if (step.alternatives.empty()) return;
-  Rows rows{{"CHOICE", "PREDICTED", "OF THE CHOSEN"}};
+  Rows rows{{"CHOICE", "PREDICTED", "RELATIVE TIME"}};
   for (const auto& other : step.alternatives) {
     rows.push_back(
         {other.choice, predicted(step, other.predicted_us),

@@ -28,7 +28,7 @@ std::optional<std::uint64_t> take_number(StringRef& text) {
   return text.consumeInteger(10, number) ? std::nullopt : std::optional(number);
 }
 
-/// A `.loc`: where an instruction stands, and where what it stands in was inlined.
+/// A `.loc`: the place of an instruction, and the call by which its function was inlined.
 struct Mark {
   using Place = std::array<std::uint64_t, 3>;  ///< file, line, column
   Place at{};
@@ -45,7 +45,7 @@ std::optional<Mark::Place> take_place(StringRef& text) {
   return place;
 }
 
-/// The marks at or before a line, not beyond the beginning of its function, in order.
+/// The marks before a PTX line in its function, in order.
 std::vector<Mark> marks_before(StringRef ptx, std::uint32_t ptx_line) {
   std::vector<Mark> marks;
   for (std::uint32_t line = 1; line < ptx_line && !ptx.empty(); ++line, ptx = ptx.split('\n').second) {
@@ -100,7 +100,7 @@ std::vector<SourcePlace> source_places(const Artifact& artifact, std::uint32_t p
   while (mark) {
     const auto [file, line, column] = mark->at;
     if (line == 0) break;
-    // NVRTC is given one text; what it calls otherwise is a text within that, or a header.
+    // NVRTC compiles one text, file 1. Other files are parts of this text, or headers.
     const auto known = paths.find(file);
     const StringRef path = known == paths.end() ? StringRef() : known->second;
     const auto name = file_of(path);
@@ -109,7 +109,7 @@ std::vector<SourcePlace> source_places(const Artifact& artifact, std::uint32_t p
     const auto text = is_here ? line_of(within, line) : StringRef();
     places.push_back({.file = name, .line = line, .text = text.str(), .path = path.str()});
     if (!mark->inlined_at) break;
-    // That place has a mark of its own, which stands before this one, where it was itself inlined.
+    // If the call was itself inlined, it has an earlier mark of its own.
     const Mark::Place caller = *mark->inlined_at;
     at = std::find_if(std::next(at), marks.rend(), [&](const Mark& one) { return one.at == caller; });
     mark = at == marks.rend() ? Mark{caller, std::nullopt} : *at;
@@ -135,7 +135,7 @@ std::vector<SourcePlace> source_places(const std::vector<const Artifact*>& artif
 }
 
 void mark_own(std::vector<SourcePlace>& places, const Finding& finding) {
-  // The innermost of that line: it may call itself.
+  // The innermost frame with this line: a function may be inlined into itself.
   const auto own = std::ranges::find_if(places, [&](const SourcePlace& each) {
     return each.line == finding.source_line && each.file == finding.source_file &&
            each.path.ends_with(finding.source_path);

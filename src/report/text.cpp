@@ -43,7 +43,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
   while (width_of(text) > width) {
     std::size_t bytes = prefix_bytes(text, width);
-    // A space right after the last character that fits is a fine place to break, too.
+    // A line may also break at a space right after the last character that fits.
     const auto space = text.substr(0, bytes + 1).rfind(' ');
     if (space != std::string_view::npos && space > 0) bytes = space;
     lines.emplace_back(text.substr(0, bytes));
@@ -100,7 +100,7 @@ std::string format_table(const Rows& rows, std::size_t width) {
   }
   const auto total = [&] { return std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1)); };
   while (!widths.empty() && total() > width) {
-    // The column that has most to give.
+    // The widest column that can be narrowed.
     std::size_t widest = widths.size();
     for (std::size_t i = 0; i < widths.size(); ++i) {
       if (widths[i] > narrowest[i] && (widest == widths.size() || widths[i] > widths[widest])) widest = i;

@@ -25,9 +25,9 @@ TMAJIT_BEGIN
 
 using Rows = std::vector<std::vector<std::string>>;
 /// Rows of cells as aligned text, at most `width` columns wide: the widest columns are narrowed and their
-/// cells broken between words, never inside one. Where the longest words do not fit side by side, each row is
-/// a paragraph: the first cell, and below it a line for each of the others. The first row is the heading.
-/// Widths count UTF-8 characters.
+/// cells broken between words, never inside one. If the longest words do not fit side by side, each row
+/// becomes a paragraph: the first cell, and below it a line for each further cell. The first row is the
+/// heading. Widths count UTF-8 characters.
 [[nodiscard]] std::string format_table(const Rows& rows, std::size_t width);
 
 enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as ANSI terminals number them
@@ -41,7 +41,7 @@ enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as A
 /// The pieces of a text between `separator`s, empty ones included.
 [[nodiscard]] std::vector<std::string_view> split(std::string_view text, char separator);
 
-/// The number that `text` is as a whole; nothing if it is something else or out of range.
+/// The number that the whole of `text` spells; nullopt if it is not a number or out of range.
 template <class Number>
 [[nodiscard]] std::optional<Number> parse_number(std::string_view text, int base = 10) {
   Number number{};

@@ -188,7 +188,7 @@ TEST_CASE("wrong usage of layout: exit code 2 and nothing written") {
       {{"--box", "8x8", "--pattern", "diagonal"}, "row, column, matrix, matrix-transposed"},
       {{"--box", "8x8", "--pattern", "matrix-transposed"}, "elements of 2 bytes"},
       {{"--box", "4x8", "--pattern", "matrix"}, "this box has 4 rows"},
-      {{"--box", "8x8", "--pattern", "row", "--access", "2"}, "touches 4, 8, 16 bytes"},
+      {{"--box", "8x8", "--pattern", "row", "--access", "2"}, "accesses 4, 8, 16 bytes"},
       {{"--box", "8x8", "--pattern", "row", "--instruction", "2"}, "there are 2"},
       {{"--box", "8x8", "--access", "4"}, "--pattern"},
       {{"--box", "8x8", "--instruction", "0"}, "--pattern"},

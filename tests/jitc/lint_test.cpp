@@ -109,7 +109,7 @@ TEST_CASE("facts of a parameter that is no tensor map are an error") {
             "no kernel of " + file + " has such a parameter; kernel k has 0 source");
     refused({"--box-bytes", "sourc=64", more}, "did you mean source?");
   }
-  refused({"--map", "0=bf16:64x64", wrong}, "of 0 and of source: both are one tensor map of kernel k");
+  refused({"--map", "0=bf16:64x64", wrong}, "of 0 and of source: both name the same tensor map of kernel k");
 }
 
 TEST_CASE("rules are allowed by options, files and comments") {

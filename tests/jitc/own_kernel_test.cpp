@@ -93,7 +93,8 @@ TEST_CASE("ptx and cubin of a file need no launch file if the kernel's name is k
 }
 
 TEST_CASE("options of operations and of files do not mix") {
-  CHECK_THAT(refusal({"run", own + "/scale.cu"}), ContainsSubstring("--launch FILE says how it is launched"));
+  CHECK_THAT(refusal({"run", own + "/scale.cu"}),
+             ContainsSubstring("needs --launch FILE, which describes its launch"));
   CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--check"}),
              ContainsSubstring("--check is an option of operations"));
   CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--box", "8x8"}),
@@ -118,7 +119,7 @@ TEST_CASE("tune of a file checks its options before it looks for a GPU") {
       {{"--values", "rows="}, "a constant and values to try are needed"},
       {{"--values", "rows=8,x"}, "rows"},
       {{"--values", "rows=8", "--values", "rows=4"}, "--values rows: it has values already"},
-      {{"--values", "rows=8,16", "-D", "rows=8"}, "-D rows=8: --values tries others of rows"},
+      {{"--values", "rows=8,16", "-D", "rows=8"}, "-D rows=8: --values already gives values of rows"},
       {{"--values", "rows=8", "--all"}, "has no choices to keep"},
       {{"--values", "rows=8", "--shape", "8"}, "--shape is an option of operations"},
   };

@@ -182,7 +182,7 @@ TEST_CASE("invalid options are one clear error") {
        "copy moves bits, but f32 elements have 4 bytes and u8 elements 1; cast converts values"},
       {{"map", "--shape", "4x4"}, "map needs --expr"},
       {{"map", "--shape", "4x4", "--expr", "x&1", "--check"}, "--check has nothing to compare 'x&1' with"},
-      {{"stencil", "--shape", "4x4", "--expr", "erf(x(0,1))", "--check"}, "expressions are evaluated of"},
+      {{"stencil", "--shape", "4x4", "--expr", "erf(x(0,1))", "--check"}, "the CPU evaluates expressions of"},
       {{"reduce", "--shape", "4x4", "--op", "max", "--expr", "x*x+1", "--check"}, "must be exact"},
       {{"stencil", "--shape", "4x4", "--expr", "x(0,1)", "--boundary", "mirror"}, "mirror"},
       {{"stencil", "--shape", "4x4", "--expr", "x(0,1)", "--boundary-value", "2"},

@@ -37,7 +37,7 @@ TEST_CASE("a name with a slip of the finger is one that is suggested") {
       {{"source", "premute"}, "there is no operation or family \"premute\"; operations are copy", "permute"},
       {{"explain", "transpos"}, "there is no operation or family \"transpos\"", "transpose"},
       {{"run", "snapshots", "--shape", "4x4"}, "there is no operation or family", "snapshot"},
-      {{"lint", "cpoy"}, "no operation or family is called so", "copy"},
+      {{"lint", "cpoy"}, "no operation or family has this name", "copy"},
       {{"source", "copy", "--dtype", "bflat16"}, "no element type is called \"bflat16\"", "bfloat16"},
       {{"source", "cast", "--out-dtype", "f61"}, "no element type is called \"f61\"", "f16"},
       {{"source", "copy", "--swizzle", "123B"}, "--swizzle 123B: there is no such choice", "128B"},

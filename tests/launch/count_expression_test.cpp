@@ -33,7 +33,7 @@ TEST_CASE("an expression of whole numbers") {
       {"rows +", "a number or a name is missing"},
       {"rows)", "')' is not expected"},
       {"(rows", "')' is missing"},
-      {"row", "row is no constant; there are columns, far, rows; did you mean rows?"},
+      {"row", "row is not a constant; legal are columns, far, rows; did you mean rows?"},
       {"rows / 0", "a division by 0"},
       {"rows % 0", "a division by 0"},
       {"1.5", "'.' is not expected"},

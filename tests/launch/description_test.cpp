@@ -213,10 +213,10 @@ TEST_CASE("every mistake in a launch description is named with its path") {
        "$.parameters[0].x: ", "legal are type, value"},
       {with_parameter(R"({"buffer": "c"})"), "$.parameters[0].buffer: \"c\"; ", "$.buffers has b"},
       {with_parameter(R"({"buffer": "b", "offset": -4})"), "$.parameters[0].offset: -4; ", "whole number"},
-      {with_parameter(R"({"struct": []})"), "$.parameters[0].struct: []; ", "has fields"},
+      {with_parameter(R"({"struct": []})"), "$.parameters[0].struct: []; ", "needs at least one field"},
       {with_parameter(R"({"struct": [{"struct": []}]})"), "$.parameters[0].struct[0]: ", "a field one"},
       {with_parameter(R"({"struct": [{"tensor_map": {"buffer": "b", "box": [4]}, "at": 32}]})"),
-       "$.parameters[0].struct[0].at: 32; ", "a tensor map lies at a multiple of 64 bytes"},
+       "$.parameters[0].struct[0].at: 32; ", "a tensor map needs an offset that is a multiple of 64 bytes"},
       {with_parameter(R"({"struct": [{"type": "u32", "value": 1}, {"type": "u8", "value": 1, "at": 3}]})"),
        "$.parameters[0].struct[1].at: 3; ", "4"},
       {with_parameter(R"({"struct": [{"type": "u32", "value": 1, "at": 8}], "bytes": 11})"),
@@ -236,7 +236,7 @@ TEST_CASE("every mistake in a launch description is named with its path") {
       {with_parameter(R"({"tensor_map": {"buffer": "b", "pixel_box": {"lower": [0], "upper": [0]}}})"),
        "$.parameters[0].tensor_map.pixel_box: ", "\"channels\" is missing"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "pixel_box": {}}})"),
-       "$.parameters[0].tensor_map.pixel_box: ", "a \"box\", or the pixels"},
+       "$.parameters[0].tensor_map.pixel_box: ", "either \"box\" or \"pixel_box\""},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "swizzle": "96B"}})"),
        "$.parameters[0].tensor_map.swizzle: ", "128B"},
       {with_parameter(R"({"tensor_map": {"buffer": "b", "box": [4, 4], "swizle": "32B"}})"),
@@ -273,7 +273,7 @@ TEST_CASE("placeholders of a description are listed") {
   const auto unfilled = R"({"grid": "? CTAs", "block": 32, "note": "? not this one",
     "buffers": {"b": {"dtype": "f32", "shape": ["?", 4]}}})";
   CHECK_THROWS_MATCHES(parse_launch(unfilled), Error,
-                       Catch::Matchers::Message("2 values are still to be filled in, where a \"?\" stands: "
+                       Catch::Matchers::Message("2 values are still to be filled in, marked by a \"?\": "
                                                 "$.buffers.b.shape[0]; $.grid (CTAs)"));
 }
 

@@ -226,7 +226,8 @@ TEST_CASE("a kernel's demands on block, grid and cluster are one message") {
     FAIL("accepted");
   } catch (const Error& error) {
     CHECK(std::string(error.what()) ==
-          "kernel \"k\" cannot be launched so: $.block: [64, 1, 1], but its .reqntid asks for [64, 2, 1]; "
-          "$.grid: [3, 1, 1] is no whole number of its clusters of [2, 1, 1] CTAs");
+          "kernel \"k\" cannot be launched with these extents: $.block: [64, 1, 1], but its .reqntid asks "
+          "for [64, 2, 1]; "
+          "$.grid: [3, 1, 1] is not a whole number of clusters of [2, 1, 1] CTAs");
   }
 }

@@ -388,7 +388,7 @@ TEST_CASE("a reduction that the type of its map does not have") {
   CHECK(rules(found(f32, "and")) == Rules{"reduce.type"});
   CHECK(rules(found(i32, "dec")) == Rules{"reduce.type"});
   CHECK(rules(found(u8, "add")) == Rules{"reduce.type"});
-  CHECK(found(i64, "or").findings.at(0).expected == "a map of u64, whose bits come out the same");
+  CHECK(found(i64, "or").findings.at(0).expected == "a map of u64, which gives the same bits");
 }
 
 TEST_CASE("the effects of calls are unknown, and nothing is reported about them") {

@@ -119,14 +119,14 @@ TEST_CASE("registers that may have been written, or do not matter, are not repor
   expect_clean("bra E;\nst.global.u32 [%rd1], %r9;\nE:\n");
 }
 
-TEST_CASE("the read is named, and where what comes of it matters") {
+TEST_CASE("the read is named, and where a value computed from it matters") {
   const LintResult result = lint_body(
       "add.u32 %r2, %r9, 1;\nmul.lo.u32 %r3, %r2, 3;\nst.global.u32 [%rd1], %r3;\n"
       "st.global.u32 [%rd1+4], %r2;\n");
   REQUIRE(result.findings.size() == 1);
-  CHECK_THAT(
-      result.findings[0].found,
-      ContainsSubstring("%r9, which no instruction has written: what comes of it is stored to global"));
+  CHECK_THAT(result.findings[0].found,
+             ContainsSubstring(
+                 "%r9, which no instruction has written: a value computed from it is stored to global"));
   CHECK(result.findings[0].instruction.find("add.u32") != std::string::npos);
 }
 

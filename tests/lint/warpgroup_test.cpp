@@ -76,7 +76,7 @@ TEST_CASE("a read that stands before the wait for its product names what keeps a
   };
   const LintResult moved = result_of(fence_wgmma + product + commit_wgmma + use + wait + "ret;");
   REQUIRE(moved.findings.size() == 1);
-  CHECK_THAT(moved.findings[0].found, ContainsSubstring("the next wait stands behind it, at line"));
+  CHECK_THAT(moved.findings[0].found, ContainsSubstring("the next wait comes after it, at line"));
   CHECK_THAT(moved.findings[0].remedy, ContainsSubstring("the compiler has moved it ahead") &&
                                            ContainsSubstring("asm volatile(\"\" : \"+f\"("));
   // Where no wait follows, or none could cover the product, it is the wait that lacks.

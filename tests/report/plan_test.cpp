@@ -70,7 +70,7 @@ TEST_CASE("the page of an explanation") {
   SM          6 CTAs at a time, 96.0 KiB of loads in flight
   bytes       512.0 MiB read, 512.0 MiB written
   predicted   262.1 µs, 4096 GB/s; chosen by the cost model
-  others      CHOICE                         PREDICTED             OF THE CHOSEN
+  others      CHOICE                         PREDICTED             RELATIVE TIME
               transpose 128x64, 256 threads  268.5 µs, 3999 GB/s   1.02
               elements, 256 threads          1048.6 µs, 1024 GB/s  4.00
   planned in  7.2 µs

@@ -24,7 +24,7 @@ namespace {
 
 using Entry = tmajit::DiskCache::Entry;
 
-/// The digits of a key that tell kernels apart, of 64; --json has all.
+/// How many of a key's 64 digits the table shows; --json prints all.
 constexpr std::size_t key_digits = 8;
 
 std::time_t seconds(const Entry& entry) {
@@ -33,7 +33,7 @@ std::time_t seconds(const Entry& entry) {
   return std::chrono::system_clock::to_time_t(time);
 }
 
-/// The family of a kernel that tmajit wrote; the name of one of the user's own.
+/// The family of a generated kernel; the entry's name of a user's kernel.
 std::string kernel_name(const Entry& entry) {
   constexpr std::string_view own_prefix = "tmajit_";
   const bool generated = !entry.made_for.operation.empty() && entry.entry.starts_with(own_prefix);

@@ -31,7 +31,7 @@ void use_log_level(const std::string& level) {
   if (!level.empty()) tmajit::set_logger(nullptr, tmajit::parse<tmajit::LogLevel>(level));
 }
 
-/// The columns that help texts have.
+/// Width of help texts in columns.
 std::size_t help_columns() {
   constexpr std::size_t widest = 110;
   return std::min(columns(STDOUT_FILENO), widest);
@@ -53,8 +53,8 @@ std::string fitted(std::string_view text, std::size_t indent) {
   return page;
 }
 
-/// CLI11's help with every text wrapped to the terminal, and only the names, what an option takes and its
-/// default beside the descriptions.
+/// CLI11's help, wrapped to the terminal. Each option shows its names, its value's type, its default and its
+/// description.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {
@@ -88,7 +88,7 @@ class HelpFormatter : public CLI::Formatter {
     return command->get_footer().empty() ? std::string() : fitted(command->get_footer(), 4);
   }
 
-  /// CLI11 marks the names of a flag that switch it off.
+  /// Removes the mark that CLI11 adds to names that switch a flag off.
   std::string make_option_name(const CLI::Option* option, bool positional) const override {
     constexpr std::string_view mark = "{false}";
     auto names = CLI::Formatter::make_option_name(option, positional);
@@ -99,7 +99,7 @@ class HelpFormatter : public CLI::Formatter {
 
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return {};
-    // Names of validators follow a colon; descriptions say it better.
+    // CLI11 appends validators' names after a colon; the descriptions already name the legal values.
     const auto type = option->get_type_name().substr(0, option->get_type_name().find(':'));
     std::string text = type.empty() ? "" : " " + type;
     if (!option->get_default_str().empty()) text += " (" + option->get_default_str() + ")";
@@ -109,7 +109,7 @@ class HelpFormatter : public CLI::Formatter {
  private:
   static constexpr std::size_t name_columns = 30;
 
-  /// A name, and its description beside it, below it where the name is long.
+  /// A name with its description beside it, or below it if the name is long.
   static std::string described(std::string text, std::string_view description) {
     std::size_t column = width_of(text);
     for (const auto& line : wrap(description, std::max(help_columns(), name_columns + 30) - name_columns)) {
@@ -124,7 +124,7 @@ class HelpFormatter : public CLI::Formatter {
   }
 };
 
-/// Before the command line is understood, whether it would ask for JSON.
+/// Whether the command line has --json. Also works for one that cannot be parsed.
 bool wants_json(int argc, const char* const* argv) {
   return std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
 }
@@ -152,8 +152,8 @@ void require_command(const CLI::App& app, const Session& session) {
          full_name(*last));
 }
 
-/// Throws Error{invalid_argument} for the first word that is neither a command nor an option nor expected, if
-/// there is one, with what may have been meant.
+/// Throws Error{invalid_argument} for the first word that the parser did not expect, if any, and suggests a
+/// similar word.
 void refuse_unknown_words(const CLI::App& app) {
   for (const auto* command : app.get_subcommands()) refuse_unknown_words(*command);
   const auto unknown = app.remaining();
@@ -185,8 +185,8 @@ void refuse_empty_values(int argc, const char* const* argv) {
 void describe_program(CLI::App& app) {
   app.description("jitc makes Hopper TMA kernels: source, PTX, machine code, and runs of them.");
   app.set_version_flag("--version", "jitc " TMAJIT_VERSION_STRING);
-  app.require_subcommand(
-      0, 1);  // a word that is no command is then named; none at all is found by require_command()
+  // At most one command, so that errors name an unknown one; require_command() reports a missing one.
+  app.require_subcommand(0, 1);
   app.footer(
       "Exit code:\n"
       "  0  done, and nothing found\n"
@@ -212,7 +212,7 @@ int report_error(const std::exception& error, bool json) {
   if (dynamic_cast<const CLI::Error*>(&error) != nullptr) code = ErrorCode::invalid_argument;
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
     code = ErrorCode::out_of_memory;
-    message = "this machine has not enough memory";
+    message = "this machine does not have enough memory";
   }
   Json report;
   report_failure(code, message, report, violations);
@@ -223,7 +223,7 @@ int report_error(const std::exception& error, bool json) {
   try {
     if (json) print_json(report);
   } catch (const std::exception&) {
-    // Standard output is gone, and the message already stands on standard error.
+    // Standard output is gone, but the message is already on standard error.
   }
   return code == ErrorCode::invalid_argument || code == ErrorCode::illegal_spec ? exit_code::refused
                                                                                 : exit_code::failed;
@@ -250,7 +250,7 @@ bool parse(CLI::App& app, int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // --help and --version are errors too, to the parser.
+    // CLI11 reports --help and --version as errors, too.
     if (error.get_exit_code() == 0) {
       std::ostringstream text;
       app.exit(error, text);

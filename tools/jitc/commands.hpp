@@ -39,11 +39,11 @@ void add_headers_command(CLI::App& app, Session& session);
 void add_conformance_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 
-/// Adds what every command has, --json and --log-level, and what parsing it leaves to be done; null for one
-/// that only has commands of its own.
+/// Adds the options of every command, --json and --log-level, and sets the action that runs after parsing.
+/// `action` is null for a command that only has subcommands.
 void add_action(CLI::App& command, Session& session, std::function<int(bool json)> action);
 
-/// Parses and runs; gives the exit code.
+/// Parses the command line, runs its command and returns the exit code.
 [[nodiscard]] int run(int argc, const char* const* argv);
 
 }  // namespace jitc

@@ -9,7 +9,7 @@
 
 namespace jitc {
 
-/// A permutation that programs do often; what `jitc tune --all` measures.
+/// A permutation that is frequent in programs; `jitc tune --all` measures it.
 struct CommonPermutation {
   std::uint32_t rank = 0;
   std::array<std::uint64_t, tmajit::max_view_rank> extents{};
@@ -31,11 +31,11 @@ inline constexpr std::array common_permutations{
     CommonPermutation{4, {16, 128, 256, 512}, {3, 2, 1, 0}},
     CommonPermutation{4, {8, 128, 256, 512}, {3, 2, 1, 0}},
     CommonPermutation{4, {64, 128, 256, 512}, {0, 3, 1, 2}},  // NHWC to NCHW
-    CommonPermutation{4, {64, 256, 512, 128}, {0, 3, 1, 2}},  // the same, of few channels
+    CommonPermutation{4, {64, 256, 512, 128}, {0, 3, 1, 2}},  // NHWC to NCHW, fewer channels
     CommonPermutation{5, {32, 64, 32, 64, 64}, {4, 2, 0, 3, 1}},
     CommonPermutation{3, {512, 512, 1024}, {2, 0, 1}},
     CommonPermutation{4, {32, 2048, 32, 128}, {0, 2, 1, 3}},  // BSHD to BHSD
-    // Small ones, in which latency rules.
+    // Small tensors, bound by latency.
     CommonPermutation{2, {128, 128}, {1, 0}},
     CommonPermutation{2, {128, 256}, {1, 0}},
     CommonPermutation{2, {256, 256}, {1, 0}},

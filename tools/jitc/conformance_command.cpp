@@ -29,8 +29,8 @@ struct ConformanceOptions {
   bool list = false;
 };
 
-/// Whether a case is of that name, or of a group whose name its own begins with: "tensor.load", "settle".
-bool is_of(const Case& each, const std::string& name) {
+/// Whether `name` is the case's name or a prefix that names its group: "tensor.load", "settle".
+bool matches(const Case& each, const std::string& name) {
   if (!each.name.starts_with(name)) return false;
   const auto rest = each.name.substr(name.size());
   return rest.empty() || rest.front() == '.' || rest.front() == ':';
@@ -41,14 +41,14 @@ std::vector<const Case*> chosen_cases(const std::vector<std::string>& only) {
   for (const Case& each : conformance::all_cases()) names.push_back(each.name);
   for (const std::string& name : only) {
     const auto found =
-        std::ranges::any_of(conformance::all_cases(), [&](const Case& each) { return is_of(each, name); });
+        std::ranges::any_of(conformance::all_cases(), [&](const Case& each) { return matches(each, name); });
     if (!found)
-      refuse("--only {}: there is no such case and no group of that name{}; jitc conformance --list has all",
-             name, tmajit::suggestion(name, names));
+      refuse("--only {}: no case and no group has this name{}; jitc conformance --list prints all", name,
+             tmajit::suggestion(name, names));
   }
   std::vector<const Case*> chosen;
   for (const Case& each : conformance::all_cases()) {
-    if (only.empty() || std::ranges::any_of(only, [&](const auto& name) { return is_of(each, name); }))
+    if (only.empty() || std::ranges::any_of(only, [&](const auto& name) { return matches(each, name); }))
       chosen.push_back(&each);
   }
   return chosen;
@@ -119,16 +119,15 @@ int conform(const ConformanceOptions& options, bool json) {
 }  // namespace
 
 void add_conformance_command(CLI::App& app, Session& session) {
-  auto& command = *app.add_subcommand(
-      "conformance",
-      "Run every instruction of the copy engine and what goes with it on a device, and compare what it does "
-      "with the CPU");
+  auto& command = *app.add_subcommand("conformance",
+                                      "Run every instruction of the copy engine, and those used with it, on "
+                                      "a device and compare the results with the CPU's");
   auto options = std::make_shared<ConformanceOptions>();
   OptionGroup group(command);
   group.add("--device", options->device, "DEVICE",
             "auto: the first Hopper GPU, else the simulated device; gpu, gpu:N or sim");
-  group.add_list("--only", options->only, "NAME", "A case, or all whose name begins so: tensor.load, settle");
-  group.add("--seed", options->seed, "N", "Of everything that is random; the same seed does the same again");
+  group.add_list("--only", options->only, "NAME", "A case, or all cases of a group: tensor.load, settle");
+  group.add("--seed", options->seed, "N", "Seed of all random values; the same seed gives the same run");
   group.add_flag("--list", options->list, "Print the cases and run none");
   command.footer(
       "Exit code: 0 every case agrees, 1 some do not, 2 wrong usage.\n\n"

@@ -23,8 +23,8 @@
 namespace jitc {
 namespace {
 
-/// A case that says nothing for so long hangs.
-constexpr int patience_ms = 300'000;
+/// A case that reports no result for this time counts as hanging.
+constexpr int case_timeout_ms = 300'000;
 
 void write_line(int fd, const Json& json) {
   const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace) + '\n';
@@ -76,13 +76,13 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   ~Worker() {
-    // It has said all that it will, or hangs.
+    // The child has written its last line, or it hangs.
     ::kill(child_, SIGKILL);
     while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {
     }
   }
 
-  /// The next line; nothing where the process has ended, or hangs.
+  /// The next line; nullopt if the process has ended or hangs.
   [[nodiscard]] std::optional<Json> line() {
     while (true) {
       const std::size_t at = text_.find('\n');
@@ -92,7 +92,7 @@ class Worker {
         return json;
       }
       ::pollfd ready{.fd = out_.get(), .events = POLLIN, .revents = 0};
-      const int count = ::poll(&ready, 1, patience_ms);
+      const int count = ::poll(&ready, 1, case_timeout_ms);
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return std::nullopt;
       std::array<char, 4096> part{};
@@ -113,12 +113,12 @@ class Worker {
   std::string text_;
 };
 
-/// Returns the result of a case whose process reports none.
-Json lost() {
+/// The result of a case whose process ended without reporting one.
+Json missing_result() {
   return {{"trials", 0},
           {"wrong", 0},
           {"differences", Json::array()},
-          {"error", fmt::format("its process crashed, or had not ended after {} s", patience_ms / 1000)},
+          {"error", fmt::format("its process crashed, or had not ended after {} s", case_timeout_ms / 1000)},
           {"last", true}};
 }
 
@@ -128,7 +128,7 @@ ConformanceResults run_conformance(const ConformanceRun& run) {
   ConformanceResults results{.device = {}, .cases = Json::array()};
   while (results.cases.size() < run.cases.size()) {
     Worker worker(run, results.cases.size());
-    Progress progress("conformance", run.cases.size());  // behind the fork, for it has a thread
+    Progress progress("conformance", run.cases.size());  // after the fork, since it starts a thread
     progress.advance(results.cases.size());
     for (bool last = false; !last && results.cases.size() < run.cases.size();) {
       const std::string& name = run.cases[results.cases.size()]->name;
@@ -142,8 +142,8 @@ ConformanceResults run_conformance(const ConformanceRun& run) {
         continue;
       }
       if (!line && results.device.is_null())
-        fail(tmajit::ErrorCode::internal, "the process that opens the device ended without a word");
-      if (!line) line = lost();
+        fail(tmajit::ErrorCode::internal, "the process that opens the device ended without a message");
+      if (!line) line = missing_result();
       last = line->at("last").get<bool>();
       line->erase("last");
       Json result{{"case", name}};

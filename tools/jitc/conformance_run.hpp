@@ -18,12 +18,12 @@ struct ConformanceRun {
 
 /// Results of a ConformanceRun's cases.
 struct ConformanceResults {
-  Json device;  ///< to_json(DeviceInfo), and why it was taken
-  Json cases;   ///< an object a case, in order: case, trials, wrong, differences, error
+  Json device;  ///< to_json(DeviceInfo), and why this device was chosen
+  Json cases;   ///< one object per case, in order: case, trials, wrong, differences, error
 };
 
-/// Runs the cases in child processes. After a kernel that a GPU finds illegal, its process can do no more,
-/// and the remaining cases run in the next process. Throws Error if there is no such device.
+/// Runs the cases in child processes. A process whose kernel faults on a GPU cannot use the GPU any more, so
+/// the remaining cases run in a new one. Throws Error if there is no such device.
 [[nodiscard]] ConformanceResults run_conformance(const ConformanceRun& run);
 
 }  // namespace jitc

@@ -72,7 +72,7 @@ DeviceArrays::DeviceArrays(std::shared_ptr<tmajit::Device> device, const Problem
       before_.emplace_back(image.bytes.begin(), image.bytes.end());
       continue;
     }
-    // Outputs that a kernel combines with have to hold numbers.
+    // The kernel combines results with the outputs' content, which must be numbers.
     fill_with_random(before_.emplace_back(output.memory.bytes), output.view.type, seed + outputs_.size() + 1);
   }
   clear_outputs();
@@ -121,7 +121,7 @@ std::vector<Difference> DeviceArrays::compare_outputs() const {
   }
   const Progress progress("checking on the CPU");
   bool makes_values = false;
-  std::vector<double> allowed;  // of the one output that what is computed has
+  std::vector<double> allowed;  // of the only output: operations that compute have one
   for (const auto& move : problem_.operation(at).moves) {
     reference::compute(move);
     makes_values = makes_values || reference::makes_values(move);

@@ -16,7 +16,7 @@ namespace {
 
 int doctor(const std::string& cache_directory, bool json) {
   const auto machine = [&] {
-    const Progress progress("looking around");
+    const Progress progress("examining this machine");
     return tmajit::examine_machine(cache_directory);
   }();
   if (json) {

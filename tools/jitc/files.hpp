@@ -17,8 +17,8 @@ void write_stdout(fmt::format_string<Values...> text, Values&&... values) {
   write_stdout(std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
-/// Standard streams that were closed get a descriptor that cannot be read or written, so that no file that is
-/// opened later takes their number, and what is meant for people or a pipe does not land in it.
+/// Gives closed standard streams a descriptor that cannot be read or written. Without it, a file that is
+/// opened later would take their number and receive messages.
 void hold_standard_streams();
 
 /// A failed write, a closed pipe or a mapped file that shrinks must end in an error message, not in a signal:

@@ -15,10 +15,9 @@ void add_format_option(OptionGroup& group, std::string& format) {
 }
 
 void add_project_option(OptionGroup& group, std::string& project) {
-  group.add(
-      "--project", project, "DIR",
-      "Root folder of your files, by default the working directory: a finding in an inlined function stands "
-      "at the innermost line of a file below it that is no library's");
+  group.add("--project", project, "DIR",
+            "Root folder of your files; default: the working directory. A finding in an inlined function is "
+            "reported at its innermost line in a file below this folder that is not a library's");
 }
 
 bool asks_for_json(bool json, std::string_view format) {

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where the headers lie beside this program, installed or built.
+/// The headers' folder of this program's installation or build.
 fs::path installed_folder() {
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);

@@ -46,11 +46,11 @@ void add_launch_file_command(CLI::App& app, Session& session) {
   OptionGroup group(command);
   group.add(
       "--entry", options->entry, "NAME",
-      "Which kernel: its name or any part of it that no other kernel's has; needed if there are several");
-  group.add("-o,--output", options->out, "FILE", "Write it there; default: standard output");
+      "Which kernel: its name, or a part of it that no other kernel's name has; needed if there are several");
+  group.add("-o,--output", options->out, "FILE", "Write to this file; default: standard output");
   command.footer(
-      "Parameters are recognised by what the kernel does with them. What it does not say, its grid, shapes "
-      "and numbers, is a string that begins with a question mark: fill it in.\n\n"
+      "Parameters are recognised by how the kernel uses them. The PTX does not tell the grid, shapes and "
+      "numbers: each is written as a string that begins with a question mark. Fill these in.\n\n"
       "Examples:\n"
       "  jitc launch-file kernel.ptx -o launch.json\n"
       "  jitc launch-file kernels.ptx --entry 'scale<float'\n"

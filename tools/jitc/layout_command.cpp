@@ -24,7 +24,7 @@ using tmajit::BoxLayout, tmajit::ColourBy, tmajit::LayoutView, tmajit::ShownAcce
 
 constexpr std::uint32_t lines_of_text = 32;
 constexpr std::uint32_t lines_of_picture = 64;
-/// Bytes that a swizzle moves as one.
+/// Bytes that a swizzle moves as one unit.
 constexpr std::uint32_t unit_bytes = 16;
 
 struct LayoutOptions {
@@ -34,16 +34,16 @@ struct LayoutOptions {
   std::string interleave = "none";
   std::string colour;  ///< default: column, and row where all columns have one colour
   std::string pattern;
-  std::optional<std::uint32_t> width;        ///< bytes a lane; default: an element, or a matrix's row
+  std::optional<std::uint32_t> width;        ///< bytes per lane; default: an element, or a matrix's row
   std::optional<std::uint32_t> instruction;  ///< default: the one with most conflicts
   std::optional<std::uint32_t> lines;        ///< 0: all
   std::string out;
 };
 
-/// The access that is asked for, one of the view's patterns.
+/// The access that --pattern, --access and --instruction select; nullopt without --pattern.
 std::optional<ShownAccess> shown_access(const LayoutOptions& options, const LayoutView& view) {
   if (options.pattern.empty()) {
-    if (options.width || options.instruction) refuse("--access and --instruction say more of a --pattern");
+    if (options.width || options.instruction) refuse("--access and --instruction require --pattern");
     return std::nullopt;
   }
   const auto pattern = tmajit::parse<tmajit::AccessPattern>(options.pattern);
@@ -60,7 +60,7 @@ std::optional<ShownAccess> shown_access(const LayoutOptions& options, const Layo
   }
   const auto width = options.width.value_or(widths.front());
   if (std::find(widths.begin(), widths.end(), width) == widths.end()) {
-    refuse("--access {}: a lane of {} over this box touches {} bytes", width, options.pattern,
+    refuse("--access {}: in pattern {}, a lane of this box accesses {} bytes", width, options.pattern,
            fmt::join(widths, ", "));
   }
   const auto count = tmajit::instructions(box, pattern, width);
@@ -77,7 +77,7 @@ ColourBy colour_by(const std::string& text, const BoxLayout& box) {
   return tmajit::parse<tmajit::ColourBy>(text);
 }
 
-/// Before anything is made, so that a name that is no picture's is refused at once.
+/// Refuses a file name without .svg before any other work.
 void check_suffix(const std::string& out) {
   if (out.empty() || std::filesystem::path(out).extension() == ".svg") return;
   refuse(
@@ -121,33 +121,36 @@ int layout(const LayoutOptions& options, bool json) {
 
 void add_layout_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
-      "layout", "Show where a box's elements lie in shared memory, and which accesses conflict");
+      "layout",
+      "Show where a box's elements are stored in shared memory, and which accesses have bank conflicts");
   auto options = std::make_shared<LayoutOptions>();
   OptionGroup group(command);
   group.add("--type,--dtype", options->type, "TYPE", "Element type");
   group.add("--box", options->box, "64x64", "The box, 1 to 5 dimensions, row-major")->required();
   group.add("--swizzle", options->swizzle, "MODE", "none, 32B, 64B or 128B");
   group.add("--interleave", options->interleave, "MODE",
-            "none, 16B or 32B: the box's innermost dimension then counts slices of as many bytes");
+            "none, 16B or 32B; with the latter two, the box's innermost dimension counts slices of that many "
+            "bytes");
   group.add("--pattern", options->pattern, "PATTERN",
             "Draw one instruction of a warp that goes over the box: row, column, matrix (ldmatrix and "
             "stmatrix) or matrix-transposed (the same with .trans)");
   group.add("--access", options->width, "BYTES",
-            "Bytes that a lane touches: 1, 2, 4, 8 or 16; default: an element");
+            "Bytes that a lane accesses: 1, 2, 4, 8 or 16; default: an element");
   group.add("--instruction", options->instruction, "N",
             "Which of the pattern's instructions; default: the first of those with most conflicts");
   group
       .add("--colour,--color", options->colour, "WHAT",
-           "What colours tell: column, an element's by 16 bytes, which is the default, or row")
+           "What colours show: column, in units of 16 bytes (the default), or row")
       ->check(one_of({"column", "row"}));
   group.add("--lines", options->lines, "N",
-            "Lines of 128 bytes that are shown at most, 0 for all; default: 32, in a picture 64");
+            "Show at most N lines of 128 bytes; 0: all. Default: 32 as text, 64 in a picture");
   group.add("-o,--output", options->out, "FILE.svg",
             "Draw a picture instead; the name ends in .svg. Default: text to standard output");
   command.footer(
-      "A warp's access takes as many wavefronts as one bank has different 4-byte words to give; 8-byte "
-      "accesses\n"
-      "are answered by half warps, 16-byte ones by quarters.\n\n"
+      "An access of a warp takes as many wavefronts as it reads or writes different 4-byte words in one "
+      "bank. "
+      "8-byte\n"
+      "accesses are served for half a warp at a time, 16-byte accesses for a quarter.\n\n"
       "Examples:\n"
       "  jitc layout --type bf16 --box 64x64 --swizzle 128B\n"
       "  jitc layout --type f32 --box 32x32 --pattern column\n"

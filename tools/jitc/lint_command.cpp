@@ -35,7 +35,7 @@ using tmajit::Error;
 using tmajit::MapFacts;
 
 struct LintCommand {
-  ProblemOptions problem;  ///< problem; its word may be a file instead
+  ProblemOptions problem;  ///< its word may also be a file
   std::uint32_t step = 1;  ///< step among several kernels, from 1
   OwnOptions own;
   CompilerOptions compiler;
@@ -49,12 +49,12 @@ struct LintCommand {
   bool require_kernel = false;
 };
 
-/// A module to look at, and what is known of it besides its text.
+/// A PTX module to check, and facts about it that its text does not have.
 struct Subject {
   std::string text;
-  tmajit::Artifact artifact = {};  ///< with the same PTX, and its source if that was compiled here
+  tmajit::Artifact artifact = {};  ///< the same PTX, and its CUDA C++ if jitc compiled it
   tmajit::LintOptions options;
-  std::size_t first_given_map = 0;  ///< first of LintOptions::maps that the user gave
+  std::size_t first_given_map = 0;  ///< index of the first of LintOptions::maps that the user gave
 };
 
 /// PARAM=REST
@@ -66,7 +66,7 @@ std::pair<std::string, std::string> split_fact(std::string_view option, const st
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-/// Facts of the map that stands at "0", or in a struct at "0+64".
+/// Splits a position "0+64", byte 64 of parameter 0, into parameter and offset; "0" has offset 0.
 MapFacts placed(MapFacts facts, std::string_view option, const std::string& text, std::string_view need) {
   const std::size_t plus = facts.parameter.find('+');
   if (plus == std::string::npos) return facts;
@@ -120,7 +120,8 @@ void add_facts(const LintCommand& command, Subject& subject) {
   for (const std::string& text : command.box_bytes) subject.options.maps.push_back(parse_box_bytes(text));
 }
 
-/// The symbol of the kernel that `words` mean; none of a text that does not parse, which lint reports.
+/// The symbol of the kernel that --entry names by `words`. Empty if the text does not parse, which lint
+/// reports.
 std::string entry_of(const Subject& subject, const std::string& words) {
   if (words.empty() || !tmajit::ptx::parse(subject.text, subject.options.name)) return {};
   try {
@@ -137,8 +138,8 @@ Subject read_file(const LintCommand& command) {
   try {
     subject.text = InputFile(is_standard_input ? "/dev/stdin" : path).text();
   } catch (const Error& error) {
-    if (path.find_first_of("./") != std::string::npos) throw;  // surely a file
-    refuse("{}, and no operation or family is called so{}", error.what(),
+    if (path.find_first_of("./") != std::string::npos) throw;  // a path, not a misspelt operation
+    refuse("{}, and no operation or family has this name{}", error.what(),
            tmajit::suggestion(path, operation_words()));
   }
   subject.artifact.ptx = subject.text;
@@ -156,11 +157,11 @@ bool has_host_code(std::string_view text) {
   return std::ranges::any_of(signs, [&](std::string_view sign) { return text.find(sign) != text.npos; });
 }
 
-/// Whether NVRTC, which has none of the host's headers, has not found one that the text includes by <name>.
+/// Whether NVRTC did not find a header that the text includes as <name>: it has no host headers.
 bool lacks_system_header(std::string_view text, std::string_view error) {
-  const std::size_t said = error.find("open source file \"");
-  if (said == error.npos) return false;
-  const std::size_t begin = error.find('"', said) + 1;
+  const std::size_t message_begin = error.find("open source file \"");
+  if (message_begin == error.npos) return false;
+  const std::size_t begin = error.find('"', message_begin) + 1;
   const std::string_view name = error.substr(begin, error.find('"', begin) - begin);
   return text.find(fmt::format("<{}>", name)) != text.npos;
 }
@@ -178,9 +179,10 @@ Subject make_own_kernel(const LintCommand& command) {
   } catch (const tmajit::CompileError& error) {
     if (!has_host_code(source.text) && !lacks_system_header(source.text, error.what())) throw;
     throw tmajit::CompileError(
-        fmt::format("{}\n{} has code or headers of the host, which NVRTC does not take. Its kernels alone:\n"
-                    "  nvcc -ptx -arch=sm_90a -lineinfo -o - {} | jitc lint -",
-                    error.what(), path, path),
+        fmt::format(
+            "{}\n{} has host code or host headers, which NVRTC cannot compile. Check its kernels alone:\n"
+            "  nvcc -ptx -arch=sm_90a -lineinfo -o - {} | jitc lint -",
+            error.what(), path, path),
         error.log());
   }
   subject.text = subject.artifact.ptx;
@@ -198,8 +200,7 @@ Subject make_own_kernel(const LintCommand& command) {
 Subject make_kernel(const LintCommand& command) {
   if (!command.maps.empty() || !command.box_bytes.empty()) {
     refuse(
-        "--map and --box-bytes tell what is known of a file's parameters; an operation's follow from its "
-        "options");
+        "--map and --box-bytes describe a file's parameters; those of an operation follow from its options");
   }
   const Problem problem = make_problem(command.problem, Purpose::look);
   auto runtime = planning_runtime(command.compiler, select_chip("auto").chip);
@@ -223,7 +224,7 @@ Subject subject_of(const LintCommand& command) {
   return is_own_kernel(command.problem.word) ? make_own_kernel(command) : read_file(command);
 }
 
-/// The rules that are allowed, and how sources are read that may allow others.
+/// Adds the allowed rules, and a function that reads sources, whose comments may allow more rules.
 void add_allowed(const LintCommand& command, Subject& subject) {
   auto& allowed = subject.options.allowed;
   const auto add = [&](std::string_view text, const std::string& name) {
@@ -245,7 +246,7 @@ void add_allowed(const LintCommand& command, Subject& subject) {
     try {
       return std::string(InputFile(path).text());
     } catch (const Error&) {
-      return std::nullopt;  // it may lie on another machine
+      return std::nullopt;  // the source may be on another machine
     }
   };
 }
@@ -256,8 +257,8 @@ std::vector<tmajit::SourcePlace> places_of(const Subject& subject, const tmajit:
   return places;
 }
 
-/// Where a finding's instruction comes from, the user's own line first: where that says more than the
-/// finding.
+/// Prints the source lines that a finding's instruction comes from, the user's own first, unless the finding
+/// says as much.
 void say_places(const Subject& subject, const tmajit::Finding& finding) {
   const auto places = own_first(places_of(subject, finding));
   if (places.size() < 2 && (places.empty() || places.front().text.empty())) return;
@@ -265,13 +266,13 @@ void say_places(const Subject& subject, const tmajit::Finding& finding) {
     write_stdout("  {}, PTX line {}: {}\n", finding.rule, finding.ptx_line, describe(place));
 }
 
-/// "PARAM" or "PARAM+OFFSET", as --map and --box-bytes name it.
+/// "PARAM" or "PARAM+OFFSET", as in --map and --box-bytes.
 std::string shown(const MapFacts& facts) {
   return facts.offset == 0 ? facts.parameter : fmt::format("{}+{}", facts.parameter, facts.offset);
 }
 
-/// Refuses facts of a parameter that no kernel has, and a second fact of one map. A text that does not parse
-/// has its findings.
+/// Refuses facts about a parameter that no kernel has, and two facts about one map. lint itself reports a
+/// text that does not parse.
 void refuse_unknown_parameters(const Subject& subject) {
   const auto& options = subject.options;
   if (subject.first_given_map == options.maps.size()) return;
@@ -295,7 +296,7 @@ void refuse_unknown_parameters(const Subject& subject) {
         found[fact] = true;
         const auto [before, fresh] = seen.try_emplace({i, facts.offset}, fact);
         if (!fresh)
-          refuse("--map or --box-bytes of {} and of {}: both are one tensor map of kernel {}",
+          refuse("--map or --box-bytes of {} and of {}: both name the same tensor map of kernel {}",
                  shown(options.maps[before->second]), shown(facts), tmajit::check::shown_name(kernel->name));
       }
     }
@@ -309,9 +310,10 @@ void refuse_unknown_parameters(const Subject& subject) {
   }
 }
 
-/// A kernel is not clean where --map or --box-bytes say of a parameter that is no tensor map what it is.
+/// Refuses --map and --box-bytes of a parameter that no kernel uses as a tensor map, instead of calling it
+/// clean.
 void refuse_unused_maps(const Subject& subject, const tmajit::LintResult& result) {
-  // Findings say more: where a copy has gone, its map is unused as well.
+  // Findings come first: a map may be unused because its copy is missing.
   if (!result.findings.empty()) return;
   for (const std::size_t i : result.unused_maps) {
     if (i < subject.first_given_map) continue;
@@ -333,16 +335,16 @@ int lint(const LintCommand& command, bool json) {
   }();
   const double milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  // A text that does not parse has its findings.
+  // A text that does not parse has findings.
   if (command.require_kernel && result.kernels.empty() && result.findings.empty()) {
     refuse(
-        "{} has no kernel, so that nothing was checked; a template is a kernel only where it is instantiated",
+        "{} has no kernel, so nothing was checked; a template becomes a kernel only where it is instantiated",
         subject.options.name);
   }
   refuse_unused_maps(subject, result);
-  const auto least = tmajit::parse<tmajit::Severity>(command.fail_on);
-  const bool failed =
-      std::ranges::any_of(result.findings, [&](const auto& finding) { return finding.severity >= least; });
+  const auto threshold = tmajit::parse<tmajit::Severity>(command.fail_on);
+  const bool failed = std::ranges::any_of(result.findings,
+                                          [&](const auto& finding) { return finding.severity >= threshold; });
   if (is_for_services(command.format)) {
     std::vector<std::vector<tmajit::SourcePlace>> places;
     for (const tmajit::Finding& finding : result.findings) places.push_back(places_of(subject, finding));
@@ -355,7 +357,7 @@ int lint(const LintCommand& command, bool json) {
                     .places = places,
                     .notes = result.notes,
                     .unfinished = result.unfinished,
-                    .fails = least},
+                    .fails = threshold},
                    command.format);
     return failed ? exit_code::found : exit_code::done;
   }
@@ -399,45 +401,45 @@ int lint(const LintCommand& command, bool json) {
 }  // namespace
 
 void add_lint_command(CLI::App& app, Session& session) {
-  auto& command =
-      *app.add_subcommand("lint", "Check the PTX of a file or an operation for protocol mistakes, unrun");
+  auto& command = *app.add_subcommand(
+      "lint", "Check the PTX of a file or an operation for protocol mistakes, without running it");
   auto options = std::make_shared<LintCommand>();
   add_problem_options(command, options->problem);
   auto* const word = command.get_option("OPERATION");
   word->description(
-      fmt::format("A file of PTX or of CUDA C++, kernel.cu, - for standard input, or an operation or a "
-                  "family with its options; a "
-                  "file whose name is an operation's is ./copy. {}",
+      fmt::format("A file of PTX, a file of CUDA C++ (kernel.cu), - for standard input, or an operation or a "
+                  "family with its options. A file with the name of an operation needs a path: ./copy. {}",
                   word->get_description()));
   add_step_option(command, options->step);
   add_own_options(command, options->own);
   add_launch_option(command, options->own);
   add_compiler_options(command, options->compiler);
-  OptionGroup facts(command, "What is known of a file's tensor maps");
-  facts.add_list(
-      "--map", options->maps, "MAP",
-      "PARAM=TYPE:BOX[:SWIZZLE], as 0=bf16:64x64:128B. PARAM is the kernel parameter that is the "
-      "map: its name, or its number from 0; of a map in a struct with its bytes from there, 0+64. Repeat "
-      "it for other maps");
+  OptionGroup facts(command, "Facts about a file's tensor maps");
+  facts.add_list("--map", options->maps, "MAP",
+                 "PARAM=TYPE:BOX[:SWIZZLE], such as 0=bf16:64x64:128B. PARAM is the kernel parameter that is "
+                 "the map: its name, or its number from 0. For a map in a struct, add its offset in bytes: "
+                 "0+64. Repeat the option for other maps");
   facts.add_list("--box-bytes", options->box_bytes, "BYTES",
-                 "PARAM=BYTES, as 1=8192: the same, if only the bytes of a box are known");
-  OptionGroup rules(command, "What counts");
-  rules.add_list("--allow", options->allow, "RULES", "Rules whose findings are none, with commas between");
-  rules.add_list(
-      "--allow-file", options->allow_files, "FILE",
-      "A file of such rules, one a line: rule, perhaps kernel (* and ? as in file names), # remark. In PTX "
-      "and in sources that can be read, // tmajit-allow: rule allows it on that line and the next");
+                 "PARAM=BYTES, such as 1=8192: the size of a map's box, if no more is known");
+  OptionGroup rules(command, "Findings and their form");
+  rules.add_list("--allow", options->allow, "RULES",
+                 "Rules whose findings are not reported, separated by commas");
+  rules.add_list("--allow-file", options->allow_files, "FILE",
+                 "A file of such rules, one per line: RULE [KERNEL] [# remark]. KERNEL may have the "
+                 "wildcards * and ?. In PTX and in readable sources, the comment // tmajit-allow: RULE "
+                 "allows the rule on its line and the next");
   rules
       .add("--fail-on", options->fail_on, "SEVERITY",
-           "The least severity that makes the exit code 1: advice, omission (what the PTX ISA asks for and "
-           "kernels that work leave out) or mistake")
+           "The lowest severity that makes the exit code 1: advice, omission (the PTX ISA requires it, but "
+           "kernels that work leave it out) or mistake")
       ->check(one_of({"advice", "omission", "mistake"}));
   rules.add_flag("--require-kernel", options->require_kernel,
-                 "It is an error, exit code 2, if there is no kernel to check");
+                 "Fail with exit code 2 if there is no kernel to check");
   add_format_option(rules, options->format);
   add_project_option(rules, options->project);
   command.footer(
-      "Exit code: 0 clean, 1 findings, 2 wrong usage, 3 could not. What is not certain is not reported.\n\n"
+      "Exit code: 0 clean, 1 findings, 2 wrong usage, 3 failed. Mistakes that are not certain are not "
+      "reported.\n\n"
       "Examples:\n"
       "  jitc lint kernel.ptx\n"
       "  jitc lint kernel.ptx --entry scale\n"

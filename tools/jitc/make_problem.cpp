@@ -16,7 +16,7 @@ using tmajit::ElementType;
 using tmajit::Tensor;
 using tmajit::TensorView;
 
-/// Builds one problem, step by step; each step uses what the ones before found out.
+/// Builds one problem in steps; each step uses the results of the earlier ones.
 class Builder {
  public:
   Builder(const ProblemOptions& options, Purpose purpose) : options_(options), purpose_(purpose) {
@@ -67,7 +67,7 @@ class Builder {
     return !problem_.request.family->computes && !combines() && !writes_images();
   }
 
-  /// A convolution's filter is a file, or is made of --filter and --outputs.
+  /// A convolution's filter is a file, or has the shape that --filter and --outputs give.
   void check_filter() const {
     const bool from_file = !options_.in.empty();
     if (options_.outputs && !convolves()) refuse("{} takes no --outputs; convolution does", problem_.word);
@@ -80,12 +80,12 @@ class Builder {
       refuse("{} needs --outputs, the filter's: --outputs 64", problem_.word);
   }
 
-  /// concat's inputs without files.
+  /// Whether --parts gives the extents of inputs without files.
   [[nodiscard]] bool parts_are_inputs() const {
     return (is("concat") || operation().is_batch) && !text("--parts").empty();
   }
 
-  /// An expression of coordinates alone needs no input, where the family takes none.
+  /// The fewest inputs that are legal: none for an expression of coordinates alone.
   [[nodiscard]] std::uint32_t least_inputs() const {
     const auto* const family = problem_.request.family;
     if (family == nullptr) return is("map") ? 0 : std::max(operation().least_sources, 1U);
@@ -94,7 +94,7 @@ class Builder {
 
   void count_inputs() {
     const auto least = least_inputs();
-    const auto read = std::max(computes() ? inputs_of(text("--expr")) : 1, least);
+    const auto inputs_read = std::max(computes() ? inputs_of(text("--expr")) : 1, least);
     if (operation().is_batch && !text("--axis").empty() && text("--parts").empty()) {
       refuse(
           problem_.files.empty()
@@ -114,7 +114,7 @@ class Builder {
     } else if (options_.inputs) {
       count_ = *options_.inputs;
     } else {
-      count_ = is("concat") ? 2 : read;
+      count_ = is("concat") ? 2 : inputs_read;
     }
     if (options_.inputs && *options_.inputs != count_) {
       refuse("--inputs {}, but {} given with {}", *options_.inputs,
@@ -122,16 +122,16 @@ class Builder {
              problem_.files.empty() ? "--parts" : "--in");
     }
     const auto* const family = problem_.request.family;
-    const auto most = family != nullptr && computes() ? family->most_inputs : operation().most_sources;
-    if (count_ > most) {
-      if (most == 0) {
+    const auto limit = family != nullptr && computes() ? family->most_inputs : operation().most_sources;
+    if (count_ > limit) {
+      if (limit == 0) {
         refuse("{} computes from coordinates alone and takes no input, but {} given; map takes inputs",
                problem_.word, count_ == 1 ? "1 is" : fmt::format("{} are", count_));
       }
-      refuse(most == 1
+      refuse(limit == 1
                  ? fmt::format("{} takes one input, but {} are given; map and concat take several",
                                problem_.word, count_)
-                 : fmt::format("{} takes at most {} inputs, but {} are given", problem_.word, most, count_));
+                 : fmt::format("{} takes at most {} inputs, but {} are given", problem_.word, limit, count_));
     }
     if (count_ < least) {
       refuse("{} needs {}, but {} given{}", problem_.word,
@@ -139,10 +139,11 @@ class Builder {
              count_ == 1 ? "1 is" : fmt::format("{} are", count_),
              problem_.files.empty() ? "" : " with --in");
     }
-    if (read > count_) {
-      if (count_ == 0) refuse("--inputs 0, but --expr reads x{}: legal is {} or more", read - 1, read);
-      refuse("--expr reads x{}, but there {} only {}; the last is x{}", read - 1, count_ == 1 ? "is" : "are",
-             counted(count_, "input"), count_ - 1);
+    if (inputs_read > count_) {
+      if (count_ == 0)
+        refuse("--inputs 0, but --expr reads x{}: legal is {} or more", inputs_read - 1, inputs_read);
+      refuse("--expr reads x{}, but there {} only {}; the last is x{}", inputs_read - 1,
+             count_ == 1 ? "is" : "are", counted(count_, "input"), count_ - 1);
     }
   }
 
@@ -189,7 +190,8 @@ class Builder {
     return shape;
   }
 
-  /// Dense, or with the strides that `text` gives; rows padded to what TMA needs where that is asked for.
+  /// Makes an array, dense or with the strides in `text`. Rows that a tensor map will load on a device are
+  /// padded.
   Array make_array(ElementType type, std::span<const std::uint64_t> shape, const std::string& text,
                    const std::string& option, std::uint64_t offset, std::string name) {
     if (TensorView::contiguous(ElementType::u8, shape).elements() > std::uint64_t{1} << 48U) {
@@ -238,7 +240,7 @@ class Builder {
     }
   }
 
-  /// Elements of a file that share an address must be equal: of others all but one would be lost.
+  /// Refuses strides that give different elements of a file one address: only one of them could be kept.
   void require_room(std::size_t input) const {
     const auto& [view, memory, name] = problem_.inputs[input];
     const auto& file = problem_.files[input];
@@ -250,12 +252,12 @@ class Builder {
         file.path().string(), fmt::join(strides(view), ","), fmt::join(lost, ", "));
   }
 
-  void note(std::string_view option, std::string_view text) {
+  void append_argument(std::string_view option, std::string_view text) {
     auto& all = problem_.arguments;
     all += fmt::format("{}{} {}", all.empty() ? "" : " ", option, text);
   }
 
-  /// That the operation's arguments can be read.
+  /// Throws if a value of the operation's arguments cannot be parsed.
   void check_values() const {
     for (const auto& argument : operation().arguments) {
       if (const auto& given = text(argument.option); !given.empty())
@@ -263,7 +265,7 @@ class Builder {
     }
   }
 
-  /// The views that need not know an input's dimensions.
+  /// Reads the options of views that do not depend on an input's dimensions.
   void read_ranges() {
     const auto value_of = [&](std::string_view name) {
       const auto& argument = tmajit::find_operation(name).arguments.front();
@@ -289,10 +291,10 @@ class Builder {
     const auto axes_of = [&](std::string_view option) {
       return tmajit::resolve_axes(tmajit::parse_numbers(text(option), option), rank, option);
     };
-    if (!text("--slice").empty()) note("--slice", tmajit::text_of(views.slices));
+    if (!text("--slice").empty()) append_argument("--slice", tmajit::text_of(views.slices));
     if (!text("--flip").empty()) {
       views.flips = axes_of("--flip");
-      note("--flip", fmt::to_string(fmt::join(views.flips, ",")));
+      append_argument("--flip", fmt::to_string(fmt::join(views.flips, ",")));
     }
     if (!text("--axes").empty() && problem_.request.asks_for_view("--axes")) {
       views.axes = axes_of("--axes");
@@ -300,9 +302,9 @@ class Builder {
         refuse("--axes {} names {}, but the input has {}; legal is each of 0 to {} once", text("--axes"),
                counted(views.axes.size(), "dimension"), rank, rank - 1);
       }
-      note("--axes", fmt::to_string(fmt::join(views.axes, ",")));
+      append_argument("--axes", fmt::to_string(fmt::join(views.axes, ",")));
     }
-    if (views.shape) note("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
+    if (views.shape) append_argument("--broadcast", fmt::to_string(fmt::join(*views.shape, "x")));
   }
 
   /// Reads the operation's arguments.
@@ -316,14 +318,14 @@ class Builder {
       const auto value = tmajit::parse_argument(argument, given, argument.option);
       problem_.given.set(argument.name, value);
       const bool quoted = argument.type == tmajit::ArgumentType::text;
-      note(argument.option, quoted ? fmt::format("'{}'", given) : tmajit::text_of(value));
+      append_argument(argument.option, quoted ? fmt::format("'{}'", given) : tmajit::text_of(value));
     };
     for (const auto& argument : tmajit::find_operation(problem_.operation_name).arguments) take(argument);
     if (is(tmajit::Tiles::operation)) problem_.given.set("family", std::string(request.family->name));
-    if (parts_are_inputs()) note("--parts", text("--parts"));
+    if (parts_are_inputs()) append_argument("--parts", text("--parts"));
   }
 
-  /// The file that the output begins with: elements of its type, in its shape.
+  /// Opens the file of --into, the output's initial content, which has the output's type and shape.
   void read_into() {
     const auto& file = problem_.into.emplace(options_.into);
     const auto& output = problem_.outputs.front();
@@ -377,16 +379,16 @@ class Builder {
     }
   }
 
-  /// Where no option names a type, bits of NumPy's booleans stay booleans.
+  /// Marks outputs as NumPy's booleans if all inputs are, only bits are moved and no option names a type.
   void keep_booleans() {
     const bool moves = moves_bits();
     const auto is_boolean = [](const InputArray& file) { return file.header().kind == 'b'; };
     problem_.outputs_are_booleans = moves && options_.dtypes.empty() && options_.out_dtype.empty() &&
                                     !problem_.files.empty() &&
                                     std::ranges::all_of(problem_.files, is_boolean);
-    const double around = problem_.given.number("value");
-    if (problem_.outputs_are_booleans && around != 0 && around != 1)
-      refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", around);
+    const double pad_value = problem_.given.number("value");
+    if (problem_.outputs_are_booleans && pad_value != 0 && pad_value != 1)
+      refuse("--pad-value {}: the elements are booleans; legal are 0 and 1", pad_value);
   }
 
   const ProblemOptions& options_;

@@ -22,7 +22,7 @@ Difference compare(const Array& array, std::span<const std::byte> expected, std:
   const auto shape = extents(array.view);
   const std::uint32_t size = tmajit::size_of(array.view.type);
   std::vector<std::byte> rest(found.begin(), found.end());
-  std::uint64_t number = 0;  // of the element, in C order
+  std::uint64_t number = 0;  // index of the element in C order
   for_each_row<1>(
       shape, {strides(array.view)}, [&](const auto& offsets, std::uint64_t count, const auto& steps) {
         for (std::uint64_t i = 0; i < count; ++i, ++number) {

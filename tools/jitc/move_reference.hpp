@@ -22,7 +22,8 @@ struct Difference {
   [[nodiscard]] bool none() const noexcept { return wrong == 0 && stray_bytes == 0; }
 };
 
-/// Compares the memory of an output, whole. `allowed` are reference::allowed_errors().
+/// Compares an output's whole memory, bytes between elements included. `allowed` are
+/// reference::allowed_errors().
 [[nodiscard]] Difference compare(const Array& array, std::span<const std::byte> expected,
                                  std::span<const std::byte> found, bool makes_values,
                                  std::span<const double> allowed = {});

@@ -16,7 +16,7 @@ namespace jitc {
 struct OperandTypes {
   std::vector<tmajit::ElementType> inputs;
   tmajit::ElementType output = tmajit::ElementType::f32;
-  bool is_default = false;  ///< the output's, which no option names
+  bool is_default = false;  ///< whether no option names the output's type
 };
 
 /// Types that --dtype and --out-dtype name.
@@ -24,10 +24,10 @@ struct NamedTypes {
   std::vector<tmajit::ElementType> all;
   std::optional<tmajit::ElementType> output = {};
 };
-/// Throws Error{invalid_argument} for a name that is no type's.
+/// Throws Error{invalid_argument} for an unknown type.
 [[nodiscard]] NamedTypes read_types(const ProblemOptions& options);
 
-/// Chooses the types of `count` inputs and the output from the named types and the files (one an input, or
+/// Chooses the types of `count` inputs and the output from the named types and the files (one per input, or
 /// none); f32 where neither gives a type. Throws Error{invalid_argument} where they contradict each other.
 [[nodiscard]] OperandTypes choose_types(const NamedTypes& names, std::span<const InputArray> files,
                                         std::size_t count);

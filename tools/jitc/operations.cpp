@@ -51,7 +51,8 @@ std::string tile_words() {
   return fmt::to_string(fmt::join(words, ", "));
 }
 
-/// The first given option that chooses the kernel's tile. An expression that reads its tile counts as one.
+/// The first given option that chooses the kernel's tile. An expression with tile coordinates is such an
+/// option.
 std::string_view tile_option(const ProblemOptions& options) {
   for (const auto& argument : tmajit::find_operation(tiles).arguments) {
     const bool chooses = argument.option != "--expr" && argument.option != "--op" &&
@@ -63,7 +64,7 @@ std::string_view tile_option(const ProblemOptions& options) {
              : std::string_view();
 }
 
-/// The first given option that kernels with a chosen tile do not take: they use tensors as they are given.
+/// The first given option that a kernel whose tile the user chose does not take.
 std::string_view planner_option(const ProblemOptions& options, const FamilyInfo& family) {
   for (const auto& [option, text] : options.arguments) {
     const bool is_taken = option == "--expr" ? family.computes
@@ -74,7 +75,7 @@ std::string_view planner_option(const ProblemOptions& options, const FamilyInfo&
   return {};
 }
 
-/// The operations that take an option: "reduce and reduce_into do".
+/// The operations that take an option, as text: "reduce and reduce_into do".
 std::string takers(std::string_view option) {
   std::vector<std::string_view> names;
   for (const auto& operation : tmajit::operations()) {
@@ -93,8 +94,8 @@ Request with_tile(const FamilyInfo& family, const ProblemOptions& options) {
     if (other == "--expr" || other == "--op") refuse("{} takes no {}; {}", family.name, other, takers(other));
     const auto tile = tile_option(options);
     refuse(
-        "{} needs a kernel that the planner chooses, but {} has a tile of your choice, which is for "
-        "tensors as they are; leave one of them out",
+        "{} needs a kernel that the planner chooses, but {} takes a tile of your choice; leave one of them "
+        "out",
         other, tile.empty() ? options.word : std::string(tile));
   }
   return {.operation = operation_called(tiles), .family = &family};

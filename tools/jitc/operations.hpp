@@ -23,16 +23,16 @@ using Shape = std::vector<std::uint64_t>;
 
 /// The request that OPERATION and the options that come with it make together.
 struct Request {
-  const tmajit::OperationInfo* operation = nullptr;  ///< never null once it was read
+  const tmajit::OperationInfo* operation = nullptr;  ///< never null after read_request()
   const tmajit::FamilyInfo* family = nullptr;        ///< only this family's kernels are requested; null: any
   [[nodiscard]] std::string_view family_name() const {
     return family == nullptr ? std::string_view() : family->name;
   }
-  /// Whether the outputs' elements are combined with what they hold.
+  /// Whether results are combined with the outputs' previous content.
   [[nodiscard]] bool combines() const {
     return operation->reads_destination || (family != nullptr && family->does("reduce_into"));
   }
-  /// Whether inputs are seen as --slice, --flip, --axes and --broadcast show them, and padded.
+  /// Whether the operation moves views of its inputs: --slice, --flip, --axes, --broadcast and --pad.
   [[nodiscard]] bool moves_views() const {
     return operation->is_view || operation->name == "copy" || operation->name == "pad";
   }
@@ -44,8 +44,8 @@ struct Request {
 /// Throws Error{invalid_argument} for a word that is neither an operation nor a family, and for options that
 /// do not go together.
 [[nodiscard]] Request read_request(const ProblemOptions& options);
-/// Throws Error{invalid_argument} for options that the operation does not take, or that it needs and does not
-/// have.
+/// Throws Error{invalid_argument} for options that the operation does not take, and if one that it needs is
+/// missing.
 void check_arguments(const Request& request, const ProblemOptions& options);
 
 }  // namespace jitc

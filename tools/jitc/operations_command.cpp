@@ -24,7 +24,7 @@ std::string legal_text(const tmajit::Argument& argument) {
   return text + fmt::format("{}default: {}", text.empty() ? "" : "; ", argument.fallback);
 }
 
-constexpr std::size_t margin = 18;  // of what stands beside a name
+constexpr std::size_t margin = 18;  // columns of the names
 
 /// A name, and beside it a text that is wrapped to the terminal.
 std::string fitted(std::string name, std::string_view text) {

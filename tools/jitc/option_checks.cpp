@@ -11,7 +11,8 @@
 namespace jitc {
 namespace {
 
-/// CLI11 takes an empty answer for yes. A name would stand in the help.
+/// A validator: `check` returns an error message, or "" for a legal value. It has no name, which the help
+/// would show.
 template <class Check>
 CLI::Validator validator(Check check) {
   return CLI::Validator([check = std::move(check)](std::string& text) { return check(text); }, "");
@@ -20,7 +21,7 @@ CLI::Validator validator(Check check) {
 }  // namespace
 
 CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
-  // CLI11 itself takes -1 for the largest number, and what is larger than that for it, too.
+  // CLI11 itself reads -1 and numbers that are too large as the largest number.
   return validator([=](const std::string& text) {
     std::uint64_t number = 0;
     const bool is_number = !llvm::StringRef(text).getAsInteger(0, number);

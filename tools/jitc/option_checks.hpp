@@ -14,7 +14,7 @@ namespace jitc {
 [[nodiscard]] CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 /// One of `names`.
 [[nodiscard]] CLI::Validator one_of(std::vector<std::string_view> names);
-/// Something: an empty value is mostly a variable of a script that was never set.
+/// Any value but an empty one, which is mostly an unset variable of a script.
 [[nodiscard]] CLI::Validator not_empty();
 
 }  // namespace jitc

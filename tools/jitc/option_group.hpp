@@ -12,7 +12,7 @@
 
 namespace jitc {
 
-/// The number that an option's value is, which may be left out.
+/// The type of an option's value, without std::optional.
 template <class Value>
 struct NumberOf {
   using Type = Value;
@@ -22,12 +22,12 @@ struct NumberOf<std::optional<Value>> {
   using Type = Value;
 };
 
-/// Adds options of one group of a command's help, or of its first one, which has no name.
+/// Adds options to the group `name` of a command's help; without a name, to its first group.
 class OptionGroup {
  public:
   explicit OptionGroup(CLI::App& command, const char* name = nullptr) : command_(command), name_(name) {}
 
-  /// `value` holds the default. The help shows it unless it is empty or 0. No value may be empty.
+  /// `value` holds the default. The help shows it unless it is empty or 0. Empty values are refused.
   template <class Value>
   CLI::Option* add(const char* option, Value& value, const char* type, const std::string& description) {
     using Number = typename NumberOf<Value>::Type;
@@ -46,13 +46,13 @@ class OptionGroup {
   CLI::Option* add_flag(const char* option, bool& value, const std::string& description) {
     return in_group(command_.add_flag(option, value, description));
   }
-  /// One that may be given several times.
+  /// An option that may be given several times.
   template <class Value>
   void add_list(const char* option, Value& values, const char* type, const std::string& description) {
     add(option, values, type, description)
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->allow_extra_args(false);  // or it would take the words behind its value, too
+        ->allow_extra_args(false);  // else it would take the words after its value, too
   }
 
  private:

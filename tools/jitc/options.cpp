@@ -17,31 +17,31 @@ namespace {
 
 void add_tensor_options(CLI::App& command, ProblemOptions& values) {
   OptionGroup group(command, tensors_group);
-  group.add_list("--in", values.in, "FILE", "An input as .npy; repeat it for x0, x1 …");
-  group.add_list(
-      "--dtype,--type", values.dtypes, "TYPE[,TYPE…]",
-      "Element types: one for all, the inputs', or the output's and then the inputs'. Types that NumPy lacks "
-      "travel as "
-      "bit patterns: bf16 as u2, e4m3 and e5m2 as u1, f32_ftz, tf32 and tf32_ftz as f4. Default: the "
-      "files', else f32");
+  group.add_list("--in", values.in, "FILE", "An input as .npy; repeat the option for x0, x1 …");
+  group.add_list("--dtype,--type", values.dtypes, "TYPE[,TYPE…]",
+                 "Element types: one for all, one per input, or the output's and then one per input. Files "
+                 "hold types that NumPy lacks as bit patterns: bf16 as u2, e4m3 and e5m2 as u1, f32_ftz, "
+                 "tf32 and tf32_ftz as f4. Default: the "
+                 "files', else f32");
   group.add("--out-dtype,--out-type", values.out_dtype, "TYPE",
             "Element type of the output; default: the first input's");
-  group.add(
-      "--shape", values.shape, "128x64",
-      "Shape of the inputs, row-major. Default: the files'. Where nothing runs: the box's, else 4096x4096");
+  group.add("--shape", values.shape, "128x64",
+            "Shape of the inputs, row-major. Default: the files'; in commands that run nothing, the box's, "
+            "else 4096x4096");
   group.add_list("--strides", values.strides, "4096,1",
-                 "Strides of the inputs on the device, in elements; repeat it for each input");
+                 "Strides of the inputs on the device, in elements: once for all, or once for each input");
   group.add("--out-strides", values.out_strides, "4096,1",
             "Strides of the output on the device, in elements");
   group.add("--offset", values.offset, "N",
-            "Elements by which the inputs start off a 256-byte boundary of device memory");
-  group.add("--out-offset", values.out_offset, "N", "The same of the outputs");
-  group.add("--inputs", values.inputs, "N",
-            "Inputs of map or concat without files; default: as many as --expr reads, or 2");
+            "Offset of the inputs from a 256-byte boundary of device memory, in elements");
+  group.add("--out-offset", values.out_offset, "N", "The same for the outputs");
+  group.add(
+      "--inputs", values.inputs, "N",
+      "Number of inputs of map or concat without files; default: as many as --expr reads, 2 for concat");
   group.add("--into", values.into, "FILE",
-            "What the output of reduce_into holds before, as .npy; default: made-up elements");
+            "Initial content of reduce_into's output, as .npy; default: made-up elements");
   group.add("--outputs", values.outputs, "N",
-            "Outputs of a convolution's filter, where no file is the filter");
+            "Number of outputs of a convolution's filter, if no file gives the filter");
 }
 
 /// An option's help: the sentence of each operation that takes it.
@@ -66,27 +66,27 @@ std::string help_of(std::string_view option) {
   return help;
 }
 
-/// How help texts show a value. Those with colons have a name, for CLI11 gives colons a meaning.
+/// How help texts show a value: its example, or a word if the example has colons, which CLI11 interprets.
 std::string type_text(const tmajit::Argument& argument) {
   if (argument.type == tmajit::ArgumentType::slices) return "SLICES";
   if (argument.type == tmajit::ArgumentType::widths) return "WIDTHS";
   return std::string(argument.example);
 }
 
-/// One option for all arguments of that option: operations are read later.
+/// Adds each option once, also if arguments of several operations use it: the operation is not known yet.
 void add_argument_options(CLI::App& command, ProblemOptions& values) {
   OptionGroup views(command, views_group);
-  OptionGroup others(command, arguments_group);
+  OptionGroup arguments(command, arguments_group);
   OptionGroup tiles(command, tiles_group);
   for (const auto& operation : tmajit::operations()) {
     for (const auto& argument : operation.arguments) {
       const std::string option(argument.option);
       if (!values.arguments.try_emplace(option).second) continue;
       auto help = help_of(option);
-      if (operation.is_view) help += ". Other operations, too, see such a view of each input";
+      if (operation.is_view) help += ". Other operations take it as well, and read this view of each input";
       if (option == "--parts")
         help += ". concat, copy_ragged: the inputs' extents along --axis, where no files are given";
-      auto& group = operation.is_view ? views : operation.needs_mapped_rows ? tiles : others;
+      auto& group = operation.is_view ? views : operation.needs_mapped_rows ? tiles : arguments;
       group.add(option.c_str(), values.arguments[option], type_text(argument).c_str(), help);
     }
   }
@@ -103,7 +103,7 @@ const std::string& ProblemOptions::argument(std::string_view option) const {
 void add_problem_options(CLI::App& command, ProblemOptions& values) {
   command
       .add_option("OPERATION", values.word,
-                  fmt::format("{}. Or a family of kernels, of which one is then taken: {}", operation_names(),
+                  fmt::format("{}. Or a family of kernels, to use one of them: {}", operation_names(),
                               family_names()))
       ->required()
       ->type_name("");
@@ -116,11 +116,11 @@ void add_compiler_options(CLI::App& command, CompilerOptions& values) {
   group.add("--arch", values.arch, "ARCH", "Architecture; only sm_90a has what the kernels use")
       ->check(one_of({"sm_90a"}));
   group.add_flag("--line-info,!--no-line-info", values.line_info,
-                 "Line numbers for profilers, or none; default: with");
+                 "With or without line numbers for profilers; default: with");
   auto* const directory =
       group.add("--cache-dir", values.cache_directory, "FOLDER",
                 "Folder of compiled kernels; default: $TMAJIT_CACHE_DIR, else ~/.cache/tmajit");
-  group.add_flag("--no-cache", values.no_cache, "Compile anew and keep nothing")->excludes(directory);
+  group.add_flag("--no-cache", values.no_cache, "Compile anew and store nothing")->excludes(directory);
 }
 
 std::filesystem::path cache_folder(const std::string& directory) {

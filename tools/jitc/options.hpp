@@ -26,13 +26,13 @@ struct ProblemOptions {
   std::vector<std::string> dtypes = {};
   std::string out_dtype = {};
   std::string shape = {};
-  std::vector<std::string> strides = {};  ///< one for all inputs, or one an input
+  std::vector<std::string> strides = {};  ///< one for all inputs, or one per input
   std::string out_strides = {};
   std::uint64_t offset = 0;
   std::uint64_t out_offset = 0;
   std::optional<std::uint32_t> inputs = {};   ///< default: as many as the files, or as the expression reads
   std::filesystem::path into = {};            ///< for reduce_into: previous content of the output
-  std::optional<std::uint64_t> outputs = {};  ///< outputs of a convolution's filter that is no file
+  std::optional<std::uint64_t> outputs = {};  ///< outputs of a convolution's filter, if no file gives it
 
   /// Arguments of operations as texts, by option: "--axes" -> "0,2,1,3". Arguments that are not given are
   /// empty.

@@ -24,24 +24,25 @@ tmajit::KernelConstant parse_constant(const std::string& text) {
 void add_own_options(CLI::App& command, OwnOptions& values) {
   OptionGroup group(command, own_group);
   group.add_list("-I,--include", values.include, "FOLDER",
-                 "Where its headers are looked for, after its own folder");
+                 "Folder of the headers that kernel.cu includes; its own folder is searched first");
   group.add_list("-D,--define", values.constants, "NAME=VALUE",
-                 "A constant that its text sees: stages=4, on=true, factor=0.5f");
+                 "A constant for kernel.cu: stages=4, on=true, factor=0.5f");
   group.add(
       "--entry", values.entry, "NAME",
-      "Which kernel: scale, or 'scale<3, float>'; of PTX any part of the name. Needed if there are several");
+      "Which kernel: scale, or 'scale<3, float>'; in PTX, any part of its name. Needed if there are several");
 }
 
 void add_launch_option(CLI::App& command, OwnOptions& values) {
   OptionGroup(command, own_group)
-      .add("--launch", values.launch, "FILE", "Its launch as JSON: grid, block, parameters; docs/run.md");
+      .add("--launch", values.launch, "FILE",
+           "JSON file that describes its launch: grid, block, parameters; docs/run.md");
 }
 
 bool is_own_kernel(std::string_view word) {
   return word.ends_with(".cu");
 }
 
-void check_own_usage(const CLI::App& command, std::string_view word, bool ptx) {
+void check_own_usage(const CLI::App& command, std::string_view word, bool may_be_ptx) {
   constexpr std::array of_operations{tensors_group, views_group, arguments_group, tiles_group};
   constexpr std::array of_operations_alone{"--step", "--check", "--seed"};
   const bool own = is_own_kernel(word);
@@ -53,9 +54,9 @@ void check_own_usage(const CLI::App& command, std::string_view word, bool ptx) {
     const bool is_operations =
         is_in(of_operations, option->get_group()) || is_in(of_operations_alone, option->get_name());
     if (own && is_operations) refuse("{} is an option of operations; {} is a file", option->get_name(), word);
-    if (ptx && option->get_name() == "--entry") continue;
+    if (may_be_ptx && option->get_name() == "--entry") continue;
     if (!own && option->get_group() == own_group)
-      refuse("{} is an option of a file, kernel.cu; {} is none", option->get_name(), word);
+      refuse("{} is an option of a file such as kernel.cu; {} is no such file", option->get_name(), word);
   }
 }
 

@@ -21,17 +21,18 @@ struct OwnOptions {
 };
 
 inline constexpr auto own_group = "Kernel of your own";
-/// Adds them, but for --launch, to `command`. `values` must outlive the parse.
+/// Adds these options to `command`, except --launch. `values` must outlive the parse.
 void add_own_options(CLI::App& command, OwnOptions& values);
 /// --launch FILE
 void add_launch_option(CLI::App& command, OwnOptions& values);
 
 /// Whether an OPERATION is a file of CUDA C++: it ends with ".cu".
 [[nodiscard]] bool is_own_kernel(std::string_view word);
-/// Throws Error{invalid_argument} for an option of operations beside a file, or of files beside an operation.
-void check_own_usage(const CLI::App& command, std::string_view word, bool ptx = false);
+/// Throws Error{invalid_argument} for an option of operations given with a file, or of files given with an
+/// operation. --entry is legal for PTX, too.
+void check_own_usage(const CLI::App& command, std::string_view word, bool may_be_ptx = false);
 
-/// tmajit::read_kernel_file() of what the options say.
+/// Calls tmajit::read_kernel_file() with the options.
 [[nodiscard]] tmajit::KernelFile read_own_kernel(const std::string& path, const OwnOptions& options);
 
 }  // namespace jitc

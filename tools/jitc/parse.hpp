@@ -14,7 +14,7 @@ namespace jitc {
 [[nodiscard]] std::vector<std::uint64_t> parse_extents(std::string_view text, std::string_view option);
 /// Extents, each below 2^32.
 [[nodiscard]] std::vector<std::uint32_t> parse_box(std::string_view text, std::string_view option);
-/// The same with signs: "4096,1".
+/// Strides, which may be negative: "4096,1".
 [[nodiscard]] std::vector<std::int64_t> parse_strides(std::string_view text, std::string_view option);
 /// Every type of a repeatable option that also takes lists: {"f16,f32", "u8"} is f16, f32, u8.
 [[nodiscard]] std::vector<tmajit::ElementType> parse_types(const std::vector<std::string>& texts);

@@ -24,8 +24,8 @@ ChipChoice select_chip(const std::string& text) {
   if (search.gpu) return {.chip = tmajit::chip_of(*search.gpu), .present = true, .why = {}};
   if (text == "auto") return {.chip = {}, .why = search.why.substr(0, search.why.find(';'))};
   refuse(
-      "--device {}: nothing runs here; legal are auto, gpu, gpu:0, gpu:1 …, and h200 for an H200 that "
-      "need not be there{}",
+      "--device {}: this command runs nothing; legal are auto, gpu, gpu:0, gpu:1 …, and h200 for an H200, "
+      "present or not{}",
       text, tmajit::suggestion(text, std::array{"auto", "gpu", "gpu:0", "h200"}));
 }
 
@@ -50,7 +50,7 @@ const tmajit::KernelPlan& kernel_of_step(const std::vector<tmajit::KernelPlan>& 
 }
 
 void add_step_option(CLI::App& command, std::uint32_t& step) {
-  OptionGroup(command).add_number("--step", step, "N", "Which kernel, where an operation takes several", 1,
+  OptionGroup(command).add_number("--step", step, "N", "Which kernel, if an operation takes several", 1,
                                   std::numeric_limits<std::uint32_t>::max());
 }
 

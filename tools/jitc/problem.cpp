@@ -42,7 +42,7 @@ std::string_view Problem::descr(const Array& output) const {
 }
 
 Addresses Problem::unplaced() const {
-  // MemorySpan::of() allows a tensor half of that before and half of that after its first element.
+  // MemorySpan::of() limits a tensor to half this distance on either side of its first element.
   constexpr std::uint64_t distance = std::uint64_t{1} << 49U;
   Addresses at;
   std::uint64_t next = 0;

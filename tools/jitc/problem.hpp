@@ -10,7 +10,7 @@
 
 namespace jitc {
 
-/// Memory of one array on a device: the whole input or output, before any part of it is taken.
+/// Memory of one array on a device: the whole input or output, without the views of InputViews.
 struct Array {
   tmajit::TensorView view;
   MemorySpan memory;
@@ -35,14 +35,14 @@ struct InputViews {
 /// An operation and the arrays it is for.
 struct Problem {
   std::string word;       ///< as it was typed: "permute", "bulk"
-  std::string arguments;  ///< "--axes 0,2,1,3", as far as they change anything
+  std::string arguments;  ///< as text: "--axes 0,2,1,3"
   Request request;
   std::string operation_name = {};  ///< operation on the views: "pad" for permute --pad
   tmajit::Arguments given;          ///< arguments of that operation
   InputViews views;
   std::vector<Array> inputs;
   std::vector<Array> outputs;
-  std::vector<InputArray> files;        ///< one an input, or none
+  std::vector<InputArray> files;        ///< one per input, or none
   std::optional<InputArray> into = {};  ///< previous content of the output, if it comes from a file
   bool outputs_are_booleans = false;    ///< whether outputs are NumPy's booleans, as the files are
   std::vector<std::string> notes;       ///< choices that jitc made for the user, in words
@@ -53,7 +53,7 @@ struct Problem {
   /// The NumPy type of an output's elements, for its file.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
-  /// Returns addresses that must not be accessed: multiples of 256, far apart.
+  /// Returns placeholder addresses for plans that never run: multiples of 256, far apart.
   [[nodiscard]] Addresses unplaced() const;
 };
 
@@ -63,7 +63,7 @@ enum class Purpose {
   run,   ///< inputs need files or a shape; rows that tiles cannot take are padded on the device
 };
 
-/// Interprets the options. The result may break rules of kernels.
+/// Interprets the options. The result may break rules that kernels have.
 /// Throws Error{invalid_argument} where the options contradict each other or the files, Error{io} for a bad
 /// file.
 [[nodiscard]] Problem make_problem(const ProblemOptions& options, Purpose purpose);

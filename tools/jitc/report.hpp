@@ -27,7 +27,7 @@ using tmajit::Json;
 /// A plan and its compiled kernel.
 [[nodiscard]] Json to_json(const tmajit::KernelPlan& plan, const tmajit::Kernel& kernel);
 [[nodiscard]] Json to_json(const tmajit::CompilerIdentity& compiler);
-/// All that lint and the simulator say of a mistake alike, and where its rule is written.
+/// The fields that findings of lint and of the simulator share, and the source of the rule.
 [[nodiscard]] Json to_json(const tmajit::Finding& finding);
 /// A list of objects: file, line, text.
 [[nodiscard]] Json to_json(const std::vector<tmajit::SourcePlace>& places);
@@ -36,7 +36,7 @@ using tmajit::Json;
 
 /// Prints one object to standard output.
 void print_json(const Json& json);
-/// Tells on standard error what went wrong, and adds it to `report` with the rules that are broken.
+/// Prints the failure to standard error, and adds it to `report` together with the broken rules.
 void report_failure(tmajit::ErrorCode code, const std::string& message, Json& report,
                     const std::vector<tmajit::Violation>& violations = {});
 

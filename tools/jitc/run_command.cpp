@@ -21,30 +21,34 @@ namespace jitc {
 
 namespace {
 
-constexpr auto elsewhere_group = "Kernel from elsewhere";
+constexpr auto ptx_group = "Kernel from PTX";
 
-/// An OPERATION with its options, a file with --launch, or --ptx and --launch alone.
+/// Refuses options that do not go together. Legal are an OPERATION with its options, a file with --launch, or
+/// --ptx with --launch.
 void check_usage(const CLI::App& command, const RunOptions& options) {
   const auto& word = options.problem.word;
   if (options.ptx.empty()) {
-    if (word.empty()) refuse("OPERATION is required, or kernel.cu with --launch FILE, or --ptx FILE with it");
+    if (word.empty())
+      refuse("OPERATION is required, or kernel.cu with --launch FILE, or --ptx FILE with --launch FILE");
     check_own_usage(command, word);
     if (is_own_kernel(word)) {
-      if (options.own.launch.empty()) refuse("{}: --launch FILE says how it is launched", word);
-      if (!options.out.empty()) refuse("--out: what a kernel of a file writes is named in --launch");
+      if (options.own.launch.empty()) refuse("{} needs --launch FILE, which describes its launch", word);
+      if (!options.out.empty())
+        refuse("--out is for operations; the file of --launch names the outputs of a kernel from a file");
     }
     return;
   }
-  if (!word.empty()) refuse("{} and --ptx: a run has one kernel", word);
+  if (!word.empty()) refuse("{} and --ptx exclude each other; give one of them", word);
   if (options.own.launch.empty()) refuse("--ptx requires --launch");
-  constexpr std::array theirs{simulation_group, "OPTIONS", "Options", elsewhere_group};
-  constexpr std::array ours{"--repeat", "--check", "--seed"};
+  constexpr std::array legal_groups{simulation_group, "OPTIONS", "Options", ptx_group};
+  constexpr std::array illegal_options{"--repeat", "--check", "--seed"};
   for (const auto* option : command.get_options()) {
     const auto is = [&](const auto& words, const std::string& text) {
       return std::find(words.begin(), words.end(), text) != words.end();
     };
     if (option->get_name() == "--launch" || option->get_name() == "--entry") continue;
-    if (option->count() > 0 && (!is(theirs, option->get_group()) || is(ours, option->get_name()))) {
+    if (option->count() > 0 &&
+        (!is(legal_groups, option->get_group()) || is(illegal_options, option->get_name()))) {
       refuse("{} is an option of OPERATION; a kernel from --ptx is described by --launch alone",
              option->get_name());
     }
@@ -54,10 +58,10 @@ void check_usage(const CLI::App& command, const RunOptions& options) {
 }  // namespace
 
 void add_run_command(CLI::App& app, Session& session) {
-  auto& command = *app.add_subcommand("run",
-                                      "Run an operation on .npy files or made-up elements: timed beside the "
-                                      "driver's own copy on a GPU, or checked "
-                                      "on the simulated device");
+  auto& command =
+      *app.add_subcommand("run",
+                          "Run an operation on .npy files or made-up elements: on a GPU, timed and compared "
+                          "with the driver's copy, or checked on the simulated device");
   auto options = std::make_shared<RunOptions>();
   OptionGroup group(command);
   OptionGroup tensors(command, tensors_group);
@@ -67,12 +71,12 @@ void add_run_command(CLI::App& app, Session& session) {
                                      word->get_description());
   command.add_flag(
       "--check", options->check,
-      "Compare the outputs, and what lies beside them, with a plain walk on the CPU; a difference makes "
-      "the exit code 1. For everything but expressions and snapshots");
-  group.add("--seed", options->seed, "N", "Of the elements of inputs that no file gives");
+      "Compare the outputs, and the bytes between their elements, with results of the CPU; a difference "
+      "makes the exit code 1. Not for snapshots, nor for expressions that the CPU cannot evaluate");
+  group.add("--seed", options->seed, "N", "Seed of made-up elements");
   add_compiler_options(command, options->compiler);
   tensors.add_list("--out", options->out, "FILE",
-                   "The output as .npy, once for each of split; default: only run");
+                   "File for the output, as .npy; once for each output of split. Default: write no file");
   group.add("--device", options->device, "DEVICE",
             "auto: the first Hopper GPU, else sim; gpu: the first Hopper GPU; gpu:N: the driver's GPU N; "
             "sim: a simulated one, which reports what the kernel does wrong");
@@ -80,19 +84,19 @@ void add_run_command(CLI::App& app, Session& session) {
   add_simulation_options(command, options->simulation);
   OptionGroup simulated(command, simulation_group);
   add_format_option(simulated, options->format);
-  OptionGroup elsewhere(command, elsewhere_group);
-  elsewhere.add("--ptx", options->ptx, "FILE",
-                "Check a kernel of this PTX file, launched as --launch says, on the simulated device");
+  OptionGroup ptx_options(command, ptx_group);
+  ptx_options.add("--ptx", options->ptx, "FILE",
+                  "Check a kernel of this PTX file on the simulated device; --launch describes its launch");
   add_own_options(command, options->own);
   add_launch_option(command, options->own);
   command.footer(
-      "A planner chooses the kernel. With an option of Tiles or Pipeline, and for bulk and snapshot, its "
-      "tile is your\n"
-      "choice; the name of a family (rows, transpose …) takes the best kernel of that family.\n"
+      "A planner chooses the kernel. The name of a family (rows, transpose …) limits it to that family. "
+      "With\n"
+      "an option of the group Tiles of your choice, and for bulk and snapshot, you choose the tile.\n"
       "Element type and shape come from the files; without --in, inputs have --shape and made-up elements. "
-      "Rows that a\n"
-      "tile cannot be loaded from as they are get padded on the device; give --strides to choose the layout "
-      "yourself.\n"
+      "If TMA\n"
+      "cannot load rows for a tile of your choice, they are padded on the device; --strides sets the layout "
+      "instead.\n"
       "The simulated device runs the kernels once, and its reports make the exit code 1.\n"
       "--format sarif and junit print them for code hosts and CI services.\n\n"
       "Examples:\n"

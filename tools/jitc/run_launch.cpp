@@ -1,4 +1,4 @@
-// Kernels that a launch description launches: of a file of CUDA C++, or PTX from elsewhere.
+// Runs kernels from files of CUDA C++ or PTX, as a launch file describes.
 #include "check/kernel_name.hpp"
 #include "commands.hpp"
 #include "files.hpp"
@@ -20,7 +20,7 @@
 namespace jitc {
 namespace {
 
-/// A description with its buffers on a device. `file` is the launch file.
+/// Allocates and fills the buffers of a description on a device. `file` is the launch file.
 tmajit::DescribedLaunch upload(const tmajit::LaunchDescription& description, const std::string& file,
                                const std::shared_ptr<tmajit::Device>& device) {
   const Progress progress("copying to the device");
@@ -35,7 +35,7 @@ void write_outputs(tmajit::DescribedLaunch& launch, Json& report, bool json) {
   }
 }
 
-/// Names the kernels of all but the last.
+/// Prints the names of all kernels but the last.
 void say_before(const std::vector<tmajit::Artifact>& artifacts) {
   for (std::size_t i = 0; i + 1 < artifacts.size(); ++i)
     say("before", "{}", tmajit::check::shown_name(artifacts[i].entry));
@@ -156,7 +156,7 @@ int run_own_kernel(const RunOptions& options, bool json) {
   }
   run_once();
   device->streams().synchronize(nullptr);
-  write_outputs(launch, report, json);  // of the first run: a kernel may read what it writes
+  write_outputs(launch, report, json);  // of the first run: a kernel may read its own outputs
   const Measurement measured = measure(*device, launch.buffers().bytes(), options.repeat, run_once);
   report["run"].update(to_json(measured));
   if (!json) say_time(measured);

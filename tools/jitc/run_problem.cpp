@@ -41,7 +41,7 @@ class OutputFiles {
     for (const auto& path : paths) files_.push_back(std::make_unique<OutputArray>(path));
   }
 
-  /// Makes room on the disk.
+  /// Reserves the files' space on the disk.
   void reserve(const Problem& problem) {
     for (std::size_t i = 0; i < files_.size(); ++i) {
       const auto& view = problem.outputs[i].view;
@@ -68,23 +68,23 @@ class OutputFiles {
   std::vector<std::span<std::byte>> room_;
 };
 
-/// Whether --check can say anything is known before anything runs.
+/// Refuses --check, before anything runs, for operations that the CPU does not compute.
 void require_checkable(const Problem& problem) {
   if (problem.request.family != nullptr && problem.request.family->writes_images) {
-    refuse("--check: {} writes tiles as they lie in shared memory, which no walk over elements gives",
+    refuse("--check: {} writes tiles in the layout of shared memory, which the CPU does not compute",
            problem.word);
   }
   for (const auto& move : problem.operation(problem.unplaced()).moves) {
     if (reference::understands(move)) continue;
     refuse(
-        "--check has nothing to compare '{}' with: on the CPU expressions are evaluated of numbers, "
-        "sources, + - * /, comparisons, ?:, casts and functions such as expf, and what a reduction or a scan "
-        "computes beside a sum must be exact",
+        "--check has nothing to compare '{}' with: the CPU evaluates expressions of numbers, sources, + - * "
+        "/, comparisons, ?:, casts and functions such as expf; in a reduction or a scan other than sum, they "
+        "must be exact",
         problem.given.text("expression"));
   }
 }
 
-/// Whether the outputs are as they should be; tells and reports where they are not.
+/// Whether the outputs are right; prints and reports the differences.
 bool check(const Problem& problem, const DeviceArrays& arrays, Json& report, bool json) {
   bool right = true;
   const auto differences = arrays.compare_outputs();
@@ -105,7 +105,7 @@ bool check(const Problem& problem, const DeviceArrays& arrays, Json& report, boo
   return right;
 }
 
-/// Times the launches beside the driver's copy of as many bytes, and reports both.
+/// Times the launches and the driver's copy of as many bytes, and reports both.
 Json time_on_gpu(tmajit::Device& device, const tmajit::Plan& plan, const DeviceArrays& arrays,
                  std::uint32_t repeat, bool json) {
   const std::uint64_t bytes = plan.bytes_moved();
@@ -206,7 +206,7 @@ int run_problem(const RunOptions& options, bool json) {
   } else if (!plans.empty()) {
     run.update(time_on_gpu(*device, plan, arrays, options.repeat, json));
     if (problem.request.combines()) {
-      // Once, and not as often as it was timed.
+      // The timed runs combined several times; the outputs must show one run.
       arrays.clear_outputs();
       plan();
       device->streams().synchronize(nullptr);

@@ -50,19 +50,19 @@ GpuSearch find_hopper() {
                       gpus.front().compute_major, gpus.front().compute_minor)};
 }
 
-std::optional<tmajit::DeviceInfo> find_named_gpu(const std::string& text, std::string_view otherwise) {
+std::optional<tmajit::DeviceInfo> find_named_gpu(const std::string& text, std::string_view alternative) {
   if (const auto ordinal = parse_ordinal(text)) {
     const auto gpus = tmajit::list_gpus();
     const auto found = std::ranges::find(gpus, *ordinal, &tmajit::DeviceInfo::ordinal);
     if (found != gpus.end()) return *found;
     fail(ErrorCode::unavailable, "there is no GPU {}: {}; {}", *ordinal,
-         gpus.empty() ? tmajit::why_no_gpu() : fmt::format("the driver shows {}", gpus.size()), otherwise);
+         gpus.empty() ? tmajit::why_no_gpu() : fmt::format("the driver shows {}", gpus.size()), alternative);
   }
   if (text != "gpu") return std::nullopt;
   auto found = find_hopper();
   if (found.gpu) return found.gpu;
   fail(ErrorCode::unavailable, "no Hopper GPU to run on: {}; {}, and jitc doctor says what this machine has",
-       found.why, otherwise);
+       found.why, alternative);
 }
 
 DeviceChoice select_device(const std::string& text, const SimulationOptions& simulation,
@@ -73,10 +73,7 @@ DeviceChoice select_device(const std::string& text, const SimulationOptions& sim
   }
   if (text == "sim" || (text == "auto" && wants_simulation)) return simulate(simulation, {});
   if (wants_simulation) {
-    refuse(
-        "--device {}, but --ptx and what begins with --sim- are of the simulated device: "
-        "--device sim",
-        text);
+    refuse("--device {}, but --ptx and options of the simulated device need --device sim", text);
   }
   if (const auto gpu = find_named_gpu(text, "--device sim runs the kernel without one"))
     return {tmajit::open_gpu(gpu->ordinal), nullptr, {}};

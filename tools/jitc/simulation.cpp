@@ -38,7 +38,7 @@ struct Result {
   double host_seconds = 0;
 };
 
-/// Options, counts and every report.
+/// The options, counts and reports of a run, as JSON.
 Json simulation_json(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
   Json reports = Json::array();
   for (const auto& report : result.reports) reports.push_back(Json::parse(report_json(report, artifacts)));
@@ -51,7 +51,7 @@ Json simulation_json(const SimulationOptions& options, const Result& result, con
           {"reports", reports}};
 }
 
-/// The same for people, the reports in full.
+/// Prints the same as text, with each report in full.
 void say_result(const SimulationOptions& options, const Result& result, const Artifacts& artifacts) {
   say("sim", "mode {}, seed {}: {} thread-instructions in {:.3f} s on this CPU, {}", options.mode,
       options.seed, describe_count(result.thread_instructions), result.host_seconds,
@@ -79,7 +79,7 @@ std::vector<std::string> allowed_rules(const SimulationOptions& options) {
 }
 
 /// "CTA (0, 0, 0), thread (32, 0, 0), 4 times"
-std::string describe_who(const Report& report) {
+std::string describe_threads(const Report& report) {
   return fmt::format("CTA ({}), thread ({}){}", fmt::join(report.cta, ", "), fmt::join(report.thread, ", "),
                      report.count > 1 ? fmt::format(", {} times", report.count) : "");
 }
@@ -88,7 +88,7 @@ Simulation::Found found_in(const Result& result, const Artifacts& artifacts) {
   Simulation::Found found;
   for (const Report& report : result.reports) {
     found.findings.push_back(report);
-    found.findings.back().found += fmt::format(" [{}]", describe_who(report));
+    found.findings.back().found += fmt::format(" [{}]", describe_threads(report));
     found.places.push_back(source_places(artifacts, report));
   }
   for (const auto* artifact : artifacts) found.kernels.push_back(artifact->entry);
@@ -105,32 +105,30 @@ void add_simulation_options(CLI::App& command, SimulationOptions& values) {
            "early, at once; random")
       ->check(one_of({"late", "early", "random"}));
   group.add("--sim-seed", values.seed, "N",
-            "Of every order that is not fixed; the same seed does the same again");
+            "Seed of every order that is not fixed; the same seed gives the same run");
   group.add_number("--sim-threads", values.threads, "N", "Host threads that run CTAs; default: one a core", 1,
                    1024);
   group.add_number("--sim-limit", values.limit, "N",
-                   "Warp-instructions of a CTA, after which the kernel counts as one that never ends", 1,
+                   "End a kernel, as one that never ends, after N warp-instructions of one CTA", 1,
                    std::numeric_limits<std::uint64_t>::max());
-  group.add_number(
-      "--sim-heap", values.heap_mib, "MIB",
-      "That kernels can have taken by malloc at a time, as cudaLimitMallocHeapSize says on a GPU", 1,
-      std::uint64_t{1} << 18);
+  group.add_number("--sim-heap", values.heap_mib, "MIB",
+                   "Size of the heap for malloc in kernels, like cudaLimitMallocHeapSize on a GPU", 1,
+                   std::uint64_t{1} << 18);
   group
       .add("--timeout", values.timeout, "SECONDS",
-           "Of the clock, that a launch may take before it is ended; the report says where each warp stands")
+           "End a launch after this wall-clock time; the report says where each warp stands")
       ->check(CLI::PositiveNumber);
   group.add_list("--allow", values.allow, "RULES",
-                 "Rules whose reports are none, with commas between: mbarrier.init-not-fenced");
+                 "Rules that are not reported, separated by commas: mbarrier.init-not-fenced");
   add_project_option(group, values.project);
   group.add_flag(
       "--keep-going", values.keep_going,
-      "Go on after a report where that is possible, and write the outputs, to see whether the numbers "
-      "are right; the instruction that broke a rule does nothing. A launch ends after 10,000 reports "
+      "Continue after a report if that is possible, and write the outputs, to see whether the numbers are "
+      "right; the instruction that broke a rule has no effect. A launch ends after 10,000 reports "
       "(rule report-limit)");
   group.add_flag(
       "--write-anyway", values.write_anyway,
-      "Write the outputs although there are reports; else what a wrong kernel left cannot be taken "
-      "for a result");
+      "Write the outputs even if there are reports; by default a faulty kernel's outputs are not written");
 }
 
 Simulation::Simulation(const SimulationOptions& options)
@@ -177,7 +175,7 @@ bool Simulation::run(const Artifacts& artifacts, const std::function<void()>& la
   report_failure(tmajit::ErrorCode::device_failed,
                  fmt::format("{} of the simulated device (mode {}, seed {}); {}",
                              counted(result.reports.size(), "report"), options_.mode, options_.seed,
-                             writes(false) ? "the outputs are written all the same" : "no output is written"),
+                             writes(false) ? "the outputs are written nevertheless" : "no output is written"),
                  report);
   return false;
 }

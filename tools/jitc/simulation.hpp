@@ -21,25 +21,26 @@ class Progress;
 /// Options of the simulated device.
 struct SimulationOptions {
   std::string mode = "late";
-  std::uint64_t seed = 1;  ///< fixed, so that the same command does the same again
+  std::uint64_t seed = 1;  ///< fixed, so that a command can be repeated
   std::uint32_t threads = 0;
   std::uint64_t limit = tmajit::SimOptions{}.instruction_limit;
   std::uint64_t heap_mib = tmajit::SimOptions{}.heap_bytes >> 20;
   double timeout = 0;              ///< seconds; 0: none
-  std::vector<std::string> allow;  ///< rules, with commas between
+  std::vector<std::string> allow;  ///< rules, separated by commas
   std::string project = ".";       ///< root folder of the user's files
-  bool write_anyway = false;       ///< outputs are written although there are reports
-  bool keep_going = false;         ///< launches go on after reports; outputs are written, too
+  bool write_anyway = false;       ///< outputs are written even if there are reports
+  bool keep_going = false;         ///< launches continue after reports; outputs are written, too
 };
 
-/// Adds them to `command`, in the group `simulation_group`. `values` must outlive the parse.
+/// Adds these options to `command`, in the group `simulation_group`. `values` must outlive the parse.
 void add_simulation_options(CLI::App& command, SimulationOptions& values);
 inline constexpr auto simulation_group = "Simulated device";
 
 /// The kernels that run, so that reports can show their source.
 using Artifacts = std::vector<const tmajit::Artifact*>;
 
-/// A simulated device, and the progress that is shown while it runs. At one place: its device calls back.
+/// A simulated device, and the progress that is shown while it runs. Cannot be moved: the device calls back
+/// into it.
 class Simulation {
  public:
   explicit Simulation(const SimulationOptions& options);
@@ -47,7 +48,7 @@ class Simulation {
   Simulation& operator=(const Simulation&) = delete;
 
   [[nodiscard]] const std::shared_ptr<tmajit::SimDevice>& device() const noexcept { return device_; }
-  /// Whether outputs are written after a run that was `right`, or not.
+  /// Whether outputs are written after a run; `right`: it had no reports.
   [[nodiscard]] bool writes(bool right) const noexcept {
     return right || options_.write_anyway || options_.keep_going;
   }
@@ -61,8 +62,8 @@ class Simulation {
   };
   [[nodiscard]] const Found& found() const noexcept { return found_; }
 
-  /// Runs `launch`, which launches kernels, and adds to `report` what came out; for people it is told on
-  /// standard error. False if a kernel has done something wrong.
+  /// Runs `launch`, which launches kernels, and adds the result to `report`; without `json` it is also
+  /// printed to standard error. Returns false if the device reports a mistake.
   [[nodiscard]] bool run(const Artifacts& artifacts, const std::function<void()>& launch, Json& report,
                          bool json);
 

@@ -37,7 +37,7 @@ struct StageOptions {
   std::string out;
 };
 
-/// A stage's data and what is to be said of it.
+/// A stage's data, with its report and its summary.
 struct Product {
   std::string data;
   Json report = {};
@@ -48,7 +48,7 @@ std::string cubin_text(const tmajit::Artifact& artifact) {
   return {reinterpret_cast<const char*>(artifact.cubin.data()), artifact.cubin.size()};
 }
 
-/// The source needs no compiler, and so its cache key is only known where there is one.
+/// The source needs no compiler. Its cache key does: without a compiler it is null.
 Product make_source(tmajit::Source source, const StageOptions& options) {
   Json key = nullptr;
   try {

@@ -37,7 +37,7 @@ void tell(std::string_view text) noexcept {
 
 void say(std::string_view title, std::string_view text) {
   constexpr std::size_t margin = 9;
-  // A message to a program stays one line.
+  // Only a terminal gets wrapped lines.
   const std::size_t width = is_terminal(STDERR_FILENO) ? columns(STDERR_FILENO) : std::string::npos;
   std::string front = styled(fmt::format("{:<8}", title), Style::bold, STDERR_FILENO) + ' ';
   for (const auto& line : tmajit::wrap(text, std::max(width, margin + 20) - margin)) {

@@ -30,8 +30,8 @@ using tmajit::Style;
 /// Wider pages are hard to read, however wide the terminal.
 inline constexpr std::size_t widest_page = 118;
 
-/// Writes to standard error. Text that cannot be written there is lost, and the work goes on: there is no
-/// other place to report it, and results do not depend on it.
+/// Writes to standard error. Text that cannot be written is dropped: errors of standard error cannot be
+/// reported, and results do not depend on it.
 void tell(std::string_view text) noexcept;
 template <class... Values>
 void tell(fmt::format_string<Values...> text, Values&&... values) {

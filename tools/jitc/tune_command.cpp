@@ -67,12 +67,12 @@ tmajit::TuningTable own_choices(const CompilerOptions& options) {
   return table;
 }
 
-/// A choice that plans on this machine go by.
+/// A choice that plans on this machine use.
 struct KnownChoice {
   tmajit::TunedChoice choice;
-  bool shipped = false;  ///< with the library; else it is the file's
+  bool shipped = false;  ///< part of the library; else from tuning.json
 };
-/// Those of the file, and those that are shipped where the file has none for the same.
+/// The choices of tuning.json, and the shipped ones for shape classes that it does not have.
 std::vector<KnownChoice> known_choices(const CompilerOptions& options) {
   const auto own = own_choices(options).all();
   std::vector<KnownChoice> choices;
@@ -130,7 +130,7 @@ std::size_t import_choices(const CompilerOptions& options, const std::string& so
   auto table = own_choices(options);
   for (const auto& choice : imported.all()) table.add(choice);
   const auto target = tuning_file(options);
-  std::error_code error;  // that the folder is missing is said best by what cannot be written into it
+  std::error_code error;  // ignored: save() reports a missing folder
   std::filesystem::create_directories(target.parent_path(), error);
   table.save(target);
   return imported.all().size();
@@ -140,11 +140,11 @@ std::size_t import_choices(const CompilerOptions& options, const std::string& so
 struct Tuned {
   std::string move;
   std::uint64_t bytes = 0;       ///< read and written by the largest step
-  tmajit::KernelChoice planned;  ///< the choice of that step before
+  tmajit::KernelChoice planned;  ///< choice for that step before tuning
   TuneReport report;
 
   [[nodiscard]] const TuneReport::Candidate& winner() const { return report.candidates.front(); }
-  /// How many times as long the plan's kernel took before; nothing if it was not among the candidates.
+  /// Time of the kernel chosen before, relative to the winner's; nullopt if it was not a candidate.
   [[nodiscard]] std::optional<double> gain() const {
     for (const auto& candidate : report.candidates) {
       if (candidate.choice == planned) return candidate.microseconds / winner().microseconds;
@@ -171,11 +171,11 @@ void check_usage(const TuneCommandOptions& options, bool json) {
   if (json && options.export_to == "-") refuse("--json and --export -: both would go to standard output");
 }
 
-/// An operation that a planner chooses the kernel of.
+/// Makes a problem; refuses one whose tile the user chose.
 Problem planned(const ProblemOptions& options) {
   auto problem = make_problem(options, Purpose::look);
   if (problem.operation_name != tmajit::Tiles::operation) return problem;
-  refuse("tune measures the kernels that a planner chooses from, but the tile of this {} is chosen",
+  refuse("tune measures the kernels that a planner chooses from, but the tile of this {} is given",
          options.word);
 }
 
@@ -297,11 +297,11 @@ tmajit::Runtime open_runtime(const TuneCommandOptions& options, bool json) {
 
 void tune_measuring(const TuneCommandOptions& options, Json& report, bool json) {
   const auto moves = requests(options);
-  static_cast<void>(planned(moves.front()));  // wrong usage is found out before a GPU is looked for
+  static_cast<void>(planned(moves.front()));  // reports wrong usage before a GPU is looked for
   auto runtime = open_runtime(options, json);
   std::vector<Tuned> all;
   for (std::size_t i = 0; i < moves.size(); ++i) {
-    const auto problem = planned(moves[i]);  // its turn, since memory is large
+    const auto problem = planned(moves[i]);
     const auto position = moves.size() == 1 ? std::string("tuning")
                                             : fmt::format("tuning, operation {} of {}", i + 1, moves.size());
     all.push_back(tune_one(runtime, problem, options, position));
@@ -367,7 +367,7 @@ int run_tune(const TuneCommandOptions& options, bool json) {
 void add_tune_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
       "tune",
-      "Measure every kernel that could do an operation on this GPU, and keep the fastest for plans to come");
+      "Measure every kernel that can do an operation on this GPU, and store the fastest for later plans");
   auto options = std::make_shared<TuneCommandOptions>();
   OptionGroup group(command);
   OptionGroup tensors(command, tensors_group);
@@ -380,23 +380,23 @@ void add_tune_command(CLI::App& app, Session& session) {
   group.add("--device", options->device, "DEVICE", "gpu: the first Hopper GPU; gpu:N: the driver's GPU N");
   group.add_number("--repeat", options->repeat, "N", "Timed runs of each candidate", 1, 100'000);
   OptionGroup choices(command, "Choices");
-  choices.add_flag(
-      "--all", options->all,
-      "Tune permutations that programs do often, in f32, bf16 and u8 if --types does not say otherwise; "
-      "takes 8 GiB of the GPU's memory");
-  choices.add_flag("--list", options->list, "Print the choices that plans on this machine go by");
+  choices.add_flag("--all", options->all,
+                   "Tune frequent permutations, in f32, bf16 and u8 unless --types is given; takes 8 GiB of "
+                   "the GPU's memory");
+  choices.add_flag("--list", options->list, "Print the choices that plans on this machine use");
   choices.add("--export", options->export_to, "FILE",
-              "Write this machine's choices to a file, after what else is done");
+              "Write this machine's choices to a file, after all other work");
   choices.add("--import", options->import_from, "FILE",
-              "Add the choices of such a file, before what else is done");
+              "Add the choices of such a file, before all other work");
   add_compiler_options(command, options->compiler);
   add_own_options(command, options->own);
   add_launch_option(command, options->own);
   OptionGroup own(command, own_group);
   own.add_list("--values", options->values, "NAME=VALUE,…",
-               "Values of a constant to try, every combination of several; such as stages=2,3,4");
+               "Values of a constant to try, such as stages=2,3,4. Repeat the option for further constants: "
+               "every combination is measured");
   own.add("--save", options->save, "FILE",
-          "Write the launch with the fastest constants; may be --launch's file");
+          "Write the launch with the fastest constants to this file, which may be that of --launch");
   command.footer(
       "Choices are kept by chip and shape class in tuning.json of the cache folder; --export - "
       "writes them\n"

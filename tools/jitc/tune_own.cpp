@@ -64,7 +64,7 @@ class Variants {
   Variants(const tmajit::Runtime& runtime, const TuneOwnOptions& options)
       : device_(runtime.device()), options_(options) {}
 
-  /// Several threads may ask.
+  /// Thread-safe.
   tmajit::OwnVariant operator()(const std::vector<KernelConstant>& constants) {
     OwnOptions own = options_.own;
     own.constants.clear();
@@ -91,7 +91,7 @@ class Variants {
   std::list<std::pair<std::vector<tmajit::BufferDescription>, LaunchBuffers>> all_;
 };
 
-/// The launch's text with other constants: what else it says, expressions of them included, stays.
+/// Writes the launch file with these constants and leaves all else, expressions of constants included.
 void save_launch(const TuneOwnOptions& options, const std::vector<KernelConstant>& constants) {
   Json launch = Json::parse(InputFile(options.own.launch).text());
   for (const auto& constant : constants) launch["constants"][constant.name] = constant.literal();
@@ -103,21 +103,22 @@ void save_launch(const TuneOwnOptions& options, const std::vector<KernelConstant
 }  // namespace
 
 void check_tune_own(const TuneOwnOptions& options) {
-  if (options.own.launch.empty()) refuse("{}: --launch FILE says how it is launched", options.file);
+  if (options.own.launch.empty()) refuse("{} needs --launch FILE, which describes its launch", options.file);
   if (options.values.empty())
     refuse("{}: --values says which constants to try: --values stages=2,3,4", options.file);
   const auto choices = parse_all(options.values);
   for (const auto& text : options.own.constants) {
     for (const auto& choice : choices) {
       if (text.starts_with(choice.name + "="))
-        refuse("-D {}: --values tries others of {}", text, choice.name);
+        refuse("-D {}: --values already gives values of {}", text, choice.name);
     }
   }
   const auto first = tmajit::combinations(choices).front();
   TuneOwnOptions one = options;
   for (const auto& constant : first) one.own.constants.push_back(assignment(constant));
   if (!read_own_kernel(options.file, one.own).launch->before.empty())
-    refuse("{}: $.before: what is tuned is one kernel; leave the launches before it out", options.own.launch);
+    refuse("{}: $.before: tune measures a single kernel; leave out the launches before it",
+           options.own.launch);
 }
 
 void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& options, Json& report, bool json) {
@@ -144,7 +145,7 @@ void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& optio
   for (const auto& [constants, why] : tuned.left_out) say("left out", "{}: {}", text_of(constants), why);
   say("tuned", "{}: {}, {:.1f} µs", options.file, text_of(fastest.constants), fastest.microseconds);
   if (!options.save.empty()) say("launch", options.save);
-  Rows rows{{"CONSTANTS", "MEASURED µs", "OF THE FASTEST"}};
+  Rows rows{{"CONSTANTS", "MEASURED µs", "RELATIVE TIME"}};
   for (const auto& [constants, microseconds] : tuned.candidates) {
     rows.push_back({text_of(constants), fmt::format("{:.1f}", microseconds),
                     fmt::format("{:.2f}", microseconds / fastest.microseconds)});

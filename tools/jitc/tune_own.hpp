@@ -20,11 +20,11 @@ struct TuneOwnOptions {
   std::uint32_t repeat = 20;
 };
 
-/// Throws Error{invalid_argument} where the options cannot be meant so.
+/// Throws Error{invalid_argument} for options that are missing or contradict each other.
 void check_tune_own(const TuneOwnOptions& options);
 
-/// Times the kernel for every combination of values, reports, and writes the launch that is to be saved.
-/// Throws what tmajit::tune() throws.
+/// Times the kernel for every combination of values, reports, and writes the file of --save. Throws what
+/// tmajit::tune() throws.
 void tune_own_kernel(const tmajit::Runtime& runtime, const TuneOwnOptions& options, Json& report, bool json);
 
 }  // namespace jitc

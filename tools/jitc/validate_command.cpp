@@ -51,12 +51,12 @@ int validate(const ProblemOptions& options, bool json) {
 
 void add_validate_command(CLI::App& app, Session& session) {
   auto& command = *app.add_subcommand(
-      "validate", "List every rule that an operation or a tile breaks, or what would run; needs no GPU");
+      "validate",
+      "List every rule that an operation or a tile breaks, or the kernels that would run; needs no GPU");
   auto options = std::make_shared<ProblemOptions>();
   add_problem_options(command, *options);
   command.footer(
-      "Exit code: 0 legal, 2 illegal. Rows are taken as they are; `jitc run` pads them where TMA needs "
-      "it.\n\n"
+      "Exit code: 0 legal, 2 illegal. Rows are not padded here; `jitc run` pads them where TMA needs it.\n\n"
       "Examples:\n"
       "  jitc validate copy --shape 4096x4096 --dtype bf16 --box 64x64 --swizzle 128B\n"
       "  jitc validate map --expr 'x0+x1' --shape 100x7 --dtype u8 --box 4x16\n"
