@@ -9,13 +9,13 @@ namespace {
 /// Wide enough for every sum, for a product of two values of 33 bits, and for a shifted value of 33 bits.
 __extension__ using Wide = __int128;
 
-constexpr Wide whole(std::uint32_t bits) {
+constexpr Wide power(std::uint32_t bits) {
   return Wide{1} << bits;
 }
 
 Wide take(std::uint64_t from, VideoPart part, bool is_signed) {
-  const Wide value = static_cast<Wide>(from >> part.shift) & (whole(part.bits) - 1);
-  return is_signed && value >= whole(part.bits - 1U) ? value - whole(part.bits) : value;
+  const Wide value = static_cast<Wide>(from >> part.shift) & (power(part.bits) - 1);
+  return is_signed && value >= power(part.bits - 1U) ? value - power(part.bits) : value;
 }
 
 /// The value of a whole register, signed or unsigned.
@@ -24,8 +24,8 @@ Wide number(std::uint32_t value, bool is_signed) {
 }
 
 Wide clamped(Wide value, std::uint32_t bits, bool is_signed) {
-  return is_signed ? std::clamp(value, -whole(bits - 1), whole(bits - 1) - 1)
-                   : std::clamp(value, Wide{0}, whole(bits) - 1);
+  return is_signed ? std::clamp(value, -power(bits - 1), power(bits - 1) - 1)
+                   : std::clamp(value, Wide{0}, power(bits) - 1);
 }
 
 bool holds(Video::Comparison comparison, Wide a, Wide b) {
@@ -49,7 +49,7 @@ Wide operate(const Video& video, Wide a, Wide b) {
     case Video::Operation::distance: return a < b ? b - a : a - b;
     case Video::Operation::min: return std::min(a, b);
     case Video::Operation::max: return std::max(a, b);
-    case Video::Operation::shl: return a * whole(static_cast<std::uint32_t>(amount()));
+    case Video::Operation::shl: return a * power(static_cast<std::uint32_t>(amount()));
     case Video::Operation::shr: return a >> amount();
     case Video::Operation::compare: return holds(video.comparison, a, b) ? 1 : 0;
     default: return a * b;
@@ -77,7 +77,7 @@ std::uint32_t compute(const Video& video, std::uint32_t a, std::uint32_t b, std:
     const VideoPart part = video.d.at(i);
     if (video.saturates) result = clamped(result, part.bits, video.d_signed);
     if ((video.written >> i & 1) == 0) continue;
-    const auto mask = static_cast<std::uint64_t>(whole(part.bits) - 1);
+    const auto mask = static_cast<std::uint64_t>(power(part.bits) - 1);
     merged = (merged & ~(mask << part.shift)) | (static_cast<std::uint64_t>(result) & mask) << part.shift;
     if (video.second == Video::Second::add) second += result;
     if (video.second == Video::Second::min) second = std::min(second, result);

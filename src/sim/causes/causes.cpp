@@ -79,12 +79,12 @@ std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, st
                                   const Mbarrier& barrier, bool from_the_first, bool ever = false) {
   MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0) return std::nullopt;
-  if (ever && uses.stale) {
-    uses.again = true;
-    uses.ended = uses.stale_ended;
+  if (ever && uses.ever_repeated) {
+    uses.repeated = true;
+    uses.ended = uses.repeated_ended;
   }
   std::string why;
-  if (uses.again) {
+  if (uses.repeated) {
     why = uses.ended == 0
               ? "no phase of it was over: its wait before had ended in the same way"
               : fmt::format("phase {} of it, by which its wait before had ended, was over already",
@@ -190,7 +190,7 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0) return std::nullopt;
   const auto loads = [&](const TransactionPart& load) { return load.by == &cta && load.thread == thread; };
-  const bool own = std::ranges::any_of(barrier.transactions.before().came, loads);
+  const bool own = std::ranges::any_of(barrier.transactions.previous().completed, loads);
   const auto* const released = first_without_loads(cta, [&](std::uint32_t at, const Mbarrier& each) {
     return !has_waits(cta, at, each) && (own || (reader && arrival_of(*reader, each).first != 0));
   });
@@ -217,8 +217,8 @@ bool branches_back(const Program& program, std::uint32_t pc) {
 bool is_about_to_wait(const Cta& cta, std::uint32_t thread) {
   const Warp& warp = *cta.warps[thread / lanes];
   const Mask lane = 1U << thread % lanes;
-  const auto stands = [&](const Group& group) { return (group.mask & lane) != 0; };
-  const auto group = std::ranges::find_if(warp.groups, stands);
+  const auto has_lane = [&](const Group& group) { return (group.mask & lane) != 0; };
+  const auto group = std::ranges::find_if(warp.groups, has_lane);
   if (group == warp.groups.end() && (!warp.running || (warp.active & lane) == 0)) return false;
   const Program& program = cta.program;
   for (std::uint32_t pc = group != warp.groups.end() ? group->pc : warp.pc; pc < program.code.size(); ++pc) {
@@ -241,7 +241,7 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
                                arrivers, name_of(owner, offset, barrier)));
   }
   const auto& all = barrier.uses.all();
-  const auto twice = std::ranges::find(all, true, &MbarrierUses::Thread::twice);
+  const auto twice = std::ranges::find(all, true, &MbarrierUses::Thread::arrived_twice);
   if (twice == all.end() || arrivers < barrier.expected) return std::nullopt;
   const auto number = static_cast<std::uint32_t>(twice - all.begin());
   Cta& cta = owner.cluster.cta(number / owner.threads_each());
@@ -275,7 +275,7 @@ static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta&
                                             const Mbarrier& barrier) {
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0 || uses.ended != barrier.phase || barrier.phase == 0) return std::nullopt;
-  if (!barrier.transactions.before().expected.empty()) return std::nullopt;
+  if (!barrier.transactions.previous().expected.empty()) return std::nullopt;
   const auto& all = barrier.uses.all();
   const auto arrival = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
   if (arrival == all.end()) return std::nullopt;
@@ -291,8 +291,8 @@ static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta&
                .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
 }
 
-std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId rule,
-                                 const std::optional<Reader>& reader) {
+std::optional<Cause> why_too_early(Cta& cta, std::uint32_t thread, check::RuleId rule,
+                                   const std::optional<Reader>& reader) {
   const auto offset = cta.last_wait(thread);
   Mbarrier* const barrier = offset ? cta.mbarrier(*offset) : nullptr;
   if (barrier == nullptr) return std::nullopt;
@@ -345,7 +345,7 @@ static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, 
   const MbarrierUses::Thread uses =
       full == nullptr ? MbarrierUses::Thread() : full->uses.of(cta.number_of(thread));
   if (uses.wait == 0 || uses.ended != full->phase) return std::nullopt;
-  auto cause = why_went_on(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
+  auto cause = why_too_early(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
   return cause && cause->rule->id != symptom->id ? cause : std::nullopt;
 }
 

@@ -46,8 +46,8 @@ struct Reader {
 [[nodiscard]] bool is_about_to_wait(const Cta& cta, std::uint32_t thread);
 /// Why `thread` of `cta` goes on although a stage is in use: the mistake in its last wait for an mbarrier.
 /// `rule` is the rule of the report to explain. Nothing if that wait shows no mistake.
-[[nodiscard]] std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId rule,
-                                               const std::optional<Reader>& reader = {});
+[[nodiscard]] std::optional<Cause> why_too_early(Cta& cta, std::uint32_t thread, check::RuleId rule,
+                                                 const std::optional<Reader>& reader = {});
 /// Why `thread` of `cta` uses bytes that a load has not delivered; the load completes on the mbarrier at
 /// `offset` of `owner`. Nothing if the thread has waited for no phase of that mbarrier, or if its last wait
 /// shows no mistake.

@@ -86,14 +86,14 @@ class Search {
     const Mbarrier* const before = last ? wait.cta->mbarrier(*last) : nullptr;
     if (before != nullptr && before->uses.arrivers() > before->expected) {
       if (auto cause = wrong_count(*wait.cta, *last, *before))
-        return made(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
+        return make_evidence(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
     }
     if (wait.kind() == Wait::Kind::barrier) return of_barrier(wait);
     if (wait.kind() == Wait::Kind::mbarrier) return of_mbarrier(wait);
     return std::nullopt;
   }
 
-  static Evidence made(int rank, const Cause& cause, std::string first, bool certain) {
+  static Evidence make_evidence(int rank, const Cause& cause, std::string first, bool certain) {
     return {rank, {cause, std::move(first), certain}};
   }
 
@@ -108,7 +108,7 @@ class Search {
         fmt::format("barrier {} at PTX line {} is for {} threads, and {} threads arrive at it", wait.what(),
                     line_of(wait), barrier.expected, users);
     if (users > barrier.expected && users % barrier.expected != 0) {
-      return made(
+      return make_evidence(
           0,
           at_wait(wait, what + fmt::format(": {} of them wait for more, and the others have gone on without "
                                            "them",
@@ -120,7 +120,7 @@ class Search {
       return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
     });
     if (alone && users == barrier.arrived && users < barrier.expected)
-      return made(2, at_wait(wait, what + ", all of which have arrived"), first, false);
+      return make_evidence(2, at_wait(wait, what + ", all of which have arrived"), first, false);
     return std::nullopt;
   }
 
@@ -128,7 +128,8 @@ class Search {
     const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
     if (barrier == nullptr) return std::nullopt;
     const std::string first = fmt::format("shared address {} for", address_of(wait));
-    if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier)) return made(0, *cause, first, true);
+    if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier))
+      return make_evidence(0, *cause, first, true);
     const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
     // Threads that take turns at an mbarrier skip the phases of other threads.
     const auto passed = [&](const MbarrierUses::Thread& each) {
@@ -145,12 +146,12 @@ class Search {
           "{} waits for phase {} of {}, and has not waited for phase {}, which is over: its parity does "
           "not follow the phases",
           thread_name(wait), barrier->phase, name_of(wait, *barrier), barrier->phase - 1);
-      return made(passed_one ? 1 : 5, at_wait(wait, found, "mbarrier.parity"), first, passed_one);
+      return make_evidence(passed_one ? 1 : 5, at_wait(wait, found, "mbarrier.parity"), first, passed_one);
     }
     if (barrier->pending == 0) return std::nullopt;
     const std::uint32_t arrivers = barrier->uses.arrivers();
     if (arrivers == 0 && barrier->bytes < 0) {
-      const TransactionPart& load = barrier->transactions.now().came.front();
+      const TransactionPart& load = barrier->transactions.current().completed.front();
       const Cause cause{
           .rule = "mbarrier.expected-bytes",
           .cta = load.by,
@@ -160,7 +161,7 @@ class Search {
                                load.bytes, name_of(wait, *barrier)),
           .expected = "mbarrier.arrive.expect_tx of the load's bytes by the thread that loads, in each phase",
           .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
-      return made(0, cause, first, true);
+      return make_evidence(0, cause, first, true);
     }
     if (arrivers != 0 && lacking(wait, *barrier).empty()) {
       const std::string found = fmt::format(
@@ -168,7 +169,7 @@ class Search {
           barrier->pending, barrier->expected,
           arrivers == 1 ? "1 thread arrives at it" : fmt::format("{} threads arrive at it", arrivers),
           arrivers == 1 ? "has" : "all have");
-      return made(3, at_wait(wait, found), first, false);
+      return make_evidence(3, at_wait(wait, found), first, false);
     }
     // In its first turn a ring's producer finds all stages free.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
@@ -180,13 +181,13 @@ class Search {
         const std::string found = fmt::format(
             "{} waits for {}, on which its own load completes, before it loads for the first time",
             thread_name(wait), name_of(wait, *barrier));
-        return made(4, at_wait(wait, found), first, false);
+        return make_evidence(4, at_wait(wait, found), first, false);
       }
       const std::string found = fmt::format(
           "{} waits for the first phase of {} before it loads the stage for the first time, and no thread "
           "arrives there before that load has come: the first wait for a free stage takes parity 1",
           thread_name(wait), name_of(wait, *barrier));
-      return waits_for_each_other(wait) ? std::optional(made(4, at_wait(wait, found), first, false))
+      return waits_for_each_other(wait) ? std::optional(make_evidence(4, at_wait(wait, found), first, false))
                                         : std::nullopt;
     }
     return std::nullopt;
@@ -199,7 +200,7 @@ class Search {
       const Mbarrier* const barrier =
           wait.kind() == Wait::Kind::mbarrier ? wait.cta->mbarrier(wait.what()) : nullptr;
       if (barrier == nullptr || barrier->phase < 2 || !loaded(*barrier)) continue;
-      const TransactionPart& load = barrier->transactions.before().came.front();
+      const TransactionPart& load = barrier->transactions.previous().completed.front();
       if (load.by != wait.cta) continue;
       auto cause = waits_elsewhere(*wait.cta, load.thread, wait.what(), *barrier);
       if (!cause) continue;
@@ -210,7 +211,7 @@ class Search {
   }
 
   /// Whether copies have brought bytes to the phase before.
-  static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.before().came.empty(); }
+  static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.previous().completed.empty(); }
 
   /// Whether a thread at a barrier may wait for an mbarrier after it.
   static bool may_wait(const Waiting& other) {
@@ -244,7 +245,7 @@ class Search {
       }
       if (!lowest) continue;
       const Mbarrier& barrier = *wait.cta->mbarrier(*lowest);
-      const TransactionPart& load = barrier.transactions.before().came.front();
+      const TransactionPart& load = barrier.transactions.previous().completed.front();
       return DeadlockCause{
           at_wait(wait, fmt::format("{} waits for {}, and no thread waits for {}, on which the load at PTX "
                                     "line {} has completed",

@@ -14,10 +14,10 @@ namespace {
 
 /// Rounds of turns after which delayed accesses and copies happen although threads still run: threads that
 /// spin with atomics never come to rest.
-constexpr std::uint64_t patience = 16;
+constexpr std::uint64_t rounds_before_delivery = 16;
 
 /// The lines of a text, reordered: lines that contain `part` first. Each line begins with a line break.
-std::string with_first(const std::string& text, const std::string& part) {
+std::string move_first(const std::string& text, const std::string& part) {
   std::string before;
   std::string after;
   for (std::size_t at = 0; at < text.size();) {
@@ -76,7 +76,7 @@ bool Cluster::step() {
       return true;
     } catch (const Stop& stop) {
       launch_.stopped = true;
-      if (launch_.allows(stop.rule)) launch_.reports.keep_allowed(stop.rule);
+      if (launch_.allows(stop.rule)) launch_.reports.explain_stop(stop.rule);
     }
   }
   for (auto& cta : ctas_) cta->stop();
@@ -87,10 +87,10 @@ void Cluster::play_round() {
   const std::uint64_t before = changes();
   const bool ran = turn(round_++);
   // The copy engine and delayed accesses act as late as they may: when the warps only wait or spin.
-  if (changes() != before && ++busy_ < patience) return;
+  if (changes() != before && ++busy_ < rounds_before_delivery) return;
   busy_ = 0;
-  const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
-  if ((held_first && release_held()) || deliver() || release_held() || changes() != before) return;
+  const bool accesses_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
+  if ((accesses_first && release_delayed()) || deliver() || release_delayed() || changes() != before) return;
   if (!ran && !time_out() && live_threads() > 0) report_deadlock();
 }
 
@@ -145,7 +145,7 @@ void Cluster::complete_barrier() {
   }
 }
 
-bool Cluster::hold(Warp& warp, const MemoryAccess& access, Mask mask) {
+bool Cluster::delay_peer_access(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (size() == 1) return false;
   // Before the cluster has met once, accesses happen at once: the peer may not have begun.
   if (barrier_.phase == 0 || launch_.options.mode == SimOptions::Mode::early) return false;
@@ -159,16 +159,16 @@ bool Cluster::hold(Warp& warp, const MemoryAccess& access, Mask mask) {
     if (warp.cta->is_peer_address(address_of(warp, access, lane), access.space)) reaching |= 1U << lane;
   });
   if (reaching == 0) return false;
-  warp.park(mask, warp.here(), {Wait::Kind::held, 0, 0});
+  warp.park(mask, warp.here(), {Wait::Kind::delayed, 0, 0});
   return true;
 }
 
-bool Cluster::release_held() {
+bool Cluster::release_delayed() {
   bool any = false;
   for (auto& cta : ctas_) {
     for (auto& warp : cta->warps) {
       for (Group& group : warp->groups) {
-        if (group.wait.kind != Wait::Kind::held) continue;
+        if (group.wait.kind != Wait::Kind::delayed) continue;
         warp->released |= group.mask;
         group.wait = {};
         any = true;
@@ -192,11 +192,11 @@ void Cluster::report_deadlock() {
     waits += cta->describe_waits();
     if (first == nullptr) first = cta.get();
   }
-  if (cause) waits = with_first(waits, cause->first);
+  if (cause) waits = move_first(waits, cause->first);
   found += waits;
   // Warps of a warpgroup may have diverged because of the cause.
   if (cause &&
-      (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_strays(*cta); }))) {
+      (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_lagging_warps(*cta); }))) {
     const Cause& why = cause->why;
     About about;
     about.leads = cause->certain;

@@ -128,7 +128,7 @@ void Cta::start(const Triple& index) {
   barriers = {};
   engine.reset();
   small_copies.reset();
-  executed_ = looks_ = 0;
+  executed_ = clock_reads_ = 0;
   thread_instructions_ = 0;
   // Each CTA has a random sequence of its own, the same on whichever host thread it runs.
   random.seed(launch.options.seed ^
@@ -187,11 +187,11 @@ bool Cta::turn(std::uint64_t round) {
       if (!warp->choose()) continue;
     }
     ran = true;
-    const bool at_random = launch.options.mode == SimOptions::Mode::random;
+    const bool random_mode = launch.options.mode == SimOptions::Mode::random;
     // Other threads may run between the two stores of a thread that publishes a value.
-    const std::uint32_t most = at_random && random() % 2 == 0 ? 1 + random() % short_slice : slice;
-    execute(*warp, most);
-    if (at_random && random() % 4 == 0) (void)engine.deliver();
+    const std::uint32_t limit = random_mode && random() % 2 == 0 ? 1 + random() % short_slice : slice;
+    execute(*warp, limit);
+    if (random_mode && random() % 4 == 0) (void)engine.deliver();
   }
   return ran;
 }
@@ -336,7 +336,7 @@ void Cta::release_barrier(std::uint32_t id) {
       if (races) races->barrier_pass(id, *warp, group.mask);
     }
     if (waits) {
-      warp->reductions[id] = state.said;
+      warp->reductions[id] = state.true_predicates;
       warp->reduced[id] = state.arrived;
     }
     warp->update_join();
@@ -372,8 +372,8 @@ void Warp::stop(std::uint32_t lane, check::RuleId rule, std::string found, std::
   throw Stop{rule->id};
 }
 
-void Cta::report_sent(std::uint32_t thread, std::uint32_t place, std::string found) {
-  if (launch.reports.again("exit.store-unread", program.place[place].line)) return;
+void Cta::report_unread_source(std::uint32_t thread, std::uint32_t place, std::string found) {
+  if (launch.reports.count_repeat("exit.store-unread", program.place[place].line)) return;
   report(thread, place, "exit.store-unread", std::move(found),
          "a CTA that lives until the copy has completed at its destination",
          "synchronise the cluster after the destination has waited for the copy");
@@ -398,13 +398,13 @@ Report Cta::make_report(std::uint32_t thread, std::uint32_t place, check::RuleId
 
 void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, About about) {
-  if (launch.options.keep_going && launch.reported >= Reports::most_kept_going) return;
+  if (launch.options.keep_going && launch.reported >= Reports::max_kept_going) return;
   const Place& at = program.place[place];
   Reports::Cause cause{.statement = at.statement,
                        .name = std::move(about.cause),
                        .symptom = std::string(about.symptom),
                        .symptom_line = about.symptom_line,
-                       .swapped = std::move(about.swapped),
+                       .replacement = std::move(about.replacement),
                        .leads = about.leads};
   if (about.other) {
     cause.other_line = program.place[*about.other].line;
@@ -415,12 +415,12 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
   launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
                      std::move(cause));
   if (!launch.options.keep_going || launch.allows(rule->id)) return;
-  if (++launch.reported != Reports::most_kept_going) return;
+  if (++launch.reported != Reports::max_kept_going) return;
   launch.reports.add(
       make_report(thread, place, "report-limit",
                   fmt::format("this is report {} of the launch, which ends here: what it would have written "
                               "from now on is missing",
-                              Reports::most_kept_going)));
+                              Reports::max_kept_going)));
   launch.stopped = true;
 }
 
@@ -461,7 +461,7 @@ std::string Cta::describe_waits() {
 
 void Cta::report_deadlock(std::string found) {
   // A wait for registers explains waits for arrivals; a wait for products is explained by any other wait.
-  const auto causes = [](const Group& group) {
+  const auto priority = [](const Group& group) {
     if (group.wait.kind == Wait::Kind::registers) return 2;
     return group.wait.kind == Wait::Kind::products ? 0 : 1;
   };
@@ -469,14 +469,14 @@ void Cta::report_deadlock(std::string found) {
   const Group* waiting = nullptr;
   for (const auto& warp : warps) {
     for (const Group& group : warp->groups) {
-      if (waiting != nullptr && causes(group) <= causes(*waiting)) continue;
+      if (waiting != nullptr && priority(group) <= priority(*waiting)) continue;
       first = warp.get();
       waiting = &group;
     }
   }
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
   // Warps that have executed less than the rest of their warpgroup explain waits for registers or arrivals.
-  if (report_strays(*this)) throw Stop{};
+  if (report_lagging_warps(*this)) throw Stop{};
   const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));
   throw Stop{rule->id};

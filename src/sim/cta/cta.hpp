@@ -47,7 +47,7 @@ struct Mbarrier {
 struct NamedBarrier {
   std::uint32_t arrived = 0;
   std::uint32_t expected = 0;
-  std::uint32_t said = 0;  ///< bar.red: threads whose predicate was true
+  std::uint32_t true_predicates = 0;  ///< bar.red: threads whose predicate was true
 };
 
 class Cluster;
@@ -66,7 +66,7 @@ struct About {
   std::uint32_t symptom_line = 0;  ///< … and the PTX line where it shows
   /// The report that replaces this one if the second instruction proves to have read memory that no thread
   /// had written.
-  std::optional<Report> swapped;
+  std::optional<Report> replacement;
   bool leads = false;  ///< all earlier reports follow from this one
 };
 
@@ -116,7 +116,7 @@ class Cta {
   std::vector<std::unique_ptr<Warp>> warps;
   Races* races = nullptr;  ///< the cluster's; null: races are not looked for
   /// Memory for accesses that broke a rule, if the launch goes on.
-  alignas(16) std::array<std::byte, 32> nowhere{};
+  alignas(16) std::array<std::byte, 32> scratch{};
 
   // Memory. Every function reports an illegal access and stops.
 
@@ -175,7 +175,7 @@ class Cta {
   void fence_async(std::uint32_t thread) noexcept { fences_[thread] = (fences_[thread] + 1) & 0xfffff; }
 
   /// The value of %clock: it grows with every instruction executed, and with every read.
-  [[nodiscard]] std::uint64_t tick() noexcept { return executed_ + ++looks_; }
+  [[nodiscard]] std::uint64_t tick() noexcept { return executed_ + ++clock_reads_; }
 
   /// The host memory behind a global range; null if no allocation holds the range.
   [[nodiscard]] std::byte* global(std::uint64_t address, std::uint64_t bytes) noexcept;
@@ -224,7 +224,7 @@ class Cta {
                                    std::string_view remedy = {});
   /// Reports that the CTA can end, or ends, before a copy of `thread` to a peer has read the CTA's shared
   /// memory.
-  void report_sent(std::uint32_t thread, std::uint32_t place, std::string found);
+  void report_unread_source(std::uint32_t thread, std::uint32_t place, std::string found);
   /// Threads of a CTA, rounded up to whole warps.
   [[nodiscard]] std::uint32_t threads_each() const noexcept {
     return static_cast<std::uint32_t>(warps.size()) * lanes;
@@ -245,12 +245,12 @@ class Cta {
 
  private:
   void order_warps(std::uint64_t round);
-  void execute(Warp& warp, std::uint32_t most);
+  void execute(Warp& warp, std::uint32_t limit);
   /// Executes up to `most` micro-operations and returns their number. The loop that `follows` tracks
   /// undefined values, and is for warps that have some. The loop returns early where the other one is to go
   /// on.
-  template <bool watches, bool follows>
-  std::uint32_t run(Warp& warp, std::uint32_t most);
+  template <bool checks_products, bool tracks_undefined>
+  std::uint32_t run(Warp& warp, std::uint32_t limit);
   [[noreturn]] void report_limit(const Warp& warp);
   [[noreturn]] void report_late(const Warp& warp);
   void fill_constants(Warp& warp);
@@ -268,7 +268,7 @@ class Cta {
   std::vector<Warp*> order_;  ///< the order in which the warps take turns
   std::size_t last_region_ = 0;
   std::uint64_t executed_ = 0;
-  std::uint64_t looks_ = 0;  ///< reads of %clock
+  std::uint64_t clock_reads_ = 0;  ///< reads of %clock
   std::uint64_t thread_instructions_ = 0;
 };
 
@@ -311,14 +311,14 @@ class Cluster {
 
   /// Delays lanes of `mask` that are about to access a peer's shared memory until no other thread can go on.
   /// Returns true if it has parked them; they then execute the instruction again.
-  [[nodiscard]] bool hold(Warp& warp, const MemoryAccess& access, Mask mask);
+  [[nodiscard]] bool delay_peer_access(Warp& warp, const MemoryAccess& access, Mask mask);
 
  private:
   [[nodiscard]] std::uint64_t changes() const noexcept;
   void play_round();
   [[nodiscard]] bool turn(std::uint64_t round);
   [[nodiscard]] bool deliver();
-  [[nodiscard]] bool release_held();
+  [[nodiscard]] bool release_delayed();
   [[nodiscard]] bool time_out();
   void complete_barrier();
   [[noreturn]] void report_deadlock();
@@ -391,7 +391,7 @@ struct SharedPlace {
 /// here if `unsure` is null. Else `*unsure` becomes true, and the value is reported only where it matters
 /// (undefined.hpp).
 bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
-                  bool* unsure = nullptr);
+                  bool* maybe_undefined = nullptr);
 
 }  // namespace sim
 TMAJIT_END

@@ -14,24 +14,24 @@ namespace sim {
 namespace {
 
 /// Thread-instructions after which a CTA adds its count to the launch's, for SimOptions::progress.
-constexpr std::uint64_t counted_apart = 1 << 20;
+constexpr std::uint64_t progress_batch = 1 << 20;
 
 }  // namespace
 
-template <bool watches, bool follows>
-std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
+template <bool checks_products, bool tracks_undefined>
+std::uint32_t Cta::run(Warp& warp, std::uint32_t limit) {
   const MicroOp* const code = program.code.data();
   std::uint64_t threads = 0;
   std::uint32_t n = 0;
-  while (warp.running && n < most) {
+  while (warp.running && n < limit) {
     const std::uint32_t pc = warp.pc;
     const MicroOp& op = code[pc];
     const Mask guard = read_mask(warp, op.guard);
     const Mask mask = warp.active & guard;
-    if constexpr (watches) {
+    if constexpr (checks_products) {
       if (mask != 0 && program.watch_begin[pc] != program.watch_begin[pc + 1]) watch_registers(warp, mask);
     }
-    if constexpr (follows) warp.undefined->before(warp, mask);
+    if constexpr (tracks_undefined) warp.undefined->before(warp, mask);
     ++warp.pc;
     ++n;
     threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
@@ -42,29 +42,29 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
         // The remaining effects of the instruction are skipped.
       }
     }
-    if constexpr (follows) warp.undefined->after(warp, pc, mask & warp.active);
+    if constexpr (tracks_undefined) warp.undefined->after(warp, pc, mask & warp.active);
     if (warp.pc >= warp.join && warp.running) {
       warp.choose();
-      if (!follows && warp.changes_loop) break;
+      if (!tracks_undefined && warp.changes_loop) break;
     }
-    if (follows && !warp.undefined->any()) break;
+    if (tracks_undefined && !warp.undefined->any()) break;
   }
   thread_instructions_ += threads;
   executed_ += n;
   return n;
 }
 
-void Cta::execute(Warp& warp, std::uint32_t most) {
-  while (warp.running && most > 0) {
+void Cta::execute(Warp& warp, std::uint32_t limit) {
+  while (warp.running && limit > 0) {
     if (std::exchange(warp.changes_loop, false)) warp.update_join();
-    const bool follows = warp.undefined && warp.undefined->any();
+    const bool tracks_undefined = warp.undefined && warp.undefined->any();
     if (program.watched == 0) [[likely]] {
-      most -= follows ? run<false, true>(warp, most) : run<false, false>(warp, most);
+      limit -= tracks_undefined ? run<false, true>(warp, limit) : run<false, false>(warp, limit);
     } else {
-      most -= follows ? run<true, true>(warp, most) : run<true, false>(warp, most);
+      limit -= tracks_undefined ? run<true, true>(warp, limit) : run<true, false>(warp, limit);
     }
   }
-  if (thread_instructions_ >= counted_apart)
+  if (thread_instructions_ >= progress_batch)
     launch.thread_instructions += std::exchange(thread_instructions_, 0);
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
   if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)

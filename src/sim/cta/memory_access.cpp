@@ -122,13 +122,13 @@ Target resolve_or_zeros(Warp& warp, std::uint32_t lane, Space space, std::uint64
   try {
     return resolve(warp, lane, space, address, bytes, alignment, writes, peers);
   } catch (const Skip&) {
-    warp.cta->nowhere.fill(std::byte{0});
-    return {warp.cta->nowhere.data(), false, 0, nullptr, false};
+    warp.cta->scratch.fill(std::byte{0});
+    return {warp.cta->scratch.data(), false, 0, nullptr, false};
   }
 }
 
 bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
-                  bool* unsure) {
+                  bool* maybe_undefined) {
   if (!at.shared) return true;
   Cta& cta = *at.owner;
   std::uint8_t* const shadow = cta.shadow() + at.offset;
@@ -147,27 +147,28 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
     for (std::uint32_t i = at.offset / 4; i <= (at.offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
     if (tag == 0) cta.set_loaded(at.offset, bytes, {});
   }
-  if (unsure != nullptr) *unsure = (all & initialised) == 0 || (any & undefined) != 0;
+  if (maybe_undefined != nullptr) *maybe_undefined = (all & initialised) == 0 || (any & undefined) != 0;
   const std::uint8_t wrong = any & (in_mbarrier | loading | (writes ? storing : 0));
   if (wrong == 0 && (writes || (all & initialised) != 0)) [[likely]]
     return true;
-  if (wrong == 0 && unsure != nullptr) return false;
+  if (wrong == 0 && maybe_undefined != nullptr) return false;
   const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
                            Shadow meets = initialised) {
-    if (cta.launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return false;
+    if (cta.launch.reports.count_repeat(rule->id, warp.program->place[warp.place()].line)) return false;
     Copy access;
     access.shared = at.offset;
     access.bytes = bytes;
-    const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.whom_it_meets(access, meets);
+    const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.find_in_flight(access, meets);
     if (meets == loading && report_read_early(warp, lane, cta, copy, rule)) return false;
     if (copy.store != nullptr && warp.cta->races != nullptr &&
-        warp.cta->races->report_unmet(warp, lane, at.offset + shared_base, *copy.store, copy.group))
+        warp.cta->races->report_unsynchronised_write(warp, lane, at.offset + shared_base, *copy.store,
+                                                     copy.group))
       return false;
     About about(copy.place);
     if (meets == initialised)
       about.cause = fmt::format("in segment {}", warp.program->place[warp.place()].segment);
     if (copy.store != nullptr && warp.cta->races != nullptr)
-      about.swapped = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
+      about.replacement = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
     warp.cta->report(warp.thread(lane), warp.place(), rule,
                      fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why, copy.text), {}, {},
                      std::move(about));

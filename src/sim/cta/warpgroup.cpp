@@ -15,8 +15,8 @@ constexpr std::uint32_t sm_registers = 64 * 1024;
 constexpr std::uint32_t warps_of_sm = 64;
 /// An SM has four partitions, each with a quarter of the registers, and every fourth warp.
 constexpr std::uint32_t partitions_of_sm = 4;
-constexpr std::uint32_t least_registers = 24;
-constexpr std::uint32_t most_registers = 255;
+constexpr std::uint32_t min_thread_registers = 24;
+constexpr std::uint32_t max_thread_registers = 255;
 
 /// Reports a warpgroup in which a warp that satisfies `lags` has executed less than another. Returns false if
 /// there is no such warp.
@@ -59,7 +59,7 @@ bool compare_warpgroups(Cta& cta, const Lags& lags) {
 namespace {
 
 /// The place of the first wgmma.wait_group after `place`, if no product comes before it; else nothing.
-std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t place) {
+std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32_t place) {
   for (std::uint32_t at = place + 1; at < program.place.size(); ++at) {
     const std::string& shown = program.place[at].text;
     if (shown.find("wgmma.wait_group") != std::string::npos) return at;
@@ -72,7 +72,7 @@ std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t p
 void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
   const Program& program = *warp.program;
   const check::RuleId rule("wgmma.register-in-flight");
-  if (warp.cta->launch.reports.again(rule->id, program.place[place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.place[place].line)) return;
   const auto& pending = warp.warpgroup->pending;
   const auto uses = [&](const PendingProduct& each) {
     return std::ranges::find(each.product->registers, watched) != each.product->registers.end();
@@ -89,7 +89,7 @@ void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::
       "no wgmma.wait_group covers the product at PTX line {} before this access to a register of it{}", line,
       committed ? "" : "; no wgmma.commit_group has closed its group");
   std::string remedy;
-  if (const auto wait = committed ? wait_behind(program, place) : std::nullopt) {
+  if (const auto wait = committed ? next_wait_group(program, place) : std::nullopt) {
     found += fmt::format("; the next wait stands behind it, at PTX line {}", program.place[*wait].line);
     remedy = check::moved_before_wait;
   }
@@ -171,15 +171,15 @@ void finish_warpgroups(Cta& cta) {
   (void)compare_warpgroups(cta, [](const Warp&) { return true; });
 }
 
-bool report_strays(Cta& cta) {
+bool report_lagging_warps(Cta& cta) {
   // A warp that waits for an mbarrier's bytes or for registers may still execute what the other warps of its
   // group have executed.
-  const auto strays = [](const Warp& warp) {
+  const auto may_lag = [](const Warp& warp) {
     return std::ranges::none_of(warp.groups, [](const Group& group) {
       return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
     });
   };
-  return compare_warpgroups(cta, strays);
+  return compare_warpgroups(cta, may_lag);
 }
 
 // Measured with ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
@@ -192,11 +192,11 @@ std::uint32_t registers_at_launch(const Program& program) {
     const auto warps_of_partition =
         static_cast<std::uint32_t>(warps + partitions_of_sm - 1) / partitions_of_sm;
     const std::uint32_t share = sm_registers / partitions_of_sm / lanes / warps_of_partition / 8 * 8;
-    if (share > least_registers) registers = registers == 0 ? share : std::min(registers, share);
+    if (share > min_thread_registers) registers = registers == 0 ? share : std::min(registers, share);
   }
   if (registers == 0) return 0;
-  registers = std::clamp(registers, least_registers, most_registers);
-  if (program.most_increase != 0) registers = std::min(registers, program.most_increase);
+  registers = std::clamp(registers, min_thread_registers, max_thread_registers);
+  if (program.max_increase != 0) registers = std::min(registers, program.max_increase);
   // Registers are allocated in multiples of 8.
   return (registers + 7) / 8 * 8;
 }

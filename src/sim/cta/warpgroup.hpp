@@ -78,7 +78,7 @@ void watch_registers(Warp& warp, Mask mask);
 void finish_warpgroups(Cta& cta);
 /// Called when no thread can go on. Reports warpgroups in which a warp has executed less than another warp,
 /// and has ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
-[[nodiscard]] bool report_strays(Cta& cta);
+[[nodiscard]] bool report_lagging_warps(Cta& cta);
 /// Registers of a thread when its CTA begins, as ptxas gives them to a kernel with setmaxnreg. 0: ptxas
 /// cannot tell, and ignores setmaxnreg (its message C7508).
 [[nodiscard]] std::uint32_t registers_at_launch(const Program& program);

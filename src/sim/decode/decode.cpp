@@ -335,8 +335,8 @@ Slot Decoder::read(const Arg& arg, ScalarType type) {
   if (arg.kind != Arg::Kind::reg) unsupported("this operand");
   if (arg.wide == wide) return arg.slot;
   const Slot slot = temporary(wide);
-  emit(wide ? &apply<keep, std::uint64_t, std::uint32_t> : &apply<keep, std::uint32_t, std::uint64_t>, slot,
-       arg.slot);
+  emit(wide ? &apply<identity, std::uint64_t, std::uint32_t> : &apply<identity, std::uint32_t, std::uint64_t>,
+       slot, arg.slot);
   return slot;
 }
 
@@ -350,10 +350,10 @@ Slot Decoder::write(const Arg& arg, ScalarType type) {
   if (arg.kind != Arg::Kind::reg) unsupported("this destination");
   if (arg.wide == wide) return arg.slot;
   const Slot slot = temporary(wide);
-  const Handler extends = ptx::is_signed_integer(type) ? &apply<keep, std::uint64_t, std::int32_t>
-                                                       : &apply<keep, std::uint64_t, std::uint32_t>;
+  const Handler extends = ptx::is_signed_integer(type) ? &apply<identity, std::uint64_t, std::int32_t>
+                                                       : &apply<identity, std::uint64_t, std::uint32_t>;
   after_.push_back(
-      {wide ? &apply<keep, std::uint32_t, std::uint64_t> : extends, arg.slot, slot, 0, 0, guard_, 0});
+      {wide ? &apply<identity, std::uint32_t, std::uint64_t> : extends, arg.slot, slot, 0, 0, guard_, 0});
   return slot;
 }
 

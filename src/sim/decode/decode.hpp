@@ -122,7 +122,7 @@ class Decoder {
   void emit_call(Handler handler, const Callee& target);
   /// Emits a copy from `own` to the mailbox of a parameter or result (`hands_over`), or from the mailbox to
   /// `own`.
-  void emit_transfer(const Callee::Formal& formal, const Arg& own, bool hands_over);
+  void emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox);
 
   [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
   [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
@@ -201,7 +201,7 @@ class Decoder {
   /// Writes a variable's initial bytes to its bank, from `at` up to `end` at most; moves `at` past them.
   void initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
                   std::uint64_t end);
-  void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const;
+  void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const;
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
   void describe_frame(Callee& callee);

@@ -66,7 +66,7 @@ MET:
 }
 )";
 
-void place(ptx::Block& block, ptx::Location at) {
+void set_location(ptx::Block& block, ptx::Location at) {
   for (ptx::Statement& statement : block.statements) {
     if (auto* instruction = std::get_if<ptx::Instruction>(&statement.node)) instruction->location = at;
   }
@@ -84,7 +84,7 @@ void define_device_runtime(ptx::Module& module) {
     if (declared == nullptr || declared->body) continue;
     ptx::Function defined = *function;
     defined.location = declared->location;
-    place(*defined.body, declared->location);
+    set_location(*defined.body, declared->location);
     bodies.emplace_back(std::move(defined));
   }
   std::ranges::move(bodies, std::back_inserter(module.directives));

@@ -96,15 +96,15 @@ void Decoder::note_flow(std::uint32_t first) {
   }
   // The operand that names the participating lanes always matters, whatever the lanes exchange. So does the
   // stride of a matrix's lines.
-  const bool named = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
-                     (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
-  if (named) append_numbers(all, args_.back());
+  const bool last_is_checked = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
+                               (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
+  if (last_is_checked) append_numbers(all, args_.back());
   // The pointer of an indirect call is an operand beside the lists of arguments and results.
   for (const Arg& arg : args_)
     if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) all.push_back(arg.number);
   flow.addresses = count();
   if (flow.kind == Kind::defines) return program_.flows.push_back(flow);
-  for (std::size_t i = from; i + (named ? 1 : 0) < args_.size(); ++i) {
+  for (std::size_t i = from; i + (last_is_checked ? 1 : 0) < args_.size(); ++i) {
     append_numbers(all, args_[i]);
     // Coordinates are elements of the operand that names the map.
     if (args_[i].kind == Arg::Kind::memory) {

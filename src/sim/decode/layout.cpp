@@ -19,7 +19,7 @@ namespace sim {
 namespace {
 
 /// Upper bound of a variable's size: more than any memory has.
-constexpr std::uint64_t most_variable_bytes = 1ULL << 40;
+constexpr std::uint64_t max_variable_bytes = 1ULL << 40;
 
 std::uint64_t element_bytes(const ptx::Variable& variable) {
   return std::max(ptx::bits_of(variable.type) / 8, 1U) * std::uint64_t{variable.vector_width};
@@ -76,10 +76,10 @@ std::uint64_t bytes_of(const ptx::Variable& variable) {
   std::uint64_t bytes = element_bytes(variable);
   for (const auto& extent : variable.extents) {
     const std::uint64_t n = extent.value_or(0);
-    if (bytes != 0 && n > most_variable_bytes / bytes) {
+    if (bytes != 0 && n > max_variable_bytes / bytes) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("PTX line {}: {} has more than {} bytes", variable.location.line, variable.name,
-                              most_variable_bytes));
+                              max_variable_bytes));
     }
     bytes *= n;
   }
@@ -96,10 +96,10 @@ std::uint64_t alignment_of(const ptx::Variable& variable) {
   return alignment;
 }
 
-void Decoder::check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const {
-  if (bytes <= most) return;
+void Decoder::check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const {
+  if (bytes <= limit) return;
   throw Error(ErrorCode::unsupported, fmt::format("kernel \"{}\": {} of {} bytes, at most {} are legal",
-                                                  program_.entry, what, bytes, most));
+                                                  program_.entry, what, bytes, limit));
 }
 
 void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
@@ -129,9 +129,9 @@ void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& 
 void Decoder::place_variable(const ptx::Variable& variable) {
   const std::uint64_t bytes = bytes_of(variable);
   const std::uint64_t alignment = std::max<std::uint64_t>(alignment_of(variable), 1);
-  const auto place = [&](std::uint32_t& end, std::string_view what, std::uint64_t most) {
+  const auto place = [&](std::uint32_t& end, std::string_view what, std::uint64_t limit) {
     const std::uint64_t at = align_up(end, alignment);
-    check_room(what, at + bytes, most);
+    check_room(what, at + bytes, limit);
     end = static_cast<std::uint32_t>(at + bytes);
     return at;
   };
@@ -184,7 +184,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
       variables.push_back(variable);
     }
   }
-  const std::size_t of_module = variables.size();
+  const std::size_t module_variables = variables.size();
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
   // lay_out_callee() places local variables and parameters of functions; their other variables are placed
   // here.
@@ -210,7 +210,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
     program_.static_shared_bytes =
         static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
   }
-  for (const ptx::Variable* variable : std::span(variables).first(of_module)) {
+  for (const ptx::Variable* variable : std::span(variables).first(module_variables)) {
     const bool constant = variable->space == StateSpace::constant;
     if (constant || variable->space == StateSpace::global) {
       program_.variables.push_back({variable->name, constant, addresses_.at(variable), bytes_of(*variable)});
@@ -301,10 +301,10 @@ void Decoder::collect_callees(const ptx::Module& module, const ptx::FlatFunction
   // Depth first: a function is added after all functions that it calls.
   const auto visit = [&](const auto& self, const ptx::Function* each) -> void {
     if (graph.count(each) != 0) return;
-    if (open.size() > most_calls) {
+    if (open.size() > max_open_calls) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("kernel \"{}\": functions call each other more than {} deep", program_.entry,
-                              most_calls));
+                              max_open_calls));
     }
     ptx::FlatFunction flat = resolve(module, *each, "function");
     open.push_back(each);
@@ -411,9 +411,9 @@ void Decoder::emit_call(Handler handler, const Callee& target) {
   emit(handler);
 }
 
-void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool hands_over) {
-  const Arg& to = hands_over ? formal.mailbox : own;
-  const Arg& from = hands_over ? own : formal.mailbox;
+void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox) {
+  const Arg& to = to_mailbox ? formal.mailbox : own;
+  const Arg& from = to_mailbox ? own : formal.mailbox;
   if (to.passed != nullptr && from.passed != nullptr) {
     emit(&copy_local, 0, 0, 0, 0, append(program_.copies, {to.access, from.access, formal.bytes}));
     return;
@@ -421,7 +421,8 @@ void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool h
   if (to.passed != nullptr || from.passed != nullptr) unsupported("a .param where a .reg is passed");
   const ScalarType type = formal.variable->type;
   const Slot a = read(from, type);
-  emit(is_wide(type) ? uniform<keep, std::uint64_t, 1> : uniform<keep, std::uint32_t, 1>, write(to, type), a);
+  emit(is_wide(type) ? uniform<identity, std::uint64_t, 1> : uniform<identity, std::uint32_t, 1>,
+       write(to, type), a);
 }
 
 void Decoder::describe_frame(Callee& callee) {

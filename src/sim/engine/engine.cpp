@@ -16,8 +16,8 @@ namespace {
 /// The value of the bytes of a load's destination until it is delivered.
 constexpr int poison = 0xcb;
 /// The most stores that have read their source and not written yet; beyond that the oldest is written.
-constexpr std::size_t most_unwritten = 32;
-constexpr std::uint32_t most_row_bytes = 256 * 32;
+constexpr std::size_t max_unwritten_stores = 32;
+constexpr std::uint32_t max_row_bytes = 256 * 32;
 
 /// Converts a row's elements as the engine does on the way to shared memory.
 void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
@@ -43,10 +43,10 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
                        Engine& engine, std::string_view copy, std::string_view writes,
                        std::string_view others) {
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
-    if (warp.cta->launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return;
-    const Engine::InFlight met = engine.whom_it_meets(destination, state);
+    if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->place[warp.place()].line)) return;
+    const Engine::InFlight met = engine.find_in_flight(destination, state);
     if (state == loading) {
-      if (const auto cause = why_went_on(*warp.cta, warp.thread(lane), rule)) {
+      if (const auto cause = why_too_early(*warp.cta, warp.thread(lane), rule)) {
         const std::uint32_t line = warp.program->place[warp.place()].line;
         return sim::report(*cause,
                            fmt::format("{} at PTX line {} writes {}, into which another {} is in flight",
@@ -165,7 +165,7 @@ void Engine::complete_load(const Copy& copy) {
   } else {
     const TensorMapSpec& spec = copy.map.spec;
     const Tile tile = copy.tile();
-    std::array<std::byte, most_row_bytes> buffer;
+    std::array<std::byte, max_row_bytes> buffer;
     tile.for_each_row([&](const TileRow& row) {
       fill_row(spec.oob_fill, buffer.data(), tile.row_bytes());
       if (row.first < row.last) {
@@ -187,7 +187,7 @@ void Engine::complete_load(const Copy& copy) {
     return;
   }
   barrier->bytes -= copy.bytes;
-  barrier->transactions.came(*copy.issuer, copy.thread, copy.place, copy.bytes);
+  barrier->transactions.complete(*copy.issuer, copy.thread, copy.place, copy.bytes);
   cta_.settle(copy.barrier, *barrier);
 }
 
@@ -226,7 +226,7 @@ void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_o
   }
   if (cta_.races && pending < next) cta_.races->wait_group(cta_, thread, next - pending, read_only);
   std::erase_if(stores_, [](const Store& store) { return store.awaited && store.data.empty(); });
-  while (stores_.size() > most_unwritten && stores_.front().awaited) {
+  while (stores_.size() > max_unwritten_stores && stores_.front().awaited) {
     write(stores_.front());
     stores_.pop_front();
   }
@@ -309,8 +309,9 @@ void Engine::finish() {
     if (load.source != nullptr) load.source->engine.end_read(load);
   }
   for (const Copy& copy : reads_) {
-    cta_.report_sent(copy.thread, copy.place,
-                     "the CTA ends before an asynchronous copy to a peer has read its shared memory");
+    cta_.report_unread_source(
+        copy.thread, copy.place,
+        "the CTA ends before an asynchronous copy to a peer has read its shared memory");
   }
   for (Store& store : stores_) {
     if (!store.awaited) {
@@ -372,24 +373,24 @@ void SmallCopies::issue(SmallCopy copy, const Warp& warp, std::uint32_t lane) {
   std::memset(cta_.shadow() + copy.shared, loading, copy.bytes);
   copy.group = open_group_[copy.thread];
   copy.serial = serial_++;
-  copy.brought = cta_.launch.options.mode == SimOptions::Mode::early;
-  if (copy.brought) bring(copy);
+  copy.written = cta_.launch.options.mode == SimOptions::Mode::early;
+  if (copy.written) write(copy);
   pending_.push_back(copy);
 }
 
-void SmallCopies::bring(const SmallCopy& copy) {
+void SmallCopies::write(const SmallCopy& copy) {
   std::byte* const to = cta_.shared() + copy.shared;
-  if (copy.given != 0) {
+  if (copy.source_bytes != 0) {
     std::memcpy(to,
-                reach_global(cta_, copy.global, copy.given, cta_, copy.thread, copy.place,
+                reach_global(cta_, copy.global, copy.source_bytes, cta_, copy.thread, copy.place,
                              "load.out-of-bounds", "a cp.async reads"),
-                copy.given);
+                copy.source_bytes);
   }
-  std::memset(to + copy.given, 0, copy.bytes - copy.given);
+  std::memset(to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
 }
 
 void SmallCopies::complete(const SmallCopy& copy) {
-  if (!copy.brought) bring(copy);
+  if (!copy.written) write(copy);
   std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
   // cp.async writes through the generic proxy, like a store of the thread.
   for (std::uint32_t i = copy.shared / 4; i < (copy.shared + copy.bytes) / 4; ++i)

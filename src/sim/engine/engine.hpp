@@ -27,8 +27,8 @@ struct Copy {
   bool tensor = false;
   TensorMap map;              ///< tensor: shape and address
   std::uint64_t map_at = 0;   ///< tensor: global address of the map
-  MapPlace origin{};          ///< tensor: place of the tile's first element
-  MapPlace offsets{};         ///< im2col: from the filter's corner to the pixels that are read
+  MapCoordinates origin{};    ///< tensor: place of the tile's first element
+  MapCoordinates offsets{};   ///< im2col: from the filter's corner to the pixels that are read
   std::uint64_t global = 0;   ///< bulk: global address
   std::uint32_t bytes = 0;    ///< bytes delivered or stored
   std::uint32_t shared = 0;   ///< offset in the shared memory of the engine's CTA
@@ -131,7 +131,7 @@ class Engine {
   };
   /// The copy in flight, `loading` or `storing` as `state` says, that an access of shared memory from
   /// `access.shared` on overlaps.
-  [[nodiscard]] InFlight whom_it_meets(const Copy& access, Shadow state) const;
+  [[nodiscard]] InFlight find_in_flight(const Copy& access, Shadow state) const;
   /// Whether a copy in flight takes its tensor map from `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
 
@@ -152,8 +152,8 @@ class Engine {
   };
   /// The threads whose fence.proxy.async counts.
   enum class Fence : std::uint8_t {
-    of_anyone,  ///< the writer's, or one by the issuing lane after it knew of the write
-    of_writer,
+    any_thread,  ///< the writer's, or one by the issuing lane after it knew of the write
+    writer_only,
   };
   /// Returns the tag of a thread that has written memory which the copy touches, without a proxy fence since.
   /// Returns 0 if there is none, or if the write does not happen before the issue of the copy: that is a data
@@ -182,14 +182,14 @@ class Engine {
 /// completing on an mbarrier.
 struct SmallCopy {
   std::uint64_t global = 0;
-  std::uint32_t shared = 0;  ///< offset in the CTA's shared memory
-  std::uint32_t bytes = 0;   ///< bytes written
-  std::uint32_t given = 0;   ///< bytes read; the rest is zeros
+  std::uint32_t shared = 0;        ///< offset in the CTA's shared memory
+  std::uint32_t bytes = 0;         ///< bytes written
+  std::uint32_t source_bytes = 0;  ///< bytes read; the rest is zeros
   std::uint32_t thread = 0;
   std::uint64_t group = 0;
   std::uint64_t serial = 0;  ///< number in the order of issue, over all threads
   std::uint32_t place = 0;
-  bool brought = false;  ///< the bytes are written, though no wait has covered the copy
+  bool written = false;  ///< the bytes are written, though no wait has covered the copy
 };
 
 /// Performs the copies of cp.async as late as it may, or at once. In either case a thread may read the bytes
@@ -221,7 +221,7 @@ class SmallCopies {
     std::uint32_t place = 0;
     std::uint64_t serial = 0;  ///< it waits for the copies with lower numbers
   };
-  void bring(const SmallCopy& copy);
+  void write(const SmallCopy& copy);
   void complete(const SmallCopy& copy);
   /// Completes the thread's copies for which due(copy) is true, in the order of issue.
   template <typename Due>

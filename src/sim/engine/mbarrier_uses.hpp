@@ -18,10 +18,10 @@ class MbarrierUses {
     std::uint64_t arrived_in = 0;  ///< phase of that arrival
     std::uint64_t ended = 0;       ///< phases that were over when that wait ended
     std::uint32_t steps = 0;       ///< Warp::steps when that wait ended
-    bool again = false;  ///< the previous wait ended by the same phase, and the warp had gone on since
-    bool twice = false;  ///< it has arrived twice in one phase
-    bool stale = false;  ///< at some time, `again` was true …
-    std::uint64_t stale_ended = 0;  ///< … and `ended` had this value
+    bool repeated = false;  ///< the previous wait ended by the same phase, and the warp had gone on since
+    bool arrived_twice = false;        ///< it has arrived twice in one phase
+    bool ever_repeated = false;        ///< at some time, `again` was true …
+    std::uint64_t repeated_ended = 0;  ///< … and `ended` had this value
   };
 
   // A thread is named by its number in the cluster (Cta::number_of).
@@ -31,17 +31,17 @@ class MbarrierUses {
     if (uses.arrival == 0) {
       ++arrivers_;
     } else if (uses.arrived_in == phase) {
-      uses.twice = true;
+      uses.arrived_twice = true;
     }
     uses.arrival = place + 1;
     uses.arrived_in = phase;
   }
   void pass(std::uint32_t thread, std::uint32_t place, std::uint64_t ended, std::uint32_t steps) {
     Thread& uses = at(thread);
-    uses.again = uses.wait != 0 && uses.ended == ended && uses.steps != steps;
-    if (uses.again) {
-      uses.stale = true;
-      uses.stale_ended = ended;
+    uses.repeated = uses.wait != 0 && uses.ended == ended && uses.steps != steps;
+    if (uses.repeated) {
+      uses.ever_repeated = true;
+      uses.repeated_ended = ended;
     }
     uses.wait = place + 1;
     uses.ended = ended;

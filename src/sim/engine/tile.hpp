@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 namespace sim {
 
 /// A coordinate for each dimension of a tensor map, row-major.
-using MapPlace = std::array<std::int64_t, max_map_rank>;
+using MapCoordinates = std::array<std::int64_t, max_map_rank>;
 
 /// One row of a tile. Its bytes [first, last) are inside the tensor.
 struct TileRow {
@@ -28,7 +28,7 @@ struct TileRow {
 /// takes a step. A dimension without steps has equal begin and end.
 class Tile {
  public:
-  Tile(const TensorMapSpec& map, const MapPlace& origin, const MapPlace& offsets)
+  Tile(const TensorMapSpec& map, const MapCoordinates& origin, const MapCoordinates& offsets)
       : map_(map), origin_(origin), offsets_(offsets) {
     const bool interleaved = map.interleave != Interleave::none;
     unit_ = !interleaved ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
@@ -54,7 +54,7 @@ class Tile {
   void for_each_row(const Visit& visit) const {
     const std::uint32_t inner = map_.rank - 1U;
     const auto extent = static_cast<std::int64_t>(map_.shape[inner]);
-    MapPlace place = origin_;
+    MapCoordinates place = origin_;
     for (std::uint32_t row = 0; row < rows_; ++row) {
       const std::int64_t column = place[inner] + offsets_[inner];
       const auto clip = [&](std::int64_t at) {
@@ -120,11 +120,11 @@ class Tile {
   static constexpr std::uint32_t slices = 1;
 
   const TensorMapSpec& map_;
-  const MapPlace& origin_;
-  const MapPlace& offsets_;
-  MapPlace steps_{};
-  MapPlace begins_{};
-  MapPlace ends_{};  ///< one past the last place
+  const MapCoordinates& origin_;
+  const MapCoordinates& offsets_;
+  MapCoordinates steps_{};
+  MapCoordinates begins_{};
+  MapCoordinates ends_{};  ///< one past the last place
   std::uint32_t unit_ = 1;
   std::uint32_t width_ = 0;  ///< width of a row, in units
   std::uint32_t row_bytes_ = 0;

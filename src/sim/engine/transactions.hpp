@@ -26,32 +26,32 @@ struct TransactionPart {
 
 /// The bytes of one phase.
 struct PhaseTransactions {
-  std::vector<TransactionPart> expected;  ///< by expect_tx
-  std::vector<TransactionPart> came;      ///< by copies, and by complete_tx
+  std::vector<TransactionPart> expected;   ///< by expect_tx
+  std::vector<TransactionPart> completed;  ///< by copies, and by complete_tx
 };
 
 /// The bytes of an mbarrier's present phase and of the phase before it.
 class Transactions {
  public:
   void expect(Cta& by, std::uint32_t thread, std::uint32_t place, std::uint64_t bytes) {
-    add(now_.expected, by, thread, place, bytes);
+    add(current_.expected, by, thread, place, bytes);
   }
-  void came(Cta& by, std::uint32_t thread, std::uint32_t place, std::uint64_t bytes) {
-    add(now_.came, by, thread, place, bytes);
+  void complete(Cta& by, std::uint32_t thread, std::uint32_t place, std::uint64_t bytes) {
+    add(current_.completed, by, thread, place, bytes);
   }
   void next_phase();
   /// Whether any phase has expected or completed bytes.
   [[nodiscard]] bool any() const noexcept { return any_; }
-  [[nodiscard]] const PhaseTransactions& now() const noexcept { return now_; }
-  [[nodiscard]] const PhaseTransactions& before() const noexcept { return before_; }
+  [[nodiscard]] const PhaseTransactions& current() const noexcept { return current_; }
+  [[nodiscard]] const PhaseTransactions& previous() const noexcept { return previous_; }
 
  private:
   void add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread, std::uint32_t place,
            std::uint64_t bytes);
 
   bool any_ = false;
-  PhaseTransactions now_;
-  PhaseTransactions before_;
+  PhaseTransactions current_;
+  PhaseTransactions previous_;
 };
 
 // Reports of rule mbarrier.expected-bytes. `offset` is that of the mbarrier in the shared memory of `cta`.

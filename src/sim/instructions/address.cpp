@@ -71,7 +71,7 @@ void select_getctarank(Decoder& d) {
 }
 
 void select_createpolicy(Decoder& d) {
-  d.emit(uniform<keep, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
+  d.emit(uniform<identity, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
 }
 
 constexpr Selector address_table[] = {

@@ -15,7 +15,8 @@ namespace {
 
 /// The part of a copy that st.async and red.async share: the destination, and the mbarrier on which it
 /// completes.
-Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes, Cta*& target) {
+Copy remote_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes,
+                 Cta*& target) {
   Cta& cta = *warp.cta;
   if (cta.cluster.size() == 1) {
     warp.fail(lane, "cluster.size", "an asynchronous store in a cluster of one CTA");
@@ -38,7 +39,7 @@ void store_async(Warp& warp, const MicroOp& op, Mask mask) {
   const auto bytes = static_cast<std::uint32_t>(values.size() * sizeof(T));
   for_lanes(mask, [&](std::uint32_t lane) {
     Cta* target = nullptr;
-    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], bytes, target);
+    Copy copy = remote_copy(warp, lane, warp.program->bulks[op.aux], bytes, target);
     auto* to = reinterpret_cast<std::byte*>(copy.values.data());
     for (const Slot slot : values) {
       const T value = get<T>(warp.registers + slot, lane);
@@ -55,7 +56,7 @@ template <typename T>
 void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     Cta* target = nullptr;
-    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], sizeof(T), target);
+    Copy copy = remote_copy(warp, lane, warp.program->bulks[op.aux], sizeof(T), target);
     copy.values = {static_cast<std::uint64_t>(get<T>(warp.registers + op.a, lane)), op.c};
     copy.reduces = true;
     copy.deposit = [](std::byte* to, const Copy& from) {
@@ -112,11 +113,12 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     SmallCopy small;
     small.bytes = bytes;
-    small.given = get<std::uint32_t>(warp.registers + op.a, lane);
-    if (small.given > bytes) {
-      warp.fail(lane, "copy.size", fmt::format("a cp.async of {} bytes that reads {}", bytes, small.given));
+    small.source_bytes = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (small.source_bytes > bytes) {
+      warp.fail(lane, "copy.size",
+                fmt::format("a cp.async of {} bytes that reads {}", bytes, small.source_bytes));
     }
-    if ((ignored >> lane & 1) != 0) small.given = 0;
+    if ((ignored >> lane & 1) != 0) small.source_bytes = 0;
     const std::uint64_t to = address_of(warp, operands.destination, lane);
     small.global = address_of(warp, operands.source, lane);
     if (to % bytes != 0 || small.global % bytes != 0) {
@@ -131,7 +133,7 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     from[lane] = small.global;
     into[lane] = cta.in_cluster(small.shared);
     // A source outside of all allocations is reported when the copy reads.
-    if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
+    if (small.source_bytes == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
   if (!cta.races) return;
   // The copy is recorded as accesses of the thread at the issue: until the thread waits, no other thread may
@@ -173,16 +175,16 @@ void select_cp_async(Decoder& d) {
   if ((bytes != 4 && bytes != 8 && bytes != 16) || (d.has("cg") && bytes != 16)) d.unsupported("this size");
   // If there is a cache policy, it is the last operand.
   const std::size_t count = d.args().size() - (d.has("L2::cache_hint") ? 1 : 0);
-  Slot given = d.constant(bytes, false);
+  Slot source_bytes = d.constant(bytes, false);
   Slot ignores = 0;
   if (count > 3) {
     if (d.arg(3).kind == Arg::Kind::predicate) {
       ignores = d.read(3, ScalarType::pred) + 2;
     } else {
-      given = d.read(3, ScalarType::u32);
+      source_bytes = d.read(3, ScalarType::u32);
     }
   }
-  d.emit(&copy, 0, given, ignores, static_cast<Slot>(bytes), d.add(std::move(operands)));
+  d.emit(&copy, 0, source_bytes, ignores, static_cast<Slot>(bytes), d.add(std::move(operands)));
 }
 
 void select_cp_async_mbarrier_arrive(Decoder& d) {

@@ -18,7 +18,7 @@ namespace {
 template <typename Change>
 void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes, const Change& change) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
+  if (access.peers && warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   ++warp.cta->changes;
   Trace trace(warp, bytes, true, access.ordering);
   std::array<std::byte*, lanes> memory;

@@ -25,9 +25,9 @@ NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
 /// Lanes of a warp that have come to a CTA barrier.
 struct WarpArrival {
   Mask all = 0;
-  Mask passing = 0;        ///< lanes at this instruction that wait for the barrier
-  bool waits = true;       ///< all lanes wait for the barrier
-  std::uint32_t said = 0;  ///< bar.red: lanes whose predicate is true
+  Mask passing = 0;                   ///< lanes at this instruction that wait for the barrier
+  bool waits = true;                  ///< all lanes wait for the barrier
+  std::uint32_t true_predicates = 0;  ///< bar.red: lanes whose predicate is true
 };
 
 void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& lanes_here) {
@@ -51,7 +51,7 @@ void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& l
     for (const auto& each : cta.warps) each->at_barriers &= ~(1U << id);
   }
   state.expected = expected;
-  state.said += lanes_here.said;
+  state.true_predicates += lanes_here.true_predicates;
   state.arrived = arrived;
   ++cta.changes;
   ++warp.steps;
@@ -59,7 +59,7 @@ void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& l
   if (cta.races) cta.races->barrier_arrive(id, warp, lanes_here.all, lanes_here.waits);
   if (arrived == needed) {
     if (cta.races && lanes_here.passing != 0) cta.races->barrier_pass(id, warp, lanes_here.passing);
-    warp.reductions[id] = state.said;
+    warp.reductions[id] = state.true_predicates;
     warp.reduced[id] = state.arrived;
     cta.release_barrier(id);
   } else if (lanes_here.passing != 0) {
@@ -97,7 +97,7 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
       const bool group_passes = (at.aux & waits) != 0;
       arrival.all |= group.mask;
       arrival.waits = arrival.waits && group_passes;
-      arrival.said += count_of(group.mask & read_mask(warp, at.c));
+      arrival.true_predicates += count_of(group.mask & read_mask(warp, at.c));
       group.wait = group_passes ? Wait{Wait::Kind::barrier, id, 0} : Wait{};
       ++group.pc;
     });
@@ -192,13 +192,13 @@ void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
 
 /// bar and barrier{.aligned}: the barrier is operand `first`; `count` says whether a number of threads
 /// follows. Returns the slot of the barrier.
-Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot said, std::uint32_t flags) {
+Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot reduced, std::uint32_t flags) {
   // bar is short for barrier….aligned.
   if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
   if (count) flags |= counted;
   const Slot id = d.read(first, ScalarType::u32);
   const Handler handler = (flags & aligned) != 0 ? &aligned_barrier : &barrier;
-  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, said, flags);
+  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, reduced, flags);
   return id;
 }
 
@@ -209,8 +209,8 @@ void select_bar(Decoder& d) {
 
 /// bar.red d, a{, b}, p
 void select_bar_red(Decoder& d) {
-  const Slot said = d.read(d.args().back(), ScalarType::pred);
-  const Slot id = emit_barrier(d, 1, d.args().size() > 3, said, waits);
+  const Slot reduced = d.read(d.args().back(), ScalarType::pred);
+  const Slot id = emit_barrier(d, 1, d.args().size() > 3, reduced, waits);
   if (d.has("popc")) {
     d.emit(&barrier_result<true>, d.write(0, ScalarType::u32), id);
   } else {

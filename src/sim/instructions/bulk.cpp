@@ -93,12 +93,12 @@ void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, C
   const std::uint32_t first = first_image_dimension(spec.interleave);
   for (std::uint32_t i = 0; i + 2U < spec.rank; ++i) {
     const std::uint32_t d = first + i;
-    const std::int64_t least = spec.pixel_box.lower[i];
-    const std::int64_t most = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[i];
-    if (copy.origin[d] >= least && copy.origin[d] <= most) continue;
+    const std::int64_t lowest = spec.pixel_box.lower[i];
+    const std::int64_t highest = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[i];
+    if (copy.origin[d] >= lowest && copy.origin[d] <= highest) continue;
     warp.fail(lane, "im2col.corner",
               fmt::format("a copy whose filter's corner begins at {} in dimension {}", copy.origin[d], d),
-              fmt::format("{} to {}, within the bounding box", least, most));
+              fmt::format("{} to {}, within the bounding box", lowest, highest));
   }
   const std::uint64_t limit = 1ULL << pixel_offset_bits(spec.rank);
   for (std::uint32_t i = 0; i < operands.offsets.size(); ++i) {

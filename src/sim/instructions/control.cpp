@@ -43,7 +43,7 @@ void trap(Warp& warp, const MicroOp&, Mask mask) {
   warp.stop(first_lane(mask), "trap", "the kernel executed trap");
 }
 
-void give_way(Warp& warp, const MicroOp&, Mask) {
+void yield_turn(Warp& warp, const MicroOp&, Mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
@@ -51,7 +51,7 @@ void call(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.calls) warp.calls = std::make_unique<CallStack>();
   for_lanes(mask, [&](std::uint32_t lane) {
     auto& calls = warp.calls->calls[lane];
-    if (calls.size() == most_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
+    if (calls.size() == max_open_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
     calls.push_back({warp.pc, warp.calls->top[lane], {}, {}});
   });
   warp.jump(mask, op.aux);
@@ -124,9 +124,9 @@ CallForm call_form(Decoder& d) {
 
 /// Emits the transfers of arguments or results. `_` passes no argument, and drops a result.
 void emit_transfers(Decoder& d, const std::vector<Callee::Formal>& formals, const std::vector<Arg>& given,
-                    bool hands_over) {
+                    bool to_mailbox) {
   for (std::size_t i = 0; i < given.size(); ++i)
-    if (given[i].kind != Arg::Kind::sink) d.emit_transfer(formals[i], given[i], hands_over);
+    if (given[i].kind != Arg::Kind::sink) d.emit_transfer(formals[i], given[i], to_mailbox);
 }
 
 void check_arguments(const Decoder& d, const Callee& target, const CallForm& form) {
@@ -218,7 +218,7 @@ constexpr Selector control_table[] = {
     {Opcode::exit, [](Decoder& d) { d.emit(&exit_lanes); }},
     {Opcode::trap, [](Decoder& d) { d.emit(&trap); }},
     {Opcode::brkpt, [](Decoder& d) { d.emit(&trap); }},
-    {Opcode::nanosleep, [](Decoder& d) { d.emit(&give_way); }},
+    {Opcode::nanosleep, [](Decoder& d) { d.emit(&yield_turn); }},
 };
 
 }  // namespace
@@ -226,12 +226,12 @@ constexpr Selector control_table[] = {
 void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
   warp.stop(lane, "call.depth", std::move(found),
             fmt::format("at most {} open calls, and {} bytes of frames of recursive functions and alloca",
-                        most_calls, stack_bytes));
+                        max_open_calls, stack_bytes));
 }
 
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   const Frame& frame = warp.program->frames[op.aux];
-  follow_call(warp, frame, mask);
+  track_call(warp, frame, mask);
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];

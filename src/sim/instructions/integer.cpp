@@ -29,7 +29,7 @@ constexpr auto quotient = []<typename T>(T a, T b) {
   if (std::is_signed_v<T> && b == static_cast<T>(-1)) return subtract(T{0}, a);
   return static_cast<T>(a / b);
 };
-constexpr auto rest = []<typename T>(T a, T b) {
+constexpr auto remainder = []<typename T>(T a, T b) {
   if (b == 0) return a;
   if (std::is_signed_v<T> && b == static_cast<T>(-1)) return T{0};
   return static_cast<T>(a % b);
@@ -285,7 +285,7 @@ void emit_wide(Decoder& d, ScalarType t) {
 enum class First : std::uint8_t { operand, low, high };
 
 /// d = first + last + carry, or a - b - borrow. `takes`: uses the carry; `gives`: sets it.
-template <typename T, First first, bool subtracts, bool takes, bool gives>
+template <typename T, First first, bool subtracts, bool reads, bool writes>
 void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
   using U = std::make_unsigned_t<T>;
   std::byte* const r = warp.registers;
@@ -299,7 +299,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
       left = first == First::low ? static_cast<U>(left * right) : static_cast<U>(multiply_high(a, b));
       right = static_cast<U>(get<T>(r + op.c, lane));
     }
-    const U extra = takes ? static_cast<U>(carry >> lane & 1) : U{0};
+    const U extra = reads ? static_cast<U>(carry >> lane & 1) : U{0};
     U result = 0;
     bool out = false;
     if constexpr (subtracts) {
@@ -310,7 +310,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
       result = static_cast<U>(sum + extra);
       out = sum < left || result < sum;
     }
-    if constexpr (gives) write_lane(warp, carry_slot, lane, out);
+    if constexpr (writes) write_lane(warp, carry_slot, lane, out);
     put<U>(r + op.d, lane, result);
   });
 }
@@ -319,9 +319,9 @@ template <First first, bool subtracts>
 void emit_with_carry(Decoder& d) {
   const ScalarType t = d.type();
   const Opcode opcode = d.in().opcode;
-  const bool takes = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
+  const bool reads = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
   const auto pick = [&]<typename T>(T) -> Handler {
-    if (!takes) return &with_carry<T, first, subtracts, false, true>;
+    if (!reads) return &with_carry<T, first, subtracts, false, true>;
     return d.has("cc") ? &with_carry<T, first, subtracts, true, true>
                        : &with_carry<T, first, subtracts, true, false>;
   };
@@ -399,7 +399,7 @@ constexpr Selector arithmetic_table[] = {
     {Opcode::mad24, &by_type<&of_24_bits>},
     {Opcode::sad, &by_type<&integers<add_distance, 3>>},
     {Opcode::div, &select_arithmetic},
-    {Opcode::rem, &by_type<&integers<rest, 2>>},
+    {Opcode::rem, &by_type<&integers<remainder, 2>>},
     {Opcode::abs, &select_arithmetic},
     {Opcode::neg, &select_arithmetic},
     {Opcode::min, &select_arithmetic},

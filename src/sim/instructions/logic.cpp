@@ -106,13 +106,13 @@ void compare_halves(Warp& warp, const MicroOp& op, Mask mask) {
   const bool flushes = (op.c & 256) != 0;
   const auto compare = static_cast<Compare>(op.c & 255);
   for (U32 i = 0; i < (op.aux != 0 ? 2U : 1U); ++i) {
-    Mask said = 0;
+    Mask result = 0;
     for_lanes(mask, [&](U32 lane) {
       const double a = read_half<format>(get<U32>(warp.registers + op.a, lane), i, flushes);
       const double b = read_half<format>(get<U32>(warp.registers + op.b, lane), i, flushes);
-      said |= static_cast<Mask>(holds(compare, a, b)) << lane;
+      result |= static_cast<Mask>(holds(compare, a, b)) << lane;
     });
-    write_mask(warp, i == 0 ? op.d : op.aux, mask, said);
+    write_mask(warp, i == 0 ? op.d : op.aux, mask, result);
   }
 }
 
@@ -134,7 +134,7 @@ void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
 /// testp: predicate d is whether a passes test c, an index into the table of names below.
 template <typename T>
 void test_number(Warp& warp, const MicroOp& op, Mask mask) {
-  Mask said = 0;
+  Mask result = 0;
   for_lanes(mask, [&](U32 i) {
     const T a = get<T>(warp.registers + op.a, i);
     bool yes = false;
@@ -147,9 +147,9 @@ void test_number(Warp& warp, const MicroOp& op, Mask mask) {
       case 4: yes = std::isnormal(a) || a == 0; break;
       default: yes = std::fpclassify(a) == FP_SUBNORMAL; break;
     }
-    said |= static_cast<Mask>(yes) << i;
+    result |= static_cast<Mask>(yes) << i;
   });
-  write_mask(warp, op.d, mask, said);
+  write_mask(warp, op.d, mask, result);
 }
 
 void select_testp(Decoder& d) {
@@ -175,7 +175,7 @@ void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
 
 /// Returns the value of set.type for "true" when it compares values of type `from`; 0 if there is no such
 /// form.
-U32 yes_of(ScalarType to, ScalarType from) {
+U32 true_value(ScalarType to, ScalarType from) {
   if (is_half(to)) {
     if (is_half_pair(to) != is_half_pair(from) || !is_half(from) || is_bfloat(to) != is_bfloat(from))
       return 0;
@@ -213,9 +213,9 @@ void select_setp(Decoder& d) {
   Slot c = combines ? d.read(3, ScalarType::pred) : true_slot;
   if (combines && ((c & ~1U) == p || (c & ~1U) == q)) {
     // The predicate to combine is also a destination: copy it before the comparison overwrites it.
-    const Slot kept = d.temporary(false);
-    d.emit(&move_predicate, kept, c);
-    c = kept;
+    const Slot copy = d.temporary(false);
+    d.emit(&move_predicate, copy, c);
+    c = copy;
   }
   emit_comparison(d, t, p, q);
   if (!combines) return;
@@ -230,7 +230,7 @@ void select_set(Decoder& d) {
   // The first type is that of the result, the last that of the comparison.
   const ScalarType to = d.in().types().front();
   const ScalarType from = d.type();
-  const U32 yes = yes_of(to, from);
+  const U32 yes = true_value(to, from);
   if (d.args().size() != 3 || yes == 0) d.unsupported();
   const bool pair = is_half_pair(from);
   const Slot low = d.temporary(false);
@@ -355,7 +355,7 @@ void select_lop3(Decoder& d) {
     d.emit(d.has("and") ? &combine_predicates<std::bit_and<>> : &combine_predicates<std::bit_or<>>,
            d.write(to[1], ScalarType::pred), differs, d.read(5, ScalarType::pred));
   }
-  d.emit(uniform<keep, U32, 1>, d.write(to[0], u32), result);
+  d.emit(uniform<identity, U32, 1>, d.write(to[0], u32), result);
 }
 
 void select_prmt(Decoder& d) {

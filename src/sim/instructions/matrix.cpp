@@ -21,7 +21,7 @@ namespace {
 // of the sum nor its intermediate precision.
 
 /// Upper bound of k for a type.
-constexpr std::uint32_t most_k(ScalarType type) {
+constexpr std::uint32_t max_k(ScalarType type) {
   return type == ScalarType::b1 ? 256 : 64;
 }
 
@@ -38,8 +38,8 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
     return a_type == ScalarType::f64 ? get<std::uint64_t>(warp.registers + slots[i], lane)
                                      : get<std::uint32_t>(warp.registers + slots[i], lane);
   };
-  std::array<std::array<double, most_k(a_type)>, 16> a{};
-  std::array<std::array<double, most_k(b_type)>, 8> b{};  // column by column
+  std::array<std::array<double, max_k(a_type)>, 16> a{};
+  std::array<std::array<double, max_k(b_type)>, 8> b{};  // column by column
   constexpr std::uint32_t per = per_register(a_type);
   const std::uint32_t halves = shape.m / 8;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -173,12 +173,12 @@ std::uint16_t& element(Matrix& matrix, std::uint32_t lane, std::uint32_t i) {
   return transposed ? matrix[column][row] : matrix[row][column];
 }
 template <bool transposed>
-std::uint32_t take(Matrix& matrix, std::uint32_t lane) {
+std::uint32_t elements_of(Matrix& matrix, std::uint32_t lane) {
   return element<transposed>(matrix, lane, 0) |
          static_cast<std::uint32_t>(element<transposed>(matrix, lane, 1)) << 16;
 }
 template <bool transposed>
-void give(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
+void set_elements(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
   element<transposed>(matrix, lane, 0) = static_cast<std::uint16_t>(word);
   element<transposed>(matrix, lane, 1) = static_cast<std::uint16_t>(word >> 16);
 }
@@ -187,7 +187,7 @@ constexpr std::uint32_t row_bytes = 16;
 
 /// Tracks uninitialised values that lanes load from rows, or store to rows.
 template <bool transposed, bool loads>
-void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
+void track_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
   for (std::uint32_t m = 0; m < matrices; ++m) {
     for_lanes(mask, [&](std::uint32_t lane) {
       // The offsets of the lane's two elements; without transposition they are adjacent in a row.
@@ -202,7 +202,7 @@ void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& row
         pieces[i] = target.offset + 2 * column;
         if (!loads) warp.undefined->store_piece(warp, lane, m, *owner, pieces[i], 2);
       }
-      if (loads) follow_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
+      if (loads) track_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
     });
   }
 }
@@ -214,15 +214,16 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   std::array<std::uint64_t, lanes> rows{};
   Mask legal = 0;
-  bool unsure = false;
+  bool maybe_undefined = false;
   bool repeats = true;
   std::array<Target, lanes> targets{};
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
     std::byte* const slot = warp.registers + access.values[m];
     if (!loads)
-      for_lanes(mask,
-                [&](std::uint32_t lane) { give<transposed>(matrix, lane, get<std::uint32_t>(slot, lane)); });
+      for_lanes(mask, [&](std::uint32_t lane) {
+        set_elements<transposed>(matrix, lane, get<std::uint32_t>(slot, lane));
+      });
     for (std::uint32_t row = 0; row < 8; ++row) {
       const std::uint32_t lane = 8 * m + row;
       // A lane that does not exist names no row.
@@ -233,7 +234,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       if (check_shadow(warp, lane, target, row_bytes, !loads, loads ? &undefined_row : nullptr) &&
           target.shared)
         legal |= 1U << lane;
-      unsure = unsure || undefined_row;
+      maybe_undefined = maybe_undefined || undefined_row;
       rows[lane] = target.owner != nullptr ? target.owner->in_cluster(target.offset) : 0;
       if (loads) {
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
@@ -242,10 +243,11 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
         std::memcpy(target.memory, matrix[row].data(), row_bytes);
       }
     }
-    if (loads) for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, take<transposed>(matrix, lane)); });
+    if (loads)
+      for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, elements_of<transposed>(matrix, lane)); });
   }
-  if (!loads) unsure = warp.undefined && warp.undefined->any();
-  if (unsure) follow_matrices<transposed, loads>(warp, mask, targets, access.values.size());
+  if (!loads) maybe_undefined = warp.undefined && warp.undefined->any();
+  if (maybe_undefined) track_matrices<transposed, loads>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
   // Each row is recorded as an access by the lane that names it: the lanes have met.
   warp.cta->races->meet(warp, mask);
@@ -257,9 +259,10 @@ void transpose(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Matrix matrix{};
   for_lanes(mask, [&](std::uint32_t lane) {
-    give<false>(matrix, lane, get<std::uint32_t>(warp.registers + op.a, lane));
+    set_elements<false>(matrix, lane, get<std::uint32_t>(warp.registers + op.a, lane));
   });
-  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, take<true>(matrix, lane)); });
+  for_lanes(mask,
+            [&](std::uint32_t lane) { put(warp.registers + op.d, lane, elements_of<true>(matrix, lane)); });
 }
 
 void select_ldmatrix(Decoder& d) {

@@ -12,8 +12,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-constexpr std::int64_t most_bytes = (1 << 20) - 1;
-constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
+constexpr std::int64_t max_bytes = (1 << 20) - 1;
+constexpr std::uint32_t max_arrivals = (1U << 20) - 1;
 
 /// The place of the 8 bytes of the mbarrier that the lane names.
 SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
@@ -44,7 +44,7 @@ void initialise(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane).offset;
     const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
-    if (arrivals == 0 || arrivals > most_arrivals) {
+    if (arrivals == 0 || arrivals > max_arrivals) {
       warp.fail(lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals));
     }
     for (std::uint32_t near = offset < 7 ? 0 : offset - 7; near < offset + 8; ++near) {
@@ -84,9 +84,10 @@ void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t b
     barrier.transactions.expect(*warp.cta, warp.thread(lane), warp.place(),
                                 static_cast<std::uint64_t>(bytes));
   } else if (bytes < 0) {
-    barrier.transactions.came(*warp.cta, warp.thread(lane), warp.place(), static_cast<std::uint64_t>(-bytes));
+    barrier.transactions.complete(*warp.cta, warp.thread(lane), warp.place(),
+                                  static_cast<std::uint64_t>(-bytes));
   }
-  if (barrier.bytes >= -most_bytes && barrier.bytes <= most_bytes) return;
+  if (barrier.bytes >= -max_bytes && barrier.bytes <= max_bytes) return;
   warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
 }
 
@@ -97,7 +98,7 @@ void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
   const check::RuleId rule("mbarrier.arrivals");
   const auto last = cta.last_wait(warp.thread(lane));
   if (!last || (at.owner == &cta && *last == at.offset)) return;
-  const auto cause = why_went_on(cta, warp.thread(lane), rule);
+  const auto cause = why_too_early(cta, warp.thread(lane), rule);
   if (!cause) return;
   const std::uint32_t line = warp.program->place[warp.place()].line;
   report(
@@ -151,7 +152,7 @@ void use(Warp& warp, const MemoryAccess& access, Mask mask) {
 /// expect_tx, which is no arrival; with `sign` −1 complete_tx. a: bytes.
 template <std::int64_t sign>
 void expect(Warp& warp, const MicroOp& op, Mask mask) {
-  if (warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask)) return;
+  if (warp.cta->cluster.delay_peer_access(warp, warp.program->accesses[op.aux], mask)) return;
   use(warp, warp.program->accesses[op.aux], mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, warp.program->accesses[op.aux], lane);
@@ -175,7 +176,7 @@ enum Arrival : std::uint32_t {
 /// mbarrier.arrive. d: state, a: count or bytes, c: Arrival.
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  if (warp.cta->cluster.hold(warp, access, mask)) return;
+  if (warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   Races* const races = warp.cta->races;
   use(warp, access, mask);
   for_lanes(mask, [&](std::uint32_t lane) {

@@ -41,12 +41,12 @@ constexpr std::uint32_t short_stretch = 512;
 /// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `looked`.
 template <std::uint32_t bytes>
 bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
-               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t looked, std::uint8_t wanted) {
+               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t bits, std::uint8_t wanted) {
   using Word = ShadowWord<bytes>;
   const auto differs = [&](const std::uint8_t* at) {
     Word word;
     std::memcpy(&word, at, sizeof word);
-    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(looked));
+    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(bits));
   };
   Word wrong = 0;
   if (all.linear || all.span <= short_stretch) {
@@ -119,14 +119,14 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
       from_first[i] = static_cast<std::int32_t>(distance);
     }
     if (wide >= 2 * far) return {};
-    std::int32_t least = 0;
-    std::int32_t most = 0;
+    std::int32_t lowest = 0;
+    std::int32_t highest = 0;
     for (const std::int32_t distance : from_first) {
-      least = std::min(least, distance);
-      most = std::max(most, distance);
+      lowest = std::min(lowest, distance);
+      highest = std::max(highest, distance);
     }
-    all.low += static_cast<std::uint64_t>(std::int64_t{least});
-    span = static_cast<std::uint64_t>(most - least) + bytes;
+    all.low += static_cast<std::uint64_t>(std::int64_t{lowest});
+    span = static_cast<std::uint64_t>(highest - lowest) + bytes;
   }
   all.span = span;
   Cta& cta = *warp.cta;
@@ -165,7 +165,7 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
 /// Whether memory already holds the values that the lanes of `mask` are about to store, lane i at memory(i).
 /// Mostly the first lane's memory differs.
 template <typename T, std::uint32_t count, typename Memory>
-bool stands_there(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
+bool already_stored(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
   for (; mask != 0; mask &= mask - 1) {
     const std::uint32_t lane = first_lane(mask);
     const std::byte* const at = memory(lane);
@@ -195,7 +195,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     if (all.memory != nullptr && (!all.shared || legal())) {
       if constexpr (writes) {
         const auto place = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
-        if (all.shared && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+        if (all.shared && trace.compares() && already_stored<T, count>(slots, mask, place)) trace.repeats();
         for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
           for (std::uint32_t i = 0; i < count; ++i)
             store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
@@ -212,7 +212,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
       return;
     }
   }
-  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
+  if (access.peers && warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   std::array<std::byte*, lanes> memory;
   bool shared = false;
   bool own = true;
@@ -220,10 +220,10 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     const std::uint64_t address = address_of(warp, access, lane);
     const Target target =
         resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
-    bool unsure = false;
+    bool maybe_undefined = false;
     trace.reach(lane, target, address,
-                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &unsure));
-    if (unsure) follow_load(warp, lane, target, sizeof(T), count);
+                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &maybe_undefined));
+    if (maybe_undefined) track_load(warp, lane, target, sizeof(T), count);
     memory[lane] = target.memory;
     shared = shared || target.shared;
     own = own && (!target.shared || target.owner == warp.cta);
@@ -231,7 +231,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   trace.begin();
   if constexpr (writes) {
     const auto place = [&](std::uint32_t lane) { return memory[lane]; };
-    if (shared && own && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+    if (shared && own && trace.compares() && already_stored<T, count>(slots, mask, place)) trace.repeats();
   }
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -247,7 +247,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 template <typename T>
-Handler counting_access(bool writes, std::size_t count) {
+Handler handler_of_count(bool writes, std::size_t count) {
   switch (count) {
     case 1: return writes ? &move<T, 1, true> : &move<T, 1, false>;
     case 2: return writes ? &move<T, 2, true> : &move<T, 2, false>;
@@ -259,11 +259,11 @@ Handler counting_access(bool writes, std::size_t count) {
 }
 
 /// The handler for a type. A load extends the value as the type says; for a store only the size counts.
-Handler sized(ScalarType t, bool writes, std::size_t count) {
-  if (!writes && t == ScalarType::s8) return counting_access<std::int8_t>(false, count);
-  if (!writes && t == ScalarType::s16) return counting_access<std::int16_t>(false, count);
-  if (ptx::bits_of(t) == 8) return counting_access<std::uint8_t>(writes, count);
-  return with_word(t, [&]<typename T>(T) { return counting_access<T>(writes, count); });
+Handler handler_of(ScalarType t, bool writes, std::size_t count) {
+  if (!writes && t == ScalarType::s8) return handler_of_count<std::int8_t>(false, count);
+  if (!writes && t == ScalarType::s16) return handler_of_count<std::int16_t>(false, count);
+  if (ptx::bits_of(t) == 8) return handler_of_count<std::uint8_t>(writes, count);
+  return with_word(t, [&]<typename T>(T) { return handler_of_count<T>(writes, count); });
 }
 
 void select_ld_st(Decoder& d) {
@@ -277,7 +277,7 @@ void select_ld_st(Decoder& d) {
   if (d.type() == ScalarType::b128 && !is_group(values)) d.unsupported();
   if (std::ranges::any_of(elements(values), is_group)) d.unsupported();
   access.values = d.slots(values, t, loads);
-  const Handler handler = sized(t, !loads, access.values.size());
+  const Handler handler = handler_of(t, !loads, access.values.size());
   d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
 }
 
@@ -305,7 +305,7 @@ Ordering ordering_of(Decoder& d, bool atomic) {
   ordering.acquires = d.has("acquire") || d.has("acq_rel");
   ordering.releases = d.has("release") || d.has("acq_rel");
   ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
-  ordering.narrow = d.has("cta");
+  ordering.cta_scope = d.has("cta");
   if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
   return ordering;
 }

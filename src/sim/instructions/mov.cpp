@@ -19,7 +19,7 @@ template <U32 shift>
 constexpr auto part = [](auto whole) { return whole >> shift; };
 
 Handler moves(ScalarType t) {
-  return with_word(t, []<typename T>(T) { return uniform<keep, T, 1>; });
+  return with_word(t, []<typename T>(T) { return uniform<identity, T, 1>; });
 }
 
 /// The type of half a register of type `t`; .pred if there is none.
@@ -89,20 +89,20 @@ void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
   const std::span<const Arg> targets = elements(to);
   const auto known = [](std::span<const Arg> parts) { return parts.size() == 2 || parts.size() == 4; };
   if (!known(sources) || !known(targets)) d.unsupported();
-  Arg kept[2];
+  Arg copies[2];
   for (std::size_t i = 0; i < 2; ++i) {
-    kept[i] = {.kind = Arg::Kind::reg, .slot = d.temporary(true), .wide = true};
+    copies[i] = {.kind = Arg::Kind::reg, .slot = d.temporary(true), .wide = true};
     if (sources.size() == 2) {
-      d.emit(moves(ScalarType::b64), kept[i].slot, d.read(sources[i], ScalarType::b64));
+      d.emit(moves(ScalarType::b64), copies[i].slot, d.read(sources[i], ScalarType::b64));
     } else {
-      emit_join(d, ScalarType::b64, kept[i], sources.subspan(2 * i, 2));
+      emit_join(d, ScalarType::b64, copies[i], sources.subspan(2 * i, 2));
     }
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (targets.size() == 2) {
-      d.emit(moves(ScalarType::b64), d.write(targets[i], ScalarType::b64), kept[i].slot);
+      d.emit(moves(ScalarType::b64), d.write(targets[i], ScalarType::b64), copies[i].slot);
     } else {
-      emit_split(d, ScalarType::b64, targets.subspan(2 * i, 2), kept[i]);
+      emit_split(d, ScalarType::b64, targets.subspan(2 * i, 2), copies[i]);
     }
   }
 }

@@ -16,7 +16,7 @@ namespace sim {
 namespace {
 
 /// Upper bound of the length of a line that a kernel prints.
-constexpr std::size_t longest_text = 4096;
+constexpr std::size_t max_text_bytes = 4096;
 
 template <typename T>
 T read_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
@@ -29,7 +29,7 @@ T read_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
 
 std::string text_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   std::string text;
-  while (text.size() < longest_text) {
+  while (text.size() < max_text_bytes) {
     const char next = read_at<char>(warp, lane, address++);
     if (next == '\0') break;
     text += next;
@@ -77,7 +77,7 @@ class PrintSource {
 };
 
 /// Upper bound of the width and the precision of a conversion.
-constexpr int most_width = 1000;
+constexpr int max_width = 1000;
 
 /// A parsed conversion, as "%-8.3lld".
 struct Conversion {
@@ -89,14 +89,14 @@ struct Conversion {
   std::size_t length = 0;
 };
 
-int take_number(std::string_view text, std::size_t& at, PrintSource& source) {
+int parse_number(std::string_view text, std::size_t& at, PrintSource& source) {
   if (at < text.size() && text[at] == '*') {
     ++at;
-    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), -most_width, most_width);
+    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), -max_width, max_width);
   }
   int value = 0;
   for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-    value = std::min(10 * value + (text[at] - '0'), most_width);
+    value = std::min(10 * value + (text[at] - '0'), max_width);
   return value;
 }
 
@@ -108,12 +108,12 @@ Conversion parse(std::string_view text, PrintSource& source) {
     if (c.flags.find(text[at]) == std::string::npos) c.flags += text[at];
   }
   if (at < text.size() && (text[at] == '*' || (text[at] >= '1' && text[at] <= '9')))
-    c.width = take_number(text, at, source);
+    c.width = parse_number(text, at, source);
   if (c.width < 0) c.flags += '-';  // as in C
   c.width = std::abs(c.width);
   if (at < text.size() && text[at] == '.') {
     ++at;
-    c.precision = take_number(text, at, source);
+    c.precision = parse_number(text, at, source);
   }
   for (; at < text.size() && std::string_view("hljztL").find(text[at]) != std::string_view::npos; ++at)
     c.wide = c.wide || (text[at] != 'h' && text[at] != 'L');
@@ -125,7 +125,7 @@ Conversion parse(std::string_view text, PrintSource& source) {
 template <typename T>
 std::string print_one(const Conversion& c, const char* size, char kind, T value) {
   const std::string format = "%" + c.flags + "*.*" + size + kind;
-  std::array<char, 2 * most_width + 400> buffer{};  // the longest double has 309 digits before its point
+  std::array<char, 2 * max_width + 400> buffer{};  // the longest double has 309 digits before its point
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the format is made above from checked parts
   const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), c.width, c.precision, value);
@@ -203,18 +203,18 @@ HeapCall heap_call(const Warp& warp, std::uint32_t lane) {
 }
 
 /// malloc(bytes)
-void take_block(Warp& warp, const MicroOp& op, Mask mask) {
+void allocate_block(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto bytes = argument<std::uint64_t>(warp, op, 0, lane);
-    const DeviceHeap::Taken taken = warp.cta->launch.heap->take(bytes, heap_call(warp, lane));
+    const DeviceHeap::Allocation allocation = warp.cta->launch.heap->allocate(bytes, heap_call(warp, lane));
     // The heap itself orders the free of the memory's previous block before this allocation.
-    if (taken.reused && warp.cta->races) {
+    if (allocation.reused && warp.cta->races) {
       std::array<std::uint64_t, lanes> at{};
       at[lane] = heap_begin;
       const WarpAccess acquire{Memory::global, 8, true, {.strong = true, .acquires = true}};
       warp.cta->races->after(warp, 1U << lane, acquire, at);
     }
-    give_result(warp, op, 1, lane, taken.address);
+    give_result(warp, op, 1, lane, allocation.address);
   });
 }
 
@@ -247,8 +247,8 @@ void free_block(Warp& warp, const MicroOp& op, Mask mask) {
     // Trace before the free: another host thread may allocate the memory at once.
     if (block && !block->freed) trace_free(warp, lane, address, block->bytes);
     switch (heap.free(address, heap_call(warp, lane))) {
-      case DeviceHeap::Wrong::nothing: return;
-      case DeviceHeap::Wrong::freed:
+      case DeviceHeap::FreeError::none: return;
+      case DeviceHeap::FreeError::already_freed:
         return warp.report(lane, "heap.double-free",
                            fmt::format("a free of {:#x}: {}", address, heap.describe(address, 1)));
       default:
@@ -268,7 +268,7 @@ struct RuntimeFunction {
 constexpr RuntimeFunction functions[] = {
     {"vprintf", 2, &print_formatted},
     {"__assertfail", 5, &fail_assertion},
-    {"malloc", 1, &take_block, true},
+    {"malloc", 1, &allocate_block, true},
     {"free", 1, &free_block, true},
 };
 

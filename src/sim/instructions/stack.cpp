@@ -53,9 +53,9 @@ void restore(Warp& warp, const MicroOp& op, Mask mask) {
 }
 
 void select_alloca(Decoder& d) {
-  constexpr std::uint64_t usual = 8;
+  constexpr std::uint64_t default_alignment = 8;
   const ScalarType t = d.type();
-  const std::uint64_t alignment = d.args().size() > 2 ? d.literal(d.arg(2)) : usual;
+  const std::uint64_t alignment = d.args().size() > 2 ? d.literal(d.arg(2)) : default_alignment;
   if (!std::has_single_bit(alignment) || alignment > stack_bytes) d.unsupported("this alignment");
   const Slot bytes = d.read(1, t);
   d.emit(is_wide(t) ? &allocate<std::uint64_t> : &allocate<std::uint32_t>, d.write(0, t), 0, bytes,

@@ -93,8 +93,8 @@ class Reader {
 
   /// Reads the parts that ".b7610" names, or `usual` if there is no selector. Each result has a digit; the
   /// last digit is that of result 0.
-  void read_lanes(std::array<VideoPart, 4>& parts, std::string_view text, std::string_view usual) {
-    std::string_view digits = usual;
+  void read_lanes(std::array<VideoPart, 4>& parts, std::string_view text, std::string_view defaults) {
+    std::string_view digits = defaults;
     if (!text.empty()) {
       digits = text.substr(1);
       const char most = video_.count == 2 ? '3' : '7';

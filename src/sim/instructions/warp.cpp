@@ -86,7 +86,7 @@ void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, co
       if (belongs(group)) meeting.add(group);
     }
     if (const Mask missing = all & warp.live & ~meeting.lanes(); missing != 0) {
-      warp.require_way_on(lanes_here, all, missing);
+      warp.require_progress(lanes_here, all, missing);
       return warp.park(lanes_here, warp.here(), {Wait::Kind::warp, missing, all});
     }
     if (warp.cta->races) warp.cta->races->meet(warp, meeting.lanes());
@@ -151,15 +151,15 @@ enum class Vote : std::uint8_t { all, any, uni, ballot };
 template <Vote mode>
 void vote(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
-    Mask said = 0;
-    meeting.each([&](const MicroOp& each, Mask some) { said |= read_mask(warp, each.a) & some; });
+    Mask votes = 0;
+    meeting.each([&](const MicroOp& each, Mask some) { votes |= read_mask(warp, each.a) & some; });
     if constexpr (mode == Vote::ballot) {
-      meeting.give([&](std::uint32_t) { return said; });
+      meeting.give([&](std::uint32_t) { return votes; });
     } else {
-      const bool unanimous = said == meeting.lanes();
+      const bool unanimous = votes == meeting.lanes();
       const bool result = mode == Vote::all   ? unanimous
-                          : mode == Vote::any ? said != 0
-                                              : unanimous || said == 0;
+                          : mode == Vote::any ? votes != 0
+                                              : unanimous || votes == 0;
       meeting.each(
           [&](const MicroOp& each, Mask some) { write_mask(warp, each.d, some, result ? all_lanes : 0U); });
     }

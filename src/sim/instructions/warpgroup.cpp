@@ -18,7 +18,7 @@ namespace sim {
 namespace {
 
 constexpr std::uint32_t rows_of_warp = 16;
-constexpr std::uint32_t most_n = 256;
+constexpr std::uint32_t max_n = 256;
 constexpr std::uint32_t chunk_bytes = 16;
 /// Chunks of a row of A, or a column of B, in every shape.
 constexpr std::uint32_t k_chunks = 2;
@@ -61,7 +61,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   constexpr std::uint32_t per = per_register(a_type);
   constexpr std::uint32_t k_count = k_chunks * 4 * per;
   std::array<std::array<double, k_count>, rows_of_warp> a{};
-  std::array<std::array<double, most_n>, k_count> b{};
+  std::array<std::array<double, max_n>, k_count> b{};
   const double a_factor = product.negates_a ? -1 : 1;
   if (product.a.empty()) {
     read_matrix<a_type>(*warp.cta, pending.a, product.a_by_columns,
@@ -83,7 +83,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   // D of lane l: rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next of each 8.
   using C = std::conditional_t<d_type == ScalarType::s32, std::int32_t, float>;
   constexpr std::uint32_t packed = d_type == ScalarType::f16 ? 2 : 1;
-  std::array<double, most_n> sums{};
+  std::array<double, max_n> sums{};
   for (std::uint32_t row = 0; row < rows_of_warp; ++row) {
     const auto each_result = [&](const auto& visit) {
       for (std::uint32_t column = 0; column < product.n; ++column) {
@@ -137,7 +137,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   std::uint32_t unpublished = 0;
   std::uint32_t at_word = 0;
   std::uint32_t writer = 0;
-  std::optional<Cta::Loaded> otherwise;  // a load with another swizzle
+  std::optional<Cta::Loaded> mismatched_load;  // a load with another swizzle
   for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
@@ -149,7 +149,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                                      chunk_bytes, address, cta.shared_bytes(), shared_base));
                    }
                    if (const auto load = cta.loaded(*at); load && !matrix.agrees(address, load->swizzle))
-                     otherwise = load;
+                     mismatched_load = load;
                    for (std::uint32_t i = 0; i < chunk_bytes; ++i) {
                      if ((any & loading) == 0) in_flight.shared = *at + i;
                      any |= cta.shadow()[*at + i];
@@ -163,18 +163,18 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                    }
                  });
   const bool legal = written && (any & (loading | in_mbarrier)) == 0;
-  if (otherwise) {
+  if (mismatched_load) {
     warp.report(
         lane, "wgmma.swizzle",
         fmt::format("a wgmma.mma_async reads by swizzle {} what the load at PTX line {} writes by swizzle {}",
-                    name(matrix.swizzle()), cta.program.place[otherwise->place].line,
-                    name(otherwise->swizzle)));
+                    name(matrix.swizzle()), cta.program.place[mismatched_load->place].line,
+                    name(mismatched_load->swizzle)));
   }
   if (!written)
     warp.report(lane, "shared.uninitialised", "a wgmma.mma_async reads uninitialised shared memory");
   if ((any & loading) != 0) {
     in_flight.bytes = 1;
-    const Engine::InFlight load = cta.engine.whom_it_meets(in_flight, loading);
+    const Engine::InFlight load = cta.engine.find_in_flight(in_flight, loading);
     if (!report_read_early(warp, lane, cta, load, "shared.in-flight-read"))
       cta.report(
           warp.thread(lane), warp.place(), "shared.in-flight-read",
@@ -319,8 +319,8 @@ void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   WarpgroupState& state = warpgroup_of(warp);
   const auto awaited = [&](const PendingProduct& pending) { return pending.group + op.aux < state.group; };
   const auto end = std::ranges::find_if_not(state.pending, awaited);
-  const auto still = static_cast<std::size_t>(state.pending.end() - end);
-  const std::size_t count = end == state.pending.begin() ? 0 : state.products.size() - still;
+  const auto not_awaited = static_cast<std::size_t>(state.pending.end() - end);
+  const std::size_t count = end == state.pending.begin() ? 0 : state.products.size() - not_awaited;
   const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
   const std::size_t last = std::min<std::size_t>(first + warps_of_group, cta.warps.size());
   for (std::size_t i = first; count != 0 && i < last; ++i) {
@@ -372,7 +372,7 @@ constexpr Product products[] = {
 
 /// N of the instruction's shape if the ISA has it for this k; else 0.
 std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
-  for (std::uint32_t n = 8; n <= most_n; n += n < 32 || !integers ? 8 : 16) {
+  for (std::uint32_t n = 8; n <= max_n; n += n < 32 || !integers ? 8 : 16) {
     if (d.has(fmt::format("m64n{}k{}", n, k))) return n;
   }
   return 0;
@@ -428,27 +428,27 @@ void select_product(Decoder& d) {
 
 // setmaxnreg.
 
-constexpr std::uint32_t least_setting = 24;
-constexpr std::uint32_t most_setting = 256;
+constexpr std::uint32_t min_setting = 24;
+constexpr std::uint32_t max_setting = 256;
 
 /// setmaxnreg. a: 1 for .inc; aux: registers of a thread.
 void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(mask);
-  const bool more = op.a == 1;
+  const bool increases = op.a == 1;
   const std::uint32_t count = op.aux;
-  if (count < least_setting || count > most_setting || count % 8 != 0) {
+  if (count < min_setting || count > max_setting || count % 8 != 0) {
     warp.fail(lane, "setmaxnreg.value", fmt::format("setmaxnreg to {} registers", count));
   }
   if (warp.registers_each == 0) return;
-  if (more ? count < warp.registers_each : count > warp.registers_each) {
+  if (increases ? count < warp.registers_each : count > warp.registers_each) {
     warp.fail(lane, "setmaxnreg.value",
               fmt::format("setmaxnreg.{} to {} registers by a warp whose threads have {}",
-                          more ? "inc" : "dec", count, warp.registers_each),
-              more ? "at least as many as the threads have" : "at most as many as the threads have");
+                          increases ? "inc" : "dec", count, warp.registers_each),
+              increases ? "at least as many as the threads have" : "at most as many as the threads have");
   }
-  if (more && count - warp.registers_each > cta.free_registers) {
+  if (increases && count - warp.registers_each > cta.free_registers) {
     warp.park(mask, warp.here(), {Wait::Kind::registers, count, 0});
     return;
   }
@@ -469,14 +469,14 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   cta.free_registers -= count;
   warp.registers_each = count;
   ++cta.changes;
-  if (more) return;
+  if (increases) return;
   for (auto& each : cta.warps)
     each->wake([](const Wait& wait) { return wait.kind == Wait::Kind::registers; });
 }
 
 void select_setmaxnreg(Decoder& d) {
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.literal(d.arg(0)), ~0U));
-  std::uint32_t& most = d.program().most_increase;
+  std::uint32_t& most = d.program().max_increase;
   if (d.has("inc")) most = std::max(most, count);
   d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, count);
 }

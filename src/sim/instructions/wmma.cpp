@@ -39,9 +39,9 @@ struct Fragment {
   }
 };
 
-constexpr std::uint32_t most_lines = 32;
-constexpr std::uint32_t most_line_bytes = 128;
-constexpr std::uint32_t most_elements = 1024;  ///< elements of a or b
+constexpr std::uint32_t max_lines = 32;
+constexpr std::uint32_t max_line_bytes = 128;
+constexpr std::uint32_t max_elements = 1024;  ///< elements of a or b
 
 /// The alignment of a fragment's rows or columns in memory: the bytes of the fragment in a lane (PTX ISA,
 /// "Matrix Storage for WMMA"), but at most the 16 bytes that CUDA's nvcuda::wmma requires of a leading
@@ -62,9 +62,9 @@ struct Lines {
 /// Lane i reads or writes line i, at targets[i]. Returns whether bytes that are read may be undefined.
 template <bool loads>
 bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer,
-                std::array<Target, most_lines>& targets) {
+                std::array<Target, max_lines>& targets) {
   Mask legal = 0;
-  bool unsure = false;
+  bool maybe_undefined = false;
   const auto lane_of = [&](std::uint32_t i) { return (mask >> i & 1) != 0 ? i : first_lane(mask); };
   for (std::uint32_t i = 0; i < lines.count; ++i) {
     const std::uint32_t lane = lane_of(i);
@@ -73,12 +73,12 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
     bool unsure_line = false;
     if (check_shadow(warp, lane, targets[i], lines.bytes, !loads, loads ? &unsure_line : nullptr))
       legal |= 1U << i;
-    unsure = unsure || unsure_line;
-    std::byte* const line = buffer + i * most_line_bytes;
+    maybe_undefined = maybe_undefined || unsure_line;
+    std::byte* const line = buffer + i * max_line_bytes;
     loads ? std::memcpy(line, targets[i].memory, lines.bytes)
           : std::memcpy(targets[i].memory, line, lines.bytes);
   }
-  if (!warp.cta->races) return unsure;
+  if (!warp.cta->races) return maybe_undefined;
   warp.cta->races->meet(warp, mask);
   for (std::uint32_t at = 0; at < lines.bytes; at += lines.alignment) {
     Trace trace(warp, lines.alignment, !loads, access.ordering);
@@ -89,15 +89,15 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
     }
     trace.finish();
   }
-  return unsure;
+  return maybe_undefined;
 }
 
 /// Tracks uninitialised values that lanes load from lines, or store to lines. place(lane, i) returns the line
 /// of element i of a lane, and the element's first byte there. An element has `bytes` bytes, a register `per`
 /// elements.
 template <bool loads, typename Place>
-void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& targets, std::size_t registers,
-                  std::uint32_t per, std::uint32_t bytes, const Place& place) {
+void track_lines(Warp& warp, Mask mask, const std::array<Target, max_lines>& targets, std::size_t registers,
+                 std::uint32_t per, std::uint32_t bytes, const Place& place) {
   for (std::uint32_t r = 0; r < registers; ++r) {
     Mask to_global = 0;
     for_lanes(mask, [&](std::uint32_t lane) {
@@ -112,7 +112,7 @@ void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& t
         pieces.push_back(target.offset + at);
         if (!loads) warp.undefined->store_piece(warp, lane, r, *owner, pieces.back(), bytes);
       }
-      if (loads) follow_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
+      if (loads) track_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
     });
     if (!loads) warp.undefined->operand_matters(warp, r, to_global);
   }
@@ -143,7 +143,7 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   using Register = std::conditional_t<bits == 64, std::uint64_t, std::uint32_t>;
   constexpr std::uint32_t per = 8 * sizeof(Register) / bits;
   constexpr Register low = static_cast<Register>(~Register{0}) >> (8 * sizeof(Register) - bits);
-  std::array<std::byte, most_lines * most_line_bytes> buffer;
+  std::array<std::byte, max_lines * max_line_bytes> buffer;
   // Element i begins at bit `bits` · i of its line.
   const auto visit = [&](const auto& use) {
     for_lanes(mask, [&](std::uint32_t lane) {
@@ -153,26 +153,26 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
         for (std::uint32_t i = 0; i < per; ++i) {
           const auto [row, column] = fragment.place(lane, r * per + i);
           const std::uint32_t at = (by_column ? row : column) * bits;
-          use(buffer.data() + (by_column ? column : row) * most_line_bytes + at / 8, at % 8, i * bits, all);
+          use(buffer.data() + (by_column ? column : row) * max_line_bytes + at / 8, at % 8, i * bits, all);
         }
         if (loads) put(slot, lane, all);
       }
     });
   };
   constexpr std::uint32_t bytes = std::max(bits / 8, 1U);
-  std::array<Target, most_lines> targets{};
+  std::array<Target, max_lines> targets{};
   const auto place = [&](std::uint32_t lane, std::uint32_t i) {
     const auto [row, column] = fragment.place(lane, i);
     return by_column ? std::pair(column, row * bits / 8) : std::pair(row, column * bits / 8);
   };
   if constexpr (loads) {
-    const bool unsure = move_lines<true>(warp, access, mask, lines, buffer.data(), targets);
+    const bool maybe_undefined = move_lines<true>(warp, access, mask, lines, buffer.data(), targets);
     visit([&](const std::byte* from, std::uint32_t shift, std::uint32_t to, Register& all) {
       Register word = 0;
       std::memcpy(&word, from, bytes);
       all |= (word >> shift & low) << to;
     });
-    if (unsure) follow_lines<true>(warp, mask, targets, access.values.size(), per, bytes, place);
+    if (maybe_undefined) track_lines<true>(warp, mask, targets, access.values.size(), per, bytes, place);
   } else {
     visit([&](std::byte* to, std::uint32_t, std::uint32_t from, Register& all) {
       const auto word = static_cast<Register>(all >> from);
@@ -180,7 +180,7 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
     });
     (void)move_lines<false>(warp, access, mask, lines, buffer.data(), targets);
     if (warp.undefined && warp.undefined->any())
-      follow_lines<false>(warp, mask, targets, access.values.size(), per, bytes, place);
+      track_lines<false>(warp, mask, targets, access.values.size(), per, bytes, place);
   }
 }
 
@@ -231,7 +231,7 @@ class UndefinedElements {
         }
         found.lanes |= 1U << lane;
       });
-      warp.undefined->give_result(warp, r, mask, found);
+      warp.undefined->mark_result(warp, r, mask, found);
     }
   }
 
@@ -253,8 +253,8 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& slots = warp.program->accesses[op.aux].values;
   const MatrixShape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 255};
   const std::uint32_t flags = op.d >> 24;
-  std::array<double, most_elements> a;
-  std::array<double, most_elements> b;
+  std::array<double, max_elements> a;
+  std::array<double, max_elements> b;
   std::array<double, 256> sums;
   const Fragment left{shape.m, shape.k, (flags & a_by_column) != 0};
   const Fragment right{shape.k, shape.n, (flags & b_by_column) != 0};

@@ -21,7 +21,7 @@ void Streams::add(Stream stream, std::shared_ptr<const Flight> flight) {
   // The next launch begins after this one has ended, and so after all launches that this one has waited for.
   if (flight->waited && !flight->triggered) flights.clear();
   flights.insert(flights.begin(), std::move(flight));
-  flights.resize(std::min(flights.size(), most));
+  flights.resize(std::min(flights.size(), max_flights));
 }
 
 void Streams::finish(Stream stream) {

@@ -34,7 +34,7 @@ class Streams {
 
  private:
   /// Length up to which a chain of kernels, each of which lets the next begin early, is followed back.
-  static constexpr std::size_t most = 3;
+  static constexpr std::size_t max_flights = 3;
 
   std::mutex mutex_;
   std::map<Stream, Flights> flights_;

@@ -28,9 +28,9 @@ void report_lost(Launch& launch) {
                     fmt::format("{} bytes at {:#x}: when the launch ends nothing in memory points to them",
                                 block.bytes, address),
                     {}, {});
-    locate(report, launch.program, block.taken.place);
-    report.cta = block.taken.cta;
-    report.thread = block.taken.thread;
+    locate(report, launch.program, block.allocated.place);
+    report.cta = block.allocated.cta;
+    report.thread = block.allocated.thread;
     launch.reports.add(std::move(report));
   }
 }

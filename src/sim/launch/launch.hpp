@@ -72,7 +72,7 @@ struct Launch {
   }
   /// Whether the launch goes on after a report of the rule, if it can.
   [[nodiscard]] bool goes_on(std::string_view rule) const {
-    return (options.keep_going && reported < Reports::most_kept_going) || allows(rule);
+    return (options.keep_going && reported < Reports::max_kept_going) || allows(rule);
   }
   /// Passes the output of a thread to SimOptions::print.
   void print(const std::string& text);

@@ -13,10 +13,10 @@ namespace sim {
 namespace {
 
 /// Rounds of turns without an end of a cluster, after which a host thread begins more clusters.
-constexpr std::uint64_t rounds_alone = 64;
+constexpr std::uint64_t rounds_before_growth = 64;
 
 /// Clusters that a host thread runs at a time in mode random, if the chip holds as many.
-constexpr std::uint64_t at_random = 4;
+constexpr std::uint64_t random_clusters = 4;
 
 /// Calls `tell` now and then with the progress of the launch, until this object is destroyed.
 std::jthread watch(const Launch& launch, std::uint64_t ctas) {
@@ -42,23 +42,23 @@ class Worker {
   Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
       : launch_(launch),
         clusters_(clusters),
-        most_(std::max<std::uint64_t>(most, 1)),
-        draws_(launch.options.mode == SimOptions::Mode::random),
-        least_(draws_ ? std::min(most_, at_random) : 1),
-        wanted_(launch.shape.cooperative ? most_ : least_),
+        max_running_(std::max<std::uint64_t>(most, 1)),
+        random_turns_(launch.options.mode == SimOptions::Mode::random),
+        min_running_(random_turns_ ? std::min(max_running_, random_clusters) : 1),
+        target_(launch.shape.cooperative ? max_running_ : min_running_),
         random_(static_cast<std::uint32_t>(launch.options.seed)) {}
 
   void run() {
     while (!launch_.stopped) {
-      while (running_.size() < wanted_ && begin()) {
+      while (running_.size() < target_ && begin()) {
       }
       if (running_.empty()) return;
-      const auto takes_turn = [&] { return !draws_ || random_() % 2 == 0; };
+      const auto takes_turn = [&] { return !random_turns_ || random_() % 2 == 0; };
       if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && ends(cluster); }) != 0) {
         rounds_ = 0;
-        if (!launch_.shape.cooperative) wanted_ = std::max<std::uint64_t>(running_.size(), least_);
-      } else if (++rounds_ % rounds_alone == 0) {
-        wanted_ = std::min(most_, 2 * wanted_);
+        if (!launch_.shape.cooperative) target_ = std::max<std::uint64_t>(running_.size(), min_running_);
+      } else if (++rounds_ % rounds_before_growth == 0) {
+        target_ = std::min(max_running_, 2 * target_);
       }
     }
     // The launch has stopped: a last step ends each running cluster.
@@ -84,10 +84,10 @@ class Worker {
 
   Launch& launch_;
   const std::uint64_t clusters_;
-  const std::uint64_t most_;   ///< most clusters that run at a time
-  const bool draws_;           ///< draw which cluster takes a turn
-  const std::uint64_t least_;  ///< clusters to run at a time while they end soon
-  std::uint64_t wanted_;
+  const std::uint64_t max_running_;  ///< most clusters that run at a time
+  const bool random_turns_;          ///< draw which cluster takes a turn
+  const std::uint64_t min_running_;  ///< clusters to run at a time while they end soon
+  std::uint64_t target_;
   std::uint64_t rounds_ = 0;
   std::vector<std::unique_ptr<Cluster>> running_;
   std::vector<std::unique_ptr<Cluster>> idle_;

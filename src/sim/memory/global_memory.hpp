@@ -33,16 +33,16 @@ inline constexpr std::uint64_t guard_bytes = 64 * 1024;
 class DeviceRange {
  public:
   DeviceRange() {
-    Taken& taken = all();
-    const std::lock_guard lock(taken.mutex);
-    while (number_ < taken.numbers.size() && taken.numbers[number_]) ++number_;
-    if (number_ == taken.numbers.size()) taken.numbers.push_back(true);
-    taken.numbers[number_] = true;
+    Registry& registry = all();
+    const std::lock_guard lock(registry.mutex);
+    while (number_ < registry.numbers.size() && registry.numbers[number_]) ++number_;
+    if (number_ == registry.numbers.size()) registry.numbers.push_back(true);
+    registry.numbers[number_] = true;
   }
   ~DeviceRange() {
-    Taken& taken = all();
-    const std::lock_guard lock(taken.mutex);
-    taken.numbers[number_] = false;
+    Registry& registry = all();
+    const std::lock_guard lock(registry.mutex);
+    registry.numbers[number_] = false;
   }
   DeviceRange(const DeviceRange&) = delete;
   DeviceRange& operator=(const DeviceRange&) = delete;
@@ -61,15 +61,15 @@ class DeviceRange {
   static constexpr std::uint64_t addresses = 90;
   static_assert(global_begin + addresses * range_bytes <= heap_begin);
 
-  struct Taken {
+  struct Registry {
     std::mutex mutex;
     std::vector<bool> numbers;
   };
   /// The process has one address space, so this state is global. It is never destroyed, because devices may
   /// outlive static objects.
-  static Taken& all() {
-    static auto* const taken = new Taken;
-    return *taken;
+  static Registry& all() {
+    static auto* const registry = new Registry;
+    return *registry;
   }
   std::size_t number_ = 0;
 };
@@ -110,10 +110,10 @@ class GlobalMemory {
     const std::lock_guard lock(mutex_);
     const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
     const auto next = regions_.lower_bound(begin);
-    const bool taken =
+    const bool overlaps =
         (next != regions_.end() && next->first - begin < bytes) ||
         (next != regions_.begin() && begin - std::prev(next)->first < std::prev(next)->second.bytes);
-    if (bytes == 0 || taken || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
+    if (bytes == 0 || overlaps || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
           return each.second - begin < bytes || begin - each.second < window_bytes;
         })) {
       throw Error(

@@ -56,18 +56,18 @@ class DeviceHeap {
   struct Block {
     std::uint64_t bytes = 0;
     std::uint64_t room = 0;  ///< bytes up to the next block, with unused ones
-    HeapCall taken;
+    HeapCall allocated;
     std::optional<HeapCall> freed{};
   };
-  struct Taken {
+  struct Allocation {
     std::uint64_t address = 0;  ///< 0: the heap is full, or the request was for 0 bytes
     bool reused = false;        ///< this memory was allocated before in the same launch
   };
-  [[nodiscard]] Taken take(std::uint64_t bytes, const HeapCall& call);
+  [[nodiscard]] Allocation allocate(std::uint64_t bytes, const HeapCall& call);
   /// Frees the block at an address. `nothing`: it was allocated; `freed`: it was free already; `no_block`: no
   /// block begins there.
-  enum class Wrong : std::uint8_t { nothing, freed, no_block };
-  Wrong free(std::uint64_t address, const HeapCall& call);
+  enum class FreeError : std::uint8_t { none, already_freed, no_block };
+  FreeError free(std::uint64_t address, const HeapCall& call);
   /// The block that begins at an address, or the last one that did.
   [[nodiscard]] std::optional<Block> block(std::uint64_t address) const;
 

@@ -25,10 +25,10 @@ class MapChanges {
   /// tensormap.replace in global memory.
   void change(std::uint64_t address, std::uint64_t cta);
   /// tensormap.cp_fenceproxy: the map is changed and released; `narrow`: at CTA scope.
-  void publish(std::uint64_t address, std::uint64_t cta, bool narrow);
+  void publish(std::uint64_t address, std::uint64_t cta, bool cta_scope);
   /// fence.proxy.tensormap::generic.release: releases all maps that the CTA has changed. The order among its
   /// threads is checked elsewhere.
-  void release(std::uint64_t cta, bool narrow);
+  void release(std::uint64_t cta, bool cta_scope);
   /// fence.proxy.tensormap::generic.acquire: acquires the map for all threads of the CTA.
   void acquire(std::uint64_t address, std::uint64_t cta);
   /// Which fence is missing before a copy of that CTA may use the map at `address`, which the kernel has
@@ -40,7 +40,7 @@ class MapChanges {
     std::uint64_t cta = 0;
     std::uint64_t changed = 0;
     std::uint64_t released = 0;
-    bool narrow = false;
+    bool cta_scope = false;
   };
   mutable std::mutex mutex_;
   std::uint64_t time_ = 0;

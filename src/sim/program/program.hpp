@@ -63,7 +63,7 @@ struct Ordering {
   bool strong = false;  ///< relaxed, volatile, atomic or better
   bool acquires = false;
   bool releases = false;
-  bool narrow = false;  ///< .cta
+  bool cta_scope = false;  ///< .cta
 };
 
 /// How a memory instruction forms addresses: register (4 or 8 bytes a lane, or none) plus offset.
@@ -231,7 +231,7 @@ struct Program {
   bool bounds_threads = false;                          ///< by .maxntid or .reqntid
   std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none
   std::uint32_t min_ctas = 0;                           ///< .minnctapersm; 0: none
-  std::uint32_t most_increase = 0;                      ///< the largest value of a setmaxnreg.inc
+  std::uint32_t max_increase = 0;                       ///< the largest value of a setmaxnreg.inc
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
   bool explicit_cluster = false;  ///< .explicitcluster: the launch must give the cluster
 };

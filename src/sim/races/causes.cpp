@@ -52,8 +52,8 @@ std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Access& access) const {
-  const auto is_its = [&](const auto& each) { return each.second.agent == access.agent; };
-  const auto load = std::ranges::find_if(phases_, is_its);
+  const auto has_agent = [&](const auto& each) { return each.second.agent == access.agent; };
+  const auto load = std::ranges::find_if(phases_, has_agent);
   if (load == phases_.end()) return std::nullopt;
   return std::pair(static_cast<std::uint32_t>(load->first / pitch_),
                    static_cast<std::uint32_t>(load->first % pitch_));
@@ -87,7 +87,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
       const auto load = load_of(by.access);
       if (load && load->first == cta.rank) reader->full = load->second;
     }
-    if (const auto cause = why_went_on(cta, thread, rule, reader)) {
+    if (const auto cause = why_too_early(cta, thread, rule, reader)) {
       sim::report(*cause, fmt::format("at {} {}", where, described()), rule, line);
       return true;
     }
@@ -120,7 +120,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   return false;
 }
 
-std::optional<Report> Races::swapped(const Conflict& conflict, const Touch& by) {
+std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touch& by) {
   const Access& earlier = conflict.earlier;
   if (by.memory != Memory::shared || conflict.earlier_write || !by.write) return std::nullopt;
   if (((earlier.place | by.access.place) & Access::object) != 0) return std::nullopt;
@@ -155,7 +155,8 @@ bool Races::lacks_barrier(const Access& read, const Clock& writer) const {
   if (!met_since_issue(read, writer)) return true;
   const std::uint32_t thread = read.thread(0, warps_each_);
   const Cta& cta = cluster_.cta(read.rank());
-  const bool waited = of(*cta.warps[thread / lanes]).of(thread % lanes).knows(read.agent, 0, read.time);
+  const bool waited =
+      clocks_of(*cta.warps[thread / lanes]).of(thread % lanes).knows(read.agent, 0, read.time);
   return waited || is_about_to_wait(cta, thread);
 }
 
@@ -192,21 +193,21 @@ std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp,
   return std::pair(conflict, touch(warp, 1U << lane, {Memory::shared, 4, true, {}}));
 }
 
-bool Races::report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
-                         std::uint64_t group) {
+bool Races::report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
+                                        const Copy& store, std::uint64_t group) {
   const auto both = store_against(warp, lane, store, group);
   if (!both || !lacks_barrier(both->first.earlier, both->second.knowledge->of(lane))) return false;
-  report_unmet(both->first, both->second, fmt::format("shared memory at {:#x}", address));
+  report_unsynchronised_write(both->first, both->second, fmt::format("shared memory at {:#x}", address));
   return true;
 }
 
-void Races::report_unmet(const Conflict& conflict, const Touch& by, const std::string& where) {
+void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where) {
   const check::RuleId rule("race.shared-read-write");
   Cta& cta = cluster_.cta(by.access.rank());
   const std::uint32_t place = by.access.place & Access::place_mask;
-  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.place[place].line)) return;
   About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
-  about.swapped = swapped(conflict, by);
+  about.replacement = opposite_order(conflict, by);
   cta.report(
       by.access.thread(conflict.lane, warps_each_), place, rule,
       fmt::format("{}: no barrier stands between the wait for a bulk store and this write: nothing orders {} "
@@ -221,7 +222,7 @@ void Races::report_unmet(const Conflict& conflict, const Touch& by, const std::s
 std::optional<Report> Races::missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
                                              std::uint64_t group) {
   const auto both = store_against(warp, lane, store, group);
-  return both ? swapped(both->first, both->second) : std::nullopt;
+  return both ? opposite_order(both->first, both->second) : std::nullopt;
 }
 
 }  // namespace sim

@@ -23,8 +23,8 @@ class Clock {
   [[nodiscard]] bool knows(Agent agent, std::uint32_t lane, std::uint32_t time) const noexcept {
     if (time <= all(agent)) return true;
     if (lanes_.empty()) return false;
-    const Lanes* const apart = find(agent);
-    return apart != nullptr && time <= apart->times[lane];
+    const Lanes* const entry = find(agent);
+    return entry != nullptr && time <= entry->times[lane];
   }
 
   void learn(Agent agent, std::uint32_t time);
@@ -39,19 +39,19 @@ class Clock {
   }
 
  private:
-  static constexpr std::uint32_t forever = ~0U;
+  static constexpr std::uint32_t no_thread = ~0U;
   struct Lanes {
     Agent warp = 0;
     std::array<std::uint32_t, lanes> times{};  ///< by lane; `forever` for a lane that is no thread
   };
 
   [[nodiscard]] const Lanes* find(Agent warp) const noexcept {
-    for (const Lanes& apart : lanes_) {
-      if (apart.warp == warp) return &apart;
+    for (const Lanes& entry : lanes_) {
+      if (entry.warp == warp) return &entry;
     }
     return nullptr;
   }
-  void settle();
+  void normalise();
 
   std::vector<std::uint32_t> all_;
   std::vector<Lanes> lanes_;  ///< warps of which some lanes are known to a later time than all_ says
@@ -68,7 +68,7 @@ class Knowledge {
   void tick() noexcept { ++time_; }
   [[nodiscard]] const Clock& common() const noexcept { return common_; }
   [[nodiscard]] const Clock& of(std::uint32_t lane) const noexcept {
-    return (apart_ >> lane & 1) != 0 ? *own_[lane] : common_;
+    return (diverged_ >> lane & 1) != 0 ? *own_[lane] : common_;
   }
   /// Returns a clock whose contents all lanes of `mask` know.
   [[nodiscard]] const Clock& of_all(Mask mask) const noexcept {
@@ -84,11 +84,11 @@ class Knowledge {
   void meet(Mask mask, Mask live);
 
  private:
-  [[nodiscard]] Clock& apart(std::uint32_t lane);
+  [[nodiscard]] Clock& own_clock(std::uint32_t lane);
 
   Clock common_;
   std::array<std::unique_ptr<Clock>, lanes> own_;  ///< complete clocks of the lanes in apart_
-  Mask apart_ = 0;
+  Mask diverged_ = 0;
   Mask existing_ = 0;
   Agent warp_ = 0;
   std::uint32_t time_ = 1;

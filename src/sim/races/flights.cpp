@@ -27,7 +27,7 @@ std::string describe(const Flight& flight, const Conflict& conflict) {
 }  // namespace
 
 void Races::wait_for_flights(const Warp& warp, Mask mask) {
-  of(warp).learn(mask, warp.live, flights_agent_, 1);
+  clocks_of(warp).learn(mask, warp.live, flights_agent_, 1);
 }
 
 void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
@@ -37,7 +37,7 @@ void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
   }
 }
 
-void Races::meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by) {
+void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by) {
   const Clock& known = by.knowledge != nullptr ? by.knowledge->of(lane) : *by.clock;
   if (known.all(flights_agent_) != 0) return;
   for (const auto& flight : *flights_) {
@@ -62,7 +62,7 @@ void Races::report_flight(const Flight& flight, const Conflict& conflict, const 
   const check::RuleId rule("race.launch-before");
   const std::uint32_t place = by.access.place & Access::place_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.place[place].line)) return;
   cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
              fmt::format(
                  "global memory at {:#x}: the launch may begin before an earlier one has ended "

@@ -38,7 +38,7 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
   const std::uint32_t place = access_.place & Access::place_mask;
   if (pattern.place == place && pattern.log == log_ && pattern.where == where) {
     count_ = pattern.count;
-    apart_ = count_ == 1;
+    distinct_lines_ = count_ == 1;
     folded_ = pattern.folded;
     for (std::uint32_t i = 0; i < count_; ++i) {
       std::construct_at(&entries_[i]);
@@ -50,7 +50,7 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
     return;
   }
   add_folded(at, where);
-  if (count_ > GatherPatterns::Pattern::most) return;
+  if (count_ > GatherPatterns::Pattern::max_pieces) return;
   pattern.place = place;
   pattern.log = log_;
   pattern.where = where;
@@ -101,7 +101,7 @@ void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
     for (; i-- > 0;) {
       if (entries_[i].line != line) continue;
       if (join(entries_[i].piece, lane, mask, byte)) return;
-      apart_ = false;
+      distinct_lines_ = false;
     }
   }
   Entry& entry = *std::construct_at(&entries_[count_++]);

@@ -14,13 +14,13 @@ namespace sim {
 class GatherPatterns {
  public:
   struct Pattern {
-    static constexpr std::uint32_t most = 3;
+    static constexpr std::uint32_t max_pieces = 3;
     std::uint32_t place = ~0U;
     std::uint32_t log = 0;                    ///< log2 of the bytes a lane accesses
     std::array<std::uint8_t, lanes> where{};  ///< by lane: first byte in the line
     std::uint32_t count = 0;
     bool folded = false;
-    std::array<Piece, most> pieces;
+    std::array<Piece, max_pieces> pieces;
   };
   [[nodiscard]] Pattern& of(std::uint32_t place) noexcept { return patterns_[place % patterns_.size()]; }
 
@@ -44,7 +44,7 @@ class Gather {
   [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
   [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
   /// Whether every entry is in a different line.
-  [[nodiscard]] bool apart() const noexcept { return apart_; }
+  [[nodiscard]] bool distinct_lines() const noexcept { return distinct_lines_; }
   /// Whether pieces hold both halves of the warp. Reports are made from unfolded pieces.
   [[nodiscard]] bool folded() const noexcept { return folded_; }
 
@@ -61,7 +61,7 @@ class Gather {
   ByteMask lane_bytes_;
   Access access_;  ///< the access of a single lane, without its number
   std::uint32_t count_ = 0;
-  bool apart_ = true;
+  bool distinct_lines_ = true;
   bool folded_ = false;
   /// Hash table by line: 1 + the index of the last entry of a line.
   std::array<std::uint8_t, 64> latest_{};

@@ -8,9 +8,9 @@ TMAJIT_BEGIN
 namespace sim {
 
 Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
-  const Knowledge& knowledge = of(warp);
+  const Knowledge& knowledge = clocks_of(warp);
   const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
-                                 (access.ordering.narrow ? Access::narrow : 0) |
+                                 (access.ordering.cta_scope ? Access::cta_scope : 0) |
                                  (access.write ? Access::written : 0) | warp.cta->rank << Access::rank_at;
   return {.access = {.time = knowledge.time(),
                      .cluster = number_,
@@ -117,7 +117,7 @@ void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at)
   Touch by = touch(warp, all_lanes, access);
   if (flights_ != nullptr && access.memory == Memory::global) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      meet_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
+      check_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
   }
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
@@ -143,9 +143,9 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
                    Mask mask) {
   const Touch by = touch(warp, mask, access);
   if (flights_ != nullptr && access.memory == Memory::global)
-    for_lanes(mask, [&](std::uint32_t lane) { meet_flights(at[lane], access.bytes, lane, by); });
+    for_lanes(mask, [&](std::uint32_t lane) { check_flights(at[lane], access.bytes, lane, by); });
   const Gather gather(by, at, mask, access.bytes, patterns_);
-  if (gather.apart() && !gather.folded()) {
+  if (gather.distinct_lines() && !gather.folded()) {
     if (access.memory == Memory::global) prefetch_pieces(gather);
     for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
     return;
@@ -180,7 +180,7 @@ void Races::fence_async(const Warp& warp, Mask mask) {
   std::vector<AsyncFence>& fences = async_fences_[agent_of(warp)];
   for (AsyncFence& earlier : fences) earlier.by &= ~mask;
   std::erase_if(fences, [](const AsyncFence& each) { return each.by == 0; });
-  fences.push_back({mask, of(warp).of_all(mask)});
+  fences.push_back({mask, clocks_of(warp).of_all(mask)});
 }
 
 bool Races::fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
@@ -231,7 +231,7 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
 /// Checks and records an access of a copy. A range that no allocation holds is left out: the copy reports it.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
   if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
-  if (flights_ != nullptr && !by.quiet) meet_flights(at, bytes, 0, by);
+  if (flights_ != nullptr && !by.quiet) check_flights(at, bytes, 0, by);
   range(at, at + bytes, by, by.access.first, 0);
 }
 
@@ -263,7 +263,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
 }
 
 void Races::begin_issue(const Warp& warp, std::uint32_t lane) {
-  Knowledge& knowledge = of(warp);
+  Knowledge& knowledge = clocks_of(warp);
   issue_.clear();
   knowledge.release(1U << lane, issue_);
   knowledge.tick();
@@ -296,7 +296,7 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
   // The group's first store counts: without a commit all stores are in one group.
   std::uint32_t& issued = agents->second.issued[group];
-  if (issued == 0) issued = of(warp).time() - 1;
+  if (issued == 0) issued = clocks_of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope, so reductions do not race with each other.
   if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
@@ -310,7 +310,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   std::vector<std::uint32_t>& times = agent->second.issued;
   if (group >= times.size()) times.resize(group + 1);
   // The group's first product counts.
-  if (times[group] == 0) times[group] = of(warp).time() - 1;
+  if (times[group] == 0) times[group] = clocks_of(warp).time() - 1;
   Copy issued;
   issued.issuer = warp.cta;
   issued.thread = warp.thread(0);
@@ -324,7 +324,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
 void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t group) {
   const auto agent = products_.find(agent_of(other));
   if (agent != products_.end())
-    of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
+    clocks_of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
 }
 
 bool Races::is_sent(const Conflict& conflict) const {
@@ -336,8 +336,8 @@ void Races::leave(Cta& cta) {
   if (cluster_.size() == 1) return;
   Clock known;
   for (const auto& warp : cta.warps) {
-    const Mask all = of(*warp).existing();
-    of(*warp).release(all, known);
+    const Mask all = clocks_of(*warp).existing();
+    clocks_of(*warp).release(all, known);
     // A thread that has waited, even relaxed, ends after the operations it has waited for.
     add_waited(*warp, all, known);
   }
@@ -371,7 +371,7 @@ void Races::wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group
   const Warp& warp = *cta.warps[thread / lanes];
   const auto agents = stores_.find(number_of(warp, thread % lanes));
   if (agents == stores_.end()) return;
-  Knowledge& knowledge = of(warp);
+  Knowledge& knowledge = clocks_of(warp);
   const Mask live = warp.live;
   const Mask lane = 1U << thread % lanes;
   const auto time = static_cast<std::uint32_t>(group);

@@ -62,9 +62,9 @@ struct Access {
   std::int8_t first = 0;
   std::uint8_t spread = 0;
 
-  static constexpr std::uint32_t strong = 1U << 31;  ///< relaxed, volatile or atomic
-  static constexpr std::uint32_t narrow = 1U << 30;  ///< strong at CTA scope only
-  static constexpr std::uint32_t object = 1U << 29;  ///< the access is to an mbarrier object
+  static constexpr std::uint32_t strong = 1U << 31;     ///< relaxed, volatile or atomic
+  static constexpr std::uint32_t cta_scope = 1U << 30;  ///< strong at CTA scope only
+  static constexpr std::uint32_t object = 1U << 29;     ///< the access is to an mbarrier object
   static constexpr std::uint32_t rank_at = 26;
   static constexpr std::uint32_t written = 1U << 25;
   static constexpr std::uint32_t place_mask = written - 1;
@@ -99,7 +99,7 @@ struct Access {
 /// Whether both accesses are strong and their scopes include each other's threads: such accesses never race.
 [[nodiscard]] inline bool morally_strong(const Access& a, const Access& b) noexcept {
   if ((a.place & b.place & Access::strong) == 0) return false;
-  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
+  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::cta_scope) == 0;
 }
 
 /// An access to some bytes of a line, without the table of lanes that Piece adds.

@@ -25,12 +25,12 @@ class PieceList {
   /// `slabs` must be the same in each call, and outlive the list.
   void push(const Piece& piece, Slabs& slabs) {
     const std::uint32_t last = size();
-    if (last == room_) grow(slabs);
+    if (last == capacity_) grow(slabs);
     if (piece.access.cluster != cluster_ || last == 0) begin_run(piece.access.cluster, last);
     begin()[last] = piece;
     if (piece.has_table()) {
       if (tables_ == nullptr)
-        tables_.reset(new LaneTable[room_]);  // NOLINT: an entry is set if its part has a table
+        tables_.reset(new LaneTable[capacity_]);  // NOLINT: an entry is set if its part has a table
       tables_[last] = piece.table;
     }
     writes_ += piece.access.writes() ? 1 : 0;
@@ -43,7 +43,7 @@ class PieceList {
     Part* const all = begin();
     const std::uint32_t count = size();
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (look(all[i]) && !show(i, visit)) return;
+      if (look(all[i]) && !visit_piece(i, visit)) return;
     }
   }
   /// Like for_each(), for the pieces that write.
@@ -54,7 +54,7 @@ class PieceList {
     for (std::uint32_t i = 0; left != 0; ++i) {
       if (!all[i].access.writes()) continue;
       --left;
-      if (look(all[i]) && !show(i, visit)) return;
+      if (look(all[i]) && !visit_piece(i, visit)) return;
     }
   }
   /// The result of look(part).
@@ -70,7 +70,7 @@ class PieceList {
     for (; i < count; ++i) {
       if (all[i].access.cluster != cluster) continue;
       const Look found = look(all[i]);
-      if (found == Look::all || (found == Look::something && !show(i, visit))) return;
+      if (found == Look::all || (found == Look::something && !visit_piece(i, visit))) return;
     }
   }
   /// Removes `bytes` from all pieces, except from weak writes if `weak_writes_stay`. Drops pieces without
@@ -78,24 +78,24 @@ class PieceList {
   void erase(ByteMask bytes, bool weak_writes_stay = false) {
     Part* const all = begin();
     const std::uint32_t count = size();
-    std::uint32_t kept = 0;
+    std::uint32_t remaining = 0;
     std::uint32_t run = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-      if (i == run_) run = kept;
+      if (i == run_) run = remaining;
       if ((all[i].bytes & bytes) != 0 && !(weak_writes_stay && all[i].access.is_weak_write()))
         all[i].bytes &= ~bytes;
       if (all[i].bytes == 0) {
         writes_ -= all[i].access.writes() ? 1 : 0;
         continue;
       }
-      if (kept != i) {
-        all[kept] = all[i];
-        if (all[i].has_table()) tables_[kept] = tables_[i];
+      if (remaining != i) {
+        all[remaining] = all[i];
+        if (all[i].has_table()) tables_[remaining] = tables_[i];
       }
-      ++kept;
+      ++remaining;
     }
     run_ = run;
-    resize(kept);
+    resize(remaining);
   }
   [[nodiscard]] bool has_weak_write() const noexcept {
     return std::any_of(begin(), begin() + size(),
@@ -118,7 +118,7 @@ class PieceList {
 
  private:
   static_assert(std::is_trivially_copyable_v<Part> && alignof(Part) <= alignof(std::max_align_t));
-  static constexpr std::uint32_t least_room = 4;
+  static constexpr std::uint32_t min_capacity = 4;
 
   /// The next pieces, from index `at` on, are the cluster's. It has earlier pieces only if other clusters
   /// came in between; mostly the clusters come one after the other.
@@ -130,7 +130,7 @@ class PieceList {
   }
 
   template <typename Visit>
-  bool show(std::uint32_t i, const Visit& visit) {
+  bool visit_piece(std::uint32_t i, const Visit& visit) {
     Piece piece;
     static_cast<Part&>(piece) = begin()[i];
     LaneTable* const table = piece.has_table() ? &tables_[i] : nullptr;
@@ -143,7 +143,7 @@ class PieceList {
   [[nodiscard]] Part* begin() const noexcept { return parts_.load(std::memory_order_relaxed); }
   void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
   void grow(Slabs& slabs) {
-    const std::uint32_t wanted = std::max(least_room, 2 * room_);
+    const std::uint32_t wanted = std::max(min_capacity, 2 * capacity_);
     auto* const more = static_cast<Part*>(slabs.take(wanted * sizeof(Part)));
     std::uninitialized_copy_n(begin(), size(), more);
     parts_.store(more, std::memory_order_relaxed);
@@ -152,12 +152,12 @@ class PieceList {
       std::copy_n(tables_.get(), size(), tables.get());
       tables_ = std::move(tables);
     }
-    room_ = wanted;
+    capacity_ = wanted;
   }
 
   std::atomic<Part*> parts_ = nullptr;
   std::atomic<std::uint32_t> size_ = 0;
-  std::uint32_t room_ = 0;
+  std::uint32_t capacity_ = 0;
   std::uint32_t writes_ = 0;
   std::uint32_t cluster_ = 0;  ///< cluster of the last piece; all its pieces are from run_ on
   std::uint32_t run_ = 0;

@@ -28,7 +28,7 @@ struct LaunchOrder {
 
 /// The scope and strength of a fence.
 struct FenceKind {
-  bool narrow = false;      ///< at CTA scope
+  bool cta_scope = false;   ///< at CTA scope
   bool sequential = false;  ///< fence.sc, membar
 };
 
@@ -91,8 +91,8 @@ class Races {
   // Threads that meet.
 
   void meet(const Warp& warp, Mask mask) {
-    of(warp).meet(mask, warp.live);
-    if (hears_) pass_on(warp, mask);
+    clocks_of(warp).meet(mask, warp.live);
+    if (tracks_fence_sc_) share_heard(warp, mask);
   }
   void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
   void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
@@ -107,7 +107,9 @@ class Races {
     met_ = std::move(meeting_);
     meeting_ = {};
   }
-  void cluster_pass(const Warp& warp, Mask mask) { of(warp).acquire(mask, warp.live, cluster_completed_); }
+  void cluster_pass(const Warp& warp, Mask mask) {
+    clocks_of(warp).acquire(mask, warp.live, cluster_completed_);
+  }
 
   /// All threads of the CTA have exited. Accesses of peers to its shared memory, and reads of it by copies to
   /// peers, must happen before that.
@@ -122,7 +124,7 @@ class Races {
   void mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
   void mbarrier_phase(std::uint32_t offset);
   /// Called after an instruction in which lanes have arrived.
-  void arrived(const Warp& warp) { of(warp).tick(); }
+  void arrived(const Warp& warp) { clocks_of(warp).tick(); }
 
   /// Whether the last write of 4 bytes of shared memory happens before what the lane does now.
   [[nodiscard]] bool follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
@@ -136,8 +138,8 @@ class Races {
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
   /// A lane writes memory that a bulk store has not read. If a barrier is missing after the wait for the
   /// store, reports that; else returns false.
-  bool report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
-                    std::uint64_t group);
+  bool report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
+                                   const Copy& store, std::uint64_t group);
   /// The report that a read of `store` comes before the write of the lane in place of after it (swapped());
   /// nothing if the store's thread has issued none.
   [[nodiscard]] std::optional<Report> missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
@@ -193,12 +195,12 @@ class Races {
   };
   struct Pending {
     const Release* release;
-    bool narrow;
+    bool cta_scope;
     friend bool operator==(const Pending&, const Pending&) = default;
   };
   struct LaneFences {
-    Fenced narrow;
-    Fenced wide;
+    Fenced cta_scope;
+    Fenced wider_scope;
     std::vector<Pending> seen;  ///< releases seen by relaxed reads; a fence acquires them
     Clock waited;               ///< knowledge seen by relaxed waits for mbarriers; a fence acquires it
     std::uint64_t published_at =
@@ -211,24 +213,25 @@ class Races {
         heard;  ///< releases seen by threads before they met this thread; a fence.sc acquires them
   };
   /// The part of LaneFences that a fence acquires: lanes with equal parts acquire together.
-  struct Finds {
+  struct AcquiredPart {
     const LaneFences* of;
-    friend bool operator==(const Finds& a, const Finds& b) {
+    friend bool operator==(const AcquiredPart& a, const AcquiredPart& b) {
       return a.of == b.of || (a.of->seen == b.of->seen && a.of->heard == b.of->heard &&
                               a.of->waited.empty() && b.of->waited.empty());
     }
   };
   /// The part of LaneFences that a relaxed access publishes: lanes with equal parts publish together.
-  struct Publishes {
+  struct PublishedPart {
     const LaneFences* of;
-    friend bool operator==(const Publishes& a, const Publishes& b) {
-      return a.of->narrow == b.of->narrow && a.of->wide == b.of->wide && a.of->met == b.of->met;
+    friend bool operator==(const PublishedPart& a, const PublishedPart& b) {
+      return a.of->cta_scope == b.of->cta_scope && a.of->wider_scope == b.of->wider_scope &&
+             a.of->met == b.of->met;
     }
   };
 
   [[nodiscard]] Agent agent_of(const Warp& warp) const noexcept;
-  [[nodiscard]] Knowledge& of(const Warp& warp) noexcept { return warps_[agent_of(warp)]; }
-  [[nodiscard]] const Knowledge& of(const Warp& warp) const noexcept { return warps_[agent_of(warp)]; }
+  [[nodiscard]] Knowledge& clocks_of(const Warp& warp) noexcept { return warps_[agent_of(warp)]; }
+  [[nodiscard]] const Knowledge& clocks_of(const Warp& warp) const noexcept { return warps_[agent_of(warp)]; }
   /// A number for each thread of the cluster.
   [[nodiscard]] std::uint32_t number_of(const Warp& warp, std::uint32_t lane) const noexcept {
     return agent_of(warp) * lanes + lane;
@@ -244,7 +247,7 @@ class Races {
   /// Collects the releases by a fence.sc that the lanes have seen or heard of.
   void collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
   void hear(const Warp& warp, Mask mask, const std::vector<Pending>& what);
-  void pass_on(const Warp& warp, Mask mask);
+  void share_heard(const Warp& warp, Mask mask);
   /// Adds to `target` what the lane released by its last fences.
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
   /// Adds to `target` what the lanes' relaxed waits for mbarriers have seen.
@@ -273,9 +276,9 @@ class Races {
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
   // Lanes that act alike on the same object are one agent of the imports.
 
-  void acquire(const Warp& warp, Mask mask, const Release& release, bool narrow);
+  void acquire(const Warp& warp, Mask mask, const Release& release, bool cta_scope);
   void publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at);
-  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
+  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool cta_scope,
                bool sequential = false);
   /// Describes an access; `rank` is that of the CTA that the report names.
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
@@ -283,7 +286,7 @@ class Races {
 
   /// Checks an access of a lane or a copy against the accesses of launches that may still run. There must be
   /// at least one such launch.
-  void meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
+  void check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
   /// The lanes acquire the releases of such launches at an address, and need no other wait then.
   void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
   void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
@@ -303,11 +306,11 @@ class Races {
   bool report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule, const std::string& where);
   /// For a write that comes after a conflicting read: the report of the opposite order, in which the write
   /// should have come first.
-  [[nodiscard]] std::optional<Report> swapped(const Conflict& conflict, const Touch& by);
+  [[nodiscard]] std::optional<Report> opposite_order(const Conflict& conflict, const Touch& by);
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> store_against(const Warp& warp, std::uint32_t lane,
                                                                         const Copy& store,
                                                                         std::uint64_t group);
-  void report_unmet(const Conflict& conflict, const Touch& by, const std::string& where);
+  void report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where);
   /// For a bulk store that finds a write of the loop's next turn: the same conflict, as a write after the
   /// store's read.
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> next_turn(const Conflict& conflict, const Touch& by,
@@ -331,8 +334,8 @@ class Races {
   std::size_t region_hint_ = 0;
   bool in_step_ = false;
   GatherPatterns patterns_;
-  std::vector<Clock> barriers_;  ///< 16 per CTA
-  bool hears_ = false;           ///< a thread has executed a fence.sc, or has seen a release by one
+  std::vector<Clock> barriers_;   ///< 16 per CTA
+  bool tracks_fence_sc_ = false;  ///< a thread has executed a fence.sc, or has seen a release by one
   std::unordered_map<std::uint32_t, Met> met_at_;  ///< by barrier: facts from the threads that arrive
   Clock cluster_arriving_;
   Clock cluster_completed_;

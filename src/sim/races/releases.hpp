@@ -59,7 +59,7 @@ class Releases {
   std::uint64_t add(std::uint64_t address, Release release);
   [[nodiscard]] const Release* latest(std::uint64_t address);
   /// Adds a release to the list `before` of those that a thread has acquired, and returns the new list.
-  [[nodiscard]] const Acquired* keep(const Release& release, const Acquired* before);
+  [[nodiscard]] const Acquired* append(const Release& release, const Acquired* before);
   void clear();
 
  private:
@@ -87,10 +87,10 @@ class Imports {
   template <typename Visit>
   std::uint32_t add(Agent agent, const Release& release, bool wide, Releases& all, const Visit& visit) {
     List& list = lists_[agent];
-    meet_own(list, release, visit);
+    visit_own_releases(list, release, visit);
     const Release* const foreign = release.cluster != cluster_ ? &release : release.foreign;
-    if (wide && foreign != nullptr && list.kept.insert(foreign).second) {
-      list.acquired.push_back(all.keep(*foreign, list.acquired.empty() ? nullptr : list.acquired.back()));
+    if (wide && foreign != nullptr && list.acquired_set.insert(foreign).second) {
+      list.acquired.push_back(all.append(*foreign, list.acquired.empty() ? nullptr : list.acquired.back()));
       list.open[static_cast<std::uint32_t>(list.acquired.size())].push_back({foreign, nullptr});
     }
     return static_cast<std::uint32_t>(list.acquired.size());
@@ -113,25 +113,25 @@ class Imports {
   };
   struct List {
     std::vector<const Acquired*> acquired;
-    std::unordered_set<const Release*> kept;
-    std::unordered_set<const void*> met_own;  ///< steps visited by meet_own()
+    std::unordered_set<const Release*> acquired_set;
+    std::unordered_set<const void*> visited_own;  ///< steps visited by meet_own()
     // Steps by the time of the acquired release from which they come.
     std::map<std::uint32_t, std::deque<Step>> open;  ///< steps to be visited
     std::unordered_map<const void*, std::uint32_t>
-        looked;  ///< the earliest time from which the step is reached
+        reached;  ///< the earliest time from which the step is reached
     std::unordered_map<std::uint32_t, std::vector<Seen>> by_cluster;
   };
 
   /// Visits the releases of this cluster among those that lead to `release`. The clock of such a release
   /// includes what its thread had acquired, so the search ends there.
   template <typename Visit>
-  void meet_own(List& list, const Release& release, const Visit& visit) {
+  void visit_own_releases(List& list, const Release& release, const Visit& visit) {
     std::vector<Step> open{{&release, nullptr}};
     while (!open.empty()) {
       const Step step = open.back();
       open.pop_back();
       const std::uint64_t number = step.release != nullptr ? step.release->number : step.acquired->number;
-      if (number < first_ || !list.met_own.insert(key(step)).second) continue;
+      if (number < first_ || !list.visited_own.insert(key(step)).second) continue;
       if (step.release != nullptr && step.release->cluster == cluster_) visit(*step.release);
       follow(step, [&](const Step& next) { open.push_back(next); });
     }
@@ -152,7 +152,7 @@ class Imports {
     return step.release != nullptr ? static_cast<const void*>(step.release) : step.acquired;
   }
   /// Visits one more step with a time up to `time`. Returns false if there is none.
-  bool look(List& list, std::uint32_t time);
+  bool expand(List& list, std::uint32_t time);
 
   std::uint32_t cluster_ = 0;
   std::uint64_t first_ = ~0ULL;

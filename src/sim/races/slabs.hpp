@@ -29,7 +29,7 @@ class Slabs {
   };
   /// One of several independent arenas, which host threads share out among themselves, so that they seldom
   /// wait for each other.
-  struct alignas(64) Corner {
+  struct alignas(64) Arena {
     std::atomic_flag locked;
     std::byte* next = nullptr;
     std::size_t left = 0;
@@ -38,7 +38,7 @@ class Slabs {
 
     void add(std::size_t least);
   };
-  std::array<Corner, 8> corners_;
+  std::array<Arena, 8> arenas_;
 };
 
 }  // namespace sim

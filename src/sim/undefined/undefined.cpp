@@ -52,7 +52,7 @@ void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNum
 }
 
 /// Returns the warp's tracker; makes it if it is missing, and has Cta::run change to the loop that tracks.
-Undefined& following(Warp& warp) {
+Undefined& tracker_of(Warp& warp) {
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
   if (!warp.undefined->any()) {
     warp.changes_loop = true;
@@ -68,7 +68,7 @@ void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Ori
   const bool loaded = origin.number == 0;
   const check::RuleId rule =
       loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
-  if (warp.cta->launch.reports.again(rule->id, program.place[origin.place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.place[origin.place].line)) return;
   std::string what = fmt::format("a load of shared memory at {:#x} that nobody has written", origin.address);
   if (!loaded) {
     const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
@@ -112,7 +112,7 @@ OriginNumber Origins::at(std::uint64_t at) const {
 Undefined::Undefined(const Program& program)
     : lanes_(program.register_count + 1), origins_(program.register_count + 1) {}
 
-void Undefined::give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin) {
+void Undefined::mark(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin) {
   if (number == 0) return;
   Mask& all = lanes_[number];
   undefined &= mask;
@@ -189,9 +189,9 @@ Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
                          : added.origin};
 }
 
-void Undefined::give_all(Warp& warp, const Flow& flow, Mask mask, Found found) {
+void Undefined::mark_results(Warp& warp, const Flow& flow, Mask mask, Found found) {
   const RegisterNumber* const results = registers(warp, flow);
-  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, found.lanes, found.origin);
+  for (std::size_t i = 0; i < flow.results; ++i) mark(results[i], mask, found.lanes, found.origin);
 }
 
 void Undefined::before(Warp& warp, Mask mask) {
@@ -201,10 +201,9 @@ void Undefined::before(Warp& warp, Mask mask) {
   if (flow.first != warp.pc) return;
   const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
   const RegisterNumber* const operands = addresses + flow.addresses;
-  const Found unsure = of(warp, flow.guard, warp.active);
+  const Found guard = of(warp, flow.guard, warp.active);
   const bool to_local = flow.kind == Kind::stores && program.accesses[flow.access].space == Space::local;
-  if (flow.guarded && !to_local)
-    matters(warp, flow.guard, unsure.lanes, "decides whether something is done:");
+  if (flow.guarded && !to_local) matters(warp, flow.guard, guard.lanes, "decides whether something is done:");
   for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
   Found found;
   const bool alone = flow.first == flow.last;
@@ -225,9 +224,9 @@ void Undefined::before(Warp& warp, Mask mask) {
     case Kind::computes: found = any_of(warp, operands, flow.operands, mask); break;
     default: return;  // the lanes may have to wait for other lanes first: see after()
   }
-  give_all(warp, flow, mask, found);
+  mark_results(warp, flow, mask, found);
   if (flow.kind == Kind::defines && flow.access != Flow::none && !local_.empty()) load(warp, flow, mask);
-  if (unsure.lanes != 0 && !flow.guarded) give_all(warp, flow, unsure.lanes, unsure);
+  if (guard.lanes != 0 && !flow.guarded) mark_results(warp, flow, guard.lanes, guard);
 }
 
 void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
@@ -241,7 +240,7 @@ void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   if (flow.kind != Kind::meets) return;
   Found found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
   if (found.lanes != 0) found.lanes = mask;
-  give_all(warp, flow, mask, found);
+  mark_results(warp, flow, mask, found);
 }
 
 void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
@@ -264,8 +263,8 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
     Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
     for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
     if (value.lanes != 0) found.origin = value.origin;
-    give(numbers[0], some, found.lanes, found.origin);
-    if (flow.results > 1) give(numbers[1], some, 0, 0);
+    mark(numbers[0], some, found.lanes, found.origin);
+    if (flow.results > 1) mark(numbers[1], some, 0, 0);
   });
 }
 
@@ -301,7 +300,7 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
     const Found addend = of(warp, addends[i], keeps);
     all[i] = {row | column | addend.lanes, addend.lanes != 0 ? addend.origin : found.origin};
   }
-  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, all[i].lanes, all[i].origin);
+  for (std::size_t i = 0; i < flow.results; ++i) mark(results[i], mask, all[i].lanes, all[i].origin);
 }
 
 void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
@@ -313,7 +312,7 @@ void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
     const std::uint32_t first = lane % 4 * 8 + lane / 8;
     gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
   });
-  give(numbers[0], mask, gets, from.origin);
+  mark(numbers[0], mask, gets, from.origin);
 }
 
 void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
@@ -358,8 +357,8 @@ Undefined::Found Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask
   return of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
 }
 
-void Undefined::give_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
-  give(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
+void Undefined::mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
+  mark(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
 }
 
 void Undefined::operand_matters(Warp& warp, std::uint32_t operand, Mask mask) {
@@ -380,7 +379,7 @@ void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
         if (found == local_.end()) break;
       }
       if (found == local_.end()) continue;
-      give(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
+      mark(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
     }
   });
 }
@@ -395,11 +394,11 @@ void Undefined::leave(Warp& warp, const Frame& frame, Mask mask) {
       local_.erase(local_key(lane, warp.program->stack_begin + call(lane).top + b));
   });
   if (count_ == 0 && restores == 0) return;
-  for (const RegisterNumber number : frame.numbers) give(number, mask, 0, 0);
-  if (restores != 0) (void)following(warp);
+  for (const RegisterNumber number : frame.numbers) mark(number, mask, 0, 0);
+  if (restores != 0) (void)tracker_of(warp);
   for_lanes(restores, [&](std::uint32_t lane) {
     for (const UndefinedRegister& each : call(lane).undefined)
-      give(each.number, 1U << lane, all_lanes, each.origin);
+      mark(each.number, 1U << lane, all_lanes, each.origin);
   });
 }
 
@@ -425,8 +424,8 @@ void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::strin
   if (found.lanes == 0) return;
   const Origin origin = warp.cta->cluster.origins()[found.origin];
   // One report for the register is enough.
-  give(number, found.lanes, 0, 0);
-  if (origin.number != 0) give(origin.number, found.lanes, 0, 0);
+  mark(number, found.lanes, 0, 0);
+  if (origin.number != 0) mark(origin.number, found.lanes, 0, 0);
   for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, place_, origin, how); });
 }
 
@@ -435,19 +434,19 @@ void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, 
   report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
 }
 
-void follow_call(Warp& warp, const Frame& frame, Mask mask) {
+void track_call(Warp& warp, const Frame& frame, Mask mask) {
   // If a register can be unwritten, warp.undefined exists: see begin_undefined().
   if (!warp.undefined || (!warp.undefined->any() && frame.unwritten.empty())) return;
-  Undefined& undefined = following(warp);
+  Undefined& undefined = tracker_of(warp);
   for (const RegisterNumber number : frame.numbers) {
     for_lanes(undefined.lanes_[number] & mask, [&](std::uint32_t lane) {
       warp.calls->calls[lane].back().undefined.push_back({number, undefined.origins_[number]});
     });
-    undefined.give(number, mask, 0, 0);
+    undefined.mark(number, mask, 0, 0);
   }
   for (const RegisterNumber number : frame.unwritten) {
     const OriginNumber origin = warp.cta->cluster.origins().number({number, false, 0, warp.cta, 0, 0});
-    undefined.give(number, mask, mask, origin);
+    undefined.mark(number, mask, mask, origin);
   }
 }
 
@@ -461,12 +460,12 @@ void begin_undefined(Warp& warp) {
   warp.undefined->forget(all_lanes);
   for (const UnwrittenRegister& each : program.unwritten) {
     const OriginNumber origin = warp.cta->cluster.origins().number({each.number, false, 0, warp.cta, 0, 0});
-    warp.undefined->give(each.number, warp.live, warp.live, origin);
+    warp.undefined->mark(each.number, warp.live, warp.live, origin);
   }
 }
 
-void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
-                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
+void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
+                  const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
   const Program& program = *warp.program;
   const Flow& flow = program.flows[warp.place()];
   const RegisterNumber number = result < flow.results ? program.flow_registers[flow.begin + result] : 0;
@@ -486,13 +485,13 @@ void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& ow
   const OriginNumber origin =
       stored ? origins.at(owner.in_cluster(*stored))
              : origins.number({0, true, warp.place(), warp.cta, warp.thread(lane), pieces[0] + shared_base});
-  following(warp).give(number, 1U << lane, 1U << lane, origin);
+  tracker_of(warp).mark(number, 1U << lane, 1U << lane, origin);
 }
 
-void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count) {
+void track_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t offset = at.offset + i * bytes;
-    follow_pieces(warp, lane, i, *at.owner, &offset, 1, bytes);
+    track_pieces(warp, lane, i, *at.owner, &offset, 1, bytes);
   }
 }
 

@@ -65,7 +65,7 @@ class Undefined {
   [[nodiscard]] Mask lanes_of(RegisterNumber number) const noexcept { return lanes_[number]; }
   /// Marks the register undefined in the lanes of `mask` that are in `undefined`, and defined in the other
   /// lanes of `mask`.
-  void give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin);
+  void mark(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin);
   /// Marks every register and all local memory of these lanes as defined.
   void forget(Mask mask);
 
@@ -90,19 +90,19 @@ class Undefined {
   };
   // For handlers that track their own instruction: its operands and results.
   [[nodiscard]] Found operand(Warp& warp, std::uint32_t operand, Mask mask);
-  void give_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
+  void mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
   /// The operand is stored to global memory.
   void operand_matters(Warp& warp, std::uint32_t operand, Mask mask);
 
  private:
-  friend void follow_call(Warp& warp, const Frame& frame, Mask mask);
+  friend void track_call(Warp& warp, const Frame& frame, Mask mask);
   [[nodiscard]] static const RegisterNumber* registers(const Warp& warp, const Flow& flow);
   [[nodiscard]] Found any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] Found all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] Found of(Warp& warp, RegisterNumber number, Mask mask);
   [[nodiscard]] Found chosen(Warp& warp, const Flow& flow, Mask mask);
   [[nodiscard]] Found absorbed(Warp& warp, const Flow& flow, Mask mask);
-  void give_all(Warp& warp, const Flow& flow, Mask mask, Found found);
+  void mark_results(Warp& warp, const Flow& flow, Mask mask, Found found);
   void multiply(Warp& warp, const Flow& flow, Mask mask);
   void transpose(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);
@@ -120,18 +120,18 @@ class Undefined {
 };
 
 /// A recursive function is called: its registers begin unwritten.
-void follow_call(Warp& warp, const Frame& frame, Mask mask);
+void track_call(Warp& warp, const Frame& frame, Mask mask);
 
 /// A CTA begins: the registers of the warp that may be read before they are written become undefined.
 void begin_undefined(Warp& warp);
 
 /// Lane `lane` loads `count` results of `bytes` bytes each from shared memory that may be uninitialised in
 /// part.
-void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count);
+void track_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count);
 /// Marks result `result` of a load undefined in lane `lane` if none of its bytes has been written: `count`
 /// pieces of `bytes` bytes each, at the offsets `pieces` of the shared memory of `owner`.
-void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
-                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes);
+void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
+                  const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes);
 
 /// Reports a bulk store to global memory of bytes that are `undefined` at `offset` of the owner's shared
 /// memory.

@@ -36,12 +36,12 @@ void Warp::jump(Mask mask, std::uint32_t target) {
 bool Warp::gather(Mask mask, Mask members) {
   const Mask missing = members & live & ~mask;
   if (missing == 0) return true;
-  require_way_on(mask, members, missing);
+  require_progress(mask, members, missing);
   park(mask, here(), {Wait::Kind::warp, missing, members});
   return false;
 }
 
-void Warp::require_way_on(Mask mask, Mask members, Mask missing) const {
+void Warp::require_progress(Mask mask, Mask members, Mask missing) const {
   // Lanes that came to this instruction before will execute it together with these.
   for (const Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp && group.pc == here() && group.wait.detail == members)
@@ -96,14 +96,14 @@ bool Warp::choose() {
   };
   // Two groups that wait at one instruction for different lanes belong to different meetings: merged they
   // would only wait again.
-  const auto strangers = [](const Group& a, const Group& b) {
+  const auto unrelated = [](const Group& a, const Group& b) {
     return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
            (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;
   };
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = groups.size(); --j > i;) {
       if (groups[i].pc != groups[j].pc || !meets(groups[i]) || !meets(groups[j])) continue;
-      if (strangers(groups[i], groups[j])) continue;
+      if (unrelated(groups[i], groups[j])) continue;
       groups[i].mask |= groups[j].mask;
       groups[i].wait = {};
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));

@@ -26,7 +26,7 @@ struct Wait {
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` registers
     products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
-    held,       ///< about to access a peer's shared memory, which the scheduler delays as long as it may
+    delayed,    ///< about to access a peer's shared memory, which the scheduler delays as long as it may
     yielded,    ///< ready, but other threads go first
   };
   Kind kind = Kind::none;
@@ -50,7 +50,7 @@ struct Party {
 // functions.
 
 /// The most calls of a lane that may be open at a time.
-inline constexpr std::size_t most_calls = 1024;
+inline constexpr std::size_t max_open_calls = 1024;
 /// Local memory of a lane for the frames of recursive functions, in bytes.
 inline constexpr std::uint32_t stack_bytes = 16 * 1024;
 
@@ -130,7 +130,7 @@ struct Warp {
   [[nodiscard]] bool gather(Mask mask, Mask members = all_lanes);
   /// The lanes of `mask` are about to wait for the lanes of `missing`. Reports, and stops the CTA, if lanes
   /// of `missing` already wait for lanes of `mask` at another instruction or with another mask of members.
-  void require_way_on(Mask mask, Mask members, Mask missing) const;
+  void require_progress(Mask mask, Mask members, Mask missing) const;
   /// The lanes of `mask`, of the running group, have exited. Lanes that wait for them check again.
   void retire(Mask mask);
   void update_join();
@@ -161,7 +161,7 @@ bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) 
   Mask all = mask;
   for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
   if ((warp.live & ~all) != 0) {
-    warp.require_way_on(mask, all_lanes, warp.live & ~all);
+    warp.require_progress(mask, all_lanes, warp.live & ~all);
     warp.park(mask, warp.here(), {Wait::Kind::assembly, meeting, 0});
     return false;
   }
@@ -267,7 +267,7 @@ constexpr Handler uniform = []<std::size_t... I>(std::index_sequence<I...>) -> H
 (std::make_index_sequence<operands>{});
 
 /// Returns the operand; apply() truncates or extends it to the result's type.
-inline constexpr auto keep = [](auto a) { return a; };
+inline constexpr auto identity = [](auto a) { return a; };
 /// Copies a predicate, complemented where 1 has been added to its slot.
 inline void move_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, read_mask(warp, op.a));
