@@ -26,8 +26,7 @@ void Warp::jump(Mask mask, std::uint32_t target) {
     pc = target;
     return;
   }
-  // The remaining lanes are at the next instruction; of the two groups, the one with the smaller pc goes
-  // first.
+  // The remaining lanes continue at the next instruction. The group with the smaller pc runs first.
   groups.push_back({mask, target, {}});
   active &= ~mask;
   update_join();
@@ -42,7 +41,7 @@ bool Warp::gather(Mask mask, Mask members) {
 }
 
 void Warp::require_progress(Mask mask, Mask members, Mask missing) const {
-  // Lanes that came to this instruction before will execute it together with these.
+  // Lanes that wait at this instruction already will execute it together with those of `mask`.
   for (const Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp && group.pc == here() && group.wait.detail == members)
       mask |= group.mask;
@@ -81,7 +80,7 @@ void Warp::retire(Mask mask) {
   live &= ~mask;
   active &= ~mask;
   if (active == 0) running = false;
-  // Lanes that wait for lanes of this warp check again, because they need not wait for exited lanes.
+  // Lanes that wait for lanes of this warp execute their instruction again: exited lanes are not awaited.
   for (Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp || group.wait.kind == Wait::Kind::assembly) group.wait = {};
   }
@@ -94,8 +93,8 @@ bool Warp::choose() {
   const auto meets = [](const Group& group) {
     return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
   };
-  // Two groups that wait at one instruction for different lanes belong to different meetings: merged they
-  // would only wait again.
+  // Two groups that wait at one instruction for different lanes belong to different exchanges. If they were
+  // merged, they would only wait again.
   const auto unrelated = [](const Group& a, const Group& b) {
     return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
            (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;
