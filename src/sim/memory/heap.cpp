@@ -14,7 +14,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Upper bound of the heap's size: more than the memory of a chip.
+/// Limit of the heap's size: more than the memory of any GPU.
 constexpr std::uint64_t max_heap_bytes = 1ULL << 38;
 /// Gap after each block, so that an access past its end hits no other block.
 constexpr std::uint64_t gap = 48;
@@ -57,7 +57,7 @@ DeviceHeap::Allocation DeviceHeap::allocate(std::uint64_t bytes, const HeapCall&
     full_ = true;
     return {};
   }
-  // Not cleared: the host hands out pages when they are touched.
+  // Not cleared, so that the operating system provides pages only when they are touched.
   if (!memory_) memory_ = std::shared_ptr<std::byte[]>(new std::byte[span_]);
   std::uint64_t room = room_of(bytes);
   Allocation allocation;
@@ -96,7 +96,7 @@ std::optional<DeviceHeap::Block> DeviceHeap::block(std::uint64_t address) const 
   return found == blocks_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The last block that begins at or before the address; the end if there is none.
+/// The last block that begins at or before the address; blocks_.end() if there is none.
 DeviceHeap::Blocks::const_iterator DeviceHeap::find(std::uint64_t address) const {
   const auto after = blocks_.upper_bound(address);
   return after == blocks_.begin() ? blocks_.end() : std::prev(after);
@@ -122,10 +122,10 @@ std::string DeviceHeap::describe(std::uint64_t address, std::uint64_t bytes) con
   if (!holds(address))
     return full_ ? fmt::format("malloc gave null: the heap has {} bytes", capacity_) : std::string();
   const auto found = find(address);
-  if (found == blocks_.end()) return "malloc has given nothing there";
+  if (found == blocks_.end()) return "malloc has returned no block there";
   const auto& [begin, block] = *found;
   std::string text =
-      fmt::format("the block of {} bytes at {:#x}, taken {}", block.bytes, begin, block.allocated.text());
+      fmt::format("the block of {} bytes at {:#x}, allocated {}", block.bytes, begin, block.allocated.text());
   const std::uint64_t offset = address - begin;
   if (block.freed && offset < block.bytes) return text + ", has been freed " + block.freed->text();
   if (offset + bytes <= block.bytes) return text + fmt::format(", begins {} bytes earlier", offset);
@@ -140,7 +140,7 @@ std::vector<std::pair<std::uint64_t, DeviceHeap::Block>> DeviceHeap::lost(
   for (const auto& [address, block] : blocks_)
     if (!block.freed) unseen.insert(address);
   std::vector<std::uint64_t> to_search;
-  // Every aligned word whose value is an address in a block counts as a pointer to it.
+  // Every aligned word whose value is an address in a block counts as a pointer to that block.
   const auto search = [&](const std::byte* from, std::uint64_t begin, std::uint64_t bytes) {
     for (std::uint64_t at = (8 - begin % 8) % 8; at + 8 <= bytes; at += 8) {
       std::uint64_t word = 0;
