@@ -1,4 +1,4 @@
-/// Merges the reports of one cause, and puts a cause before its consequences.
+/// Merges reports that have one cause, and puts a cause before its consequences.
 #include "sim/launch/reports.hpp"
 
 #include "check/also_lines.hpp"
@@ -30,7 +30,7 @@ void Reports::add(Report report, Cause cause) {
   }
   auto where = entries_.end();
   if (cause.leads) {
-    // A wrong parity makes threads arrive too often.
+    // A wrong parity comes first: it makes threads arrive too often.
     const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
                                    [](const Entry& each) { return each.report.rule == "mbarrier.parity"; });
     where = last.base();
@@ -39,8 +39,8 @@ void Reports::add(Report report, Cause cause) {
   entries_.insert(where, {std::move(report), other_line, std::move(cause), std::move(shown)});
 }
 
-/// Merges the report of a read of unwritten memory and that of a write which nothing orders before the read
-/// into one report of the missing barrier.
+/// Merges reports of one missing barrier. First: a read of unwritten memory, and a race in which the write
+/// came after that read. They become one report, whose text is Cause::replacement.
 void Reports::merge_related() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     if (!entries_[i].cause.replacement) continue;
@@ -68,7 +68,7 @@ void Reports::merge_related() {
     entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(first), std::move(lead));
     i = static_cast<std::size_t>(-1);
   }
-  // Merge reports with a race that describes the same mistake.
+  // Then: a race, and a report of another rule that describes the same mistake.
   const auto fold = [&](std::size_t into, std::size_t from) {
     entries_[into].report.count += entries_[from].report.count;
     if (from < into) std::swap(entries_[into], entries_[from]);
@@ -78,7 +78,7 @@ void Reports::merge_related() {
     const Entry& race = entries_[i];
     if (!race.is_race()) continue;
     const auto same = std::ranges::find_if(entries_, [&](const Entry& each) {
-      // A read of unwritten memory, and a race of this read with a write.
+      // A read of unwritten memory, and a race of the same read with a write.
       const bool read =
           race.report.rule == "race.shared-write-read" &&
           (each.report.rule == "shared.uninitialised" || each.report.rule == "store.uninitialised");

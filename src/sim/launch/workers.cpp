@@ -12,13 +12,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Rounds of turns without an end of a cluster, after which a host thread begins more clusters.
+/// A host thread begins more clusters after this many rounds of turns in which no cluster has ended.
 constexpr std::uint64_t rounds_before_growth = 64;
 
-/// Clusters that a host thread runs at a time in mode random, if the chip holds as many.
+/// Number of clusters that a host thread runs at a time in mode random, if the chip holds that many.
 constexpr std::uint64_t random_clusters = 4;
 
-/// Calls `tell` now and then with the progress of the launch, until this object is destroyed.
+/// Starts a thread that calls SimOptions::progress every 200 ms until the result is destroyed.
 std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   const auto& tell = launch.options.progress;
   if (!tell) return {};
@@ -33,10 +33,11 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   });
 }
 
-/// The clusters that one host thread runs, one round of each in turn. As long as clusters end soon, it runs
-/// one at a time, or in mode random several, whose turns are drawn. A cluster that does not end soon may spin
-/// for values that later clusters write, as at a barrier of the grid. So the worker doubles the number of
-/// running clusters each time, up to the number that the chip holds at once.
+/// The clusters that one host thread runs, one round of each in turn. As long as clusters end soon, the
+/// worker runs one at a time; in mode random it runs several, and draws which takes a turn. A cluster that
+/// does not end soon may spin for values that later clusters write, as at a grid barrier. So after
+/// rounds_before_growth rounds the worker doubles the number of running clusters, up to the number that the
+/// chip holds at once.
 class Worker {
  public:
   Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
@@ -61,7 +62,7 @@ class Worker {
         target_ = std::min(max_running_, 2 * target_);
       }
     }
-    // The launch has stopped: a last step ends each running cluster.
+    // The launch has stopped: one more step() ends each running cluster.
     for (auto& cluster : running_) (void)cluster->step();
   }
 
@@ -84,8 +85,8 @@ class Worker {
 
   Launch& launch_;
   const std::uint64_t clusters_;
-  const std::uint64_t max_running_;  ///< most clusters that run at a time
-  const bool random_turns_;          ///< draw which cluster takes a turn
+  const std::uint64_t max_running_;  ///< limit of clusters that run at a time
+  const bool random_turns_;          ///< mode random: draws which cluster takes a turn
   const std::uint64_t min_running_;  ///< clusters to run at a time while they end soon
   std::uint64_t target_;
   std::uint64_t rounds_ = 0;
