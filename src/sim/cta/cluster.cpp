@@ -12,11 +12,11 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Rounds of turns after which delayed accesses and copies happen although threads still run: threads that
-/// spin with atomics never come to rest.
+/// Delayed accesses and copies act after this many rounds even if threads still make changes: threads that
+/// spin with atomics never stop.
 constexpr std::uint64_t rounds_before_delivery = 16;
 
-/// The lines of a text, reordered: lines that contain `part` first. Each line begins with a line break.
+/// Moves the lines that contain `part` to the front. Each line of `text` begins with a line break.
 std::string move_first(const std::string& text, const std::string& part) {
   std::string before;
   std::string after;
@@ -54,8 +54,8 @@ void Cluster::begin(std::uint64_t number) {
   origins_.clear();
   busy_ = round_ = 0;
   changes_at_time_out_ = ~0ULL;
-  // The CTA that goes first meets peers that have not begun. The cluster's place and the seed decide at which
-  // end of the ranks that is.
+  // The CTA that runs first finds that its peers have not begun. The cluster's position in the grid and the
+  // seed decide whether the lowest or the highest rank runs first.
   const Triple first = launch_.ctaid(number, 0);
   std::uint64_t place = launch_.options.seed;
   for (std::size_t d = 0; d < 3; ++d) place += first[d] / launch_.cluster[d];
@@ -86,7 +86,7 @@ bool Cluster::step() {
 void Cluster::play_round() {
   const std::uint64_t before = changes();
   const bool ran = turn(round_++);
-  // The copy engine and delayed accesses act as late as they may: when the warps only wait or spin.
+  // Copies and delayed accesses act as late as they may: when the warps only wait or spin.
   if (changes() != before && ++busy_ < rounds_before_delivery) return;
   busy_ = 0;
   const bool accesses_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
@@ -147,14 +147,15 @@ void Cluster::complete_barrier() {
 
 bool Cluster::delay_peer_access(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (size() == 1) return false;
-  // Before the cluster has met once, accesses happen at once: the peer may not have begun.
+  // Before the first phase of the cluster's barrier is over, nothing is delayed: an access then detects a
+  // peer that has not begun.
   if (barrier_.phase == 0 || launch_.options.mode == SimOptions::Mode::early) return false;
   if (launch_.options.mode == SimOptions::Mode::random && (ctas_[0]->random() & 1) != 0) return false;
   if ((mask & ~warp.released) == 0) {
     warp.released &= ~mask;
     return false;
   }
-  Mask reaching = 0;
+  Mask reaching = 0;  // lanes that access a peer
   for_lanes(mask, [&](std::uint32_t lane) {
     if (warp.cta->is_peer_address(address_of(warp, access, lane), access.space)) reaching |= 1U << lane;
   });
@@ -194,7 +195,7 @@ void Cluster::report_deadlock() {
   }
   if (cause) waits = move_first(waits, cause->first);
   found += waits;
-  // Warps of a warpgroup may have diverged because of the cause.
+  // Lagging warps of a warpgroup explain an uncertain cause. A certain cause may have made warps lag.
   if (cause &&
       (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_lagging_warps(*cta); }))) {
     const Cause& why = cause->why;

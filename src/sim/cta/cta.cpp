@@ -15,9 +15,9 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Instructions that a warp runs before other warps get their turn.
+/// Micro-operations that a warp executes in one turn.
 constexpr std::uint32_t slice = 20'000;
-/// In mode random, half of all turns are drawn to have at most this many instructions.
+/// In mode random, half of all turns, drawn at random, have at most this many micro-operations.
 constexpr std::uint32_t short_slice = 128;
 
 std::string describe_wait(Cta& cta, const Group& group) {
@@ -56,7 +56,8 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The place at which a group waits. At a CTA barrier its pc has moved on already.
+/// The instruction at which a group waits (index into Program::place). At a CTA barrier its pc is already
+/// past the instruction.
 std::uint32_t place_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
   return program.places[pc < program.places.size() ? pc : 0];
@@ -79,7 +80,7 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       small_copies(*this),
       random(all.options.seed),
       shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
-      // Rounded up, because the engine accesses whole pieces of 16 bytes. Bounds are checked by
+      // Rounded up, because the copy engine accesses whole chunks of 16 bytes. Bounds checks use
       // shared_bytes_.
       shared_((shared_bytes_ + 15) / 16 * 16),
       shadow_(shared_.size()),
@@ -163,9 +164,8 @@ void Cta::start(const Triple& index) {
   }
 }
 
-/// Orders warps so that a missing barrier is likely to show. In the first round the first warp, which mostly
-/// does the set-up, comes last. After that every other round is in order, and the rounds between are
-/// shuffled.
+/// Orders warps so that a missing barrier is likely to show. In round 0 the order is reversed, because the
+/// first warp usually does the set-up. Odd rounds are in order, even rounds are shuffled.
 void Cta::order_warps(std::uint64_t round) {
   order_.clear();
   for (auto& warp : warps) order_.push_back(warp.get());
@@ -188,7 +188,7 @@ bool Cta::turn(std::uint64_t round) {
     }
     ran = true;
     const bool random_mode = launch.options.mode == SimOptions::Mode::random;
-    // Other threads may run between the two stores of a thread that publishes a value.
+    // With short turns, other threads may run between the two stores of a thread that publishes a value.
     const std::uint32_t limit = random_mode && random() % 2 == 0 ? 1 + random() % short_slice : slice;
     execute(*warp, limit);
     if (random_mode && random() % 4 == 0) (void)engine.deliver();
@@ -326,7 +326,7 @@ void Cta::release_barrier(std::uint32_t id) {
   ++changes;
   const NamedBarrier state = barriers[id];
   barriers[id] = {.expected =
-                      state.expected};  // keeps the count, by which the barrier's users are recognised
+                      state.expected};  // arrive_at_barrier() compares the next use's count with this one
   for (auto& warp : warps) {
     bool waits = false;
     for (Group& group : warp->groups) {
@@ -408,7 +408,7 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
                        .leads = about.leads};
   if (about.other) {
     cause.other_line = program.place[*about.other].line;
-    // One missing barrier explains all races between the accesses of shared memory before and after it.
+    // One missing barrier explains all races between shared accesses of the segments before and after it.
     if (cause.name.empty() && !rule->id.starts_with("race.global"))
       cause.name = fmt::format("segment {} with {}", at.segment, program.place[*about.other].segment);
   }
@@ -418,8 +418,8 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
   if (++launch.reported != Reports::max_kept_going) return;
   launch.reports.add(
       make_report(thread, place, "report-limit",
-                  fmt::format("this is report {} of the launch, which ends here: what it would have written "
-                              "from now on is missing",
+                  fmt::format("this is report {} of the launch, which ends here: its later writes are "
+                              "missing",
                               Reports::max_kept_going)));
   launch.stopped = true;
 }
@@ -460,7 +460,7 @@ std::string Cta::describe_waits() {
 }
 
 void Cta::report_deadlock(std::string found) {
-  // A wait for registers explains waits for arrivals; a wait for products is explained by any other wait.
+  // Picks the wait that explains the others: waits for registers first, waits for products last.
   const auto priority = [](const Group& group) {
     if (group.wait.kind == Wait::Kind::registers) return 2;
     return group.wait.kind == Wait::Kind::products ? 0 : 1;
@@ -475,7 +475,7 @@ void Cta::report_deadlock(std::string found) {
     }
   }
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
-  // Warps that have executed less than the rest of their warpgroup explain waits for registers or arrivals.
+  // A warp that has executed less than the rest of its warpgroup explains waits for registers or arrivals.
   if (report_lagging_warps(*this)) throw Stop{};
   const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));

@@ -13,7 +13,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Thread-instructions after which a CTA adds its count to the launch's, for SimOptions::progress.
+/// After this many thread-instructions a CTA adds its count to the launch's, for SimOptions::progress.
 constexpr std::uint64_t progress_batch = 1 << 20;
 
 }  // namespace
@@ -69,7 +69,7 @@ void Cta::execute(Warp& warp, std::uint32_t limit) {
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
   if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)
     report_late(warp);
-  // The turn is over. The group may spin for other lanes of its warp, so these go first now.
+  // The turn is over. The group may spin for other lanes of its warp, so those run first in the next turn.
   if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
@@ -83,7 +83,7 @@ void Cta::report_limit(const Warp& warp) {
 }
 
 void Cta::report_late(const Warp& warp) {
-  // Other host threads that see it end without a report of their own.
+  // Only the first host thread that misses the deadline reports it.
   if (launch.late.exchange(true)) throw Stop{};
   std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
                                   launch.options.seconds_limit, launch.ctas_done.load(),

@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The CTA to whose shared memory an address belongs that is outside the lane's own.
+/// The CTA that a shared address outside the lane's own CTA names.
 Cta& peer_of(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, bool writes) {
   Cta& cta = *warp.cta;
   Cluster& cluster = cta.cluster;
@@ -46,7 +46,7 @@ SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address, 
   if (cta.is_peer_address(address, Space::shared)) {
     if (address >= shared_window) address -= shared_window;
     owner = &peer_of(warp, lane, address, peers, writes);
-    // Turn the address into one that the peer would use for its own memory.
+    // shared_offset() of the owner accepts an address with the owner's rank.
     if (const auto offset = owner->shared_offset(address, bytes)) return {owner, *offset};
   }
   warp.fail(lane, "shared.out-of-bounds",
@@ -61,7 +61,7 @@ SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t add
   const SharedPlace at = named ? reach_shared(warp, lane, address, 8, peers, true) : SharedPlace{};
   if (!named || address % 8 != 0 || at.owner->mbarrier(at.offset) == nullptr) {
     warp.fail(lane, "mbarrier.uninitialised",
-              fmt::format("a load completes on shared address {:#x}, where no mbarrier is", address));
+              fmt::format("a load completes on shared address {:#x}, which holds no mbarrier", address));
   }
   if (at.owner != &target) {
     warp.fail(lane, "mbarrier.other-cta",
@@ -142,7 +142,7 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
     ++cta.changes;
     for (std::uint32_t i = 0; i < bytes; ++i)
       shadow[i] = static_cast<std::uint8_t>((shadow[i] & ~undefined) | initialised);
-    // A tag names a thread of the CTA that owns the memory, so a peer's write has no tag.
+    // A tag names a thread of the CTA that owns the memory, so a write by a peer has no tag.
     const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.thread(lane)) : 0;
     for (std::uint32_t i = at.offset / 4; i <= (at.offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
     if (tag == 0) cta.set_loaded(at.offset, bytes, {});
@@ -187,7 +187,7 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   }
   return writes ? misused("shared.overwritten-before-store-read", access,
                           " that a bulk store has not read yet", storing)
-                : misused("shared.uninitialised", access, " that nobody has written");
+                : misused("shared.uninitialised", access, " that no thread or copy has written");
 }
 
 }  // namespace sim
