@@ -13,13 +13,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The value of the bytes of a load's destination until it is delivered.
+/// Value of a load's destination bytes until the load is delivered.
 constexpr int poison = 0xcb;
-/// The most stores that have read their source and not written yet; beyond that the oldest is written.
+/// Limit of stores that have read their source and not written yet. If there are more, the oldest one writes.
 constexpr std::size_t max_unwritten_stores = 32;
 constexpr std::uint32_t max_row_bytes = 256 * 32;
 
-/// Converts a row's elements as the engine does on the way to shared memory.
+/// Rounds f32 elements to tf32, as loads through a tf32 map do. Other types are unchanged.
 void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
   if (type != ElementType::tf32 && type != ElementType::tf32_ftz) return;
   for (std::uint32_t i = 0; i + 4 <= bytes; i += 4) {
@@ -38,7 +38,7 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; ++i) row[i] = i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
 }
 
-/// Reports a copy into shared memory that is in use; `seen` has the shadow states of its bytes.
+/// Reports a copy into shared memory that is in use; `seen` is the union of its bytes' Shadow states.
 void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, const Copy& destination,
                        Engine& engine, std::string_view copy, std::string_view writes,
                        std::string_view others) {
@@ -66,7 +66,8 @@ void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, 
     report("load.overlap", fmt::format("another {} in flight writes too", others), loading);
 }
 
-/// Host memory of the global range that a copy reads or writes. Reports and stops if no allocation holds it.
+/// Host memory of the global range that a copy reads or writes. If no allocation contains the range, reports
+/// that and throws Stop.
 std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Cta& issuer,
                         std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string_view what,
                         std::string_view remedy = {}) {
@@ -183,7 +184,7 @@ void Engine::complete_load(const Copy& copy) {
   Mbarrier* barrier = cta_.mbarrier(copy.barrier);
   if (barrier == nullptr) {
     copy.issuer->report(copy.thread, copy.place, "mbarrier.invalidated",
-                        "an asynchronous load completes on an mbarrier that is none any more");
+                        "an asynchronous load completes on an mbarrier that has been invalidated");
     return;
   }
   barrier->bytes -= copy.bytes;
@@ -246,8 +247,8 @@ void Engine::read(Store& store) {
   mark_unread();
 }
 
-/// Marks the bytes that copies in flight have yet to read as `storing`: when one copy has read its source,
-/// another may still have to read the same bytes.
+/// Sets `storing` for all bytes that copies in flight have yet to read. Needed after a copy has cleared the
+/// state of its own source, because another copy may still have to read the same bytes.
 void Engine::mark_unread() {
   const auto mark = [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
@@ -334,7 +335,8 @@ void Engine::reset() {
   reads_.clear();
 }
 
-// Copies between CTAs of a cluster: the engine of the destination's CTA holds them.
+// Copies between CTAs of a cluster. They are in `loads_` of the destination's CTA and `reads_` of the
+// source's.
 
 void Engine::begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   Copy range = copy;
@@ -351,7 +353,7 @@ void Engine::end_read(const Copy& copy) {
            other.bytes == copy.bytes;
   };
   const auto found = std::ranges::find_if(reads_, same);
-  if (found == reads_.end()) return;  // the CTA has ended, and has reported the copy
+  if (found == reads_.end()) return;  // this CTA has ended, and finish() has reported the copy
   reads_.erase(found);
   for (std::uint32_t i = 0; i < copy.bytes; ++i)
     cta_.shadow()[copy.source_offset + i] &= static_cast<std::uint8_t>(~storing);
@@ -432,8 +434,9 @@ bool SmallCopies::deliver() {
     const check::RuleId rule =
         barrier == nullptr ? check::RuleId("mbarrier.invalidated") : check::RuleId("mbarrier.arrivals");
     cta_.report(arrival.thread, arrival.place, rule,
-                barrier == nullptr ? "cp.async.mbarrier.arrive completes on an mbarrier that is none any more"
-                                   : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
+                barrier == nullptr
+                    ? "cp.async.mbarrier.arrive completes on an mbarrier that has been invalidated"
+                    : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
     if (cta_.launch.goes_on(rule->id)) return true;
     throw Stop{rule->id};
   }

@@ -1,5 +1,5 @@
-/// Conflicts of copies in shared memory: with unfenced writers, with other phases of an mbarrier, with other
-/// copies.
+/// Conflicts of copies in shared memory: with writes that lack a proxy fence, with other phases of an
+/// mbarrier, with other copies.
 #include "sim/causes/causes.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+/// Offsets in shared memory: [begin, end).
 struct Range {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -83,7 +84,7 @@ const SmallCopy* SmallCopies::writes_into(std::uint32_t begin, std::uint32_t end
 }
 
 void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lane) {
-  // st.async and red.async use the generic proxy.
+  // st.async and red.async write through the generic proxy, so they need no proxy fence.
   if (load.deposit != nullptr) return;
   const std::uint32_t tag = unpublished_writer(load, warp, lane, Fence::any_thread);
   if (tag == 0) return;
@@ -118,7 +119,7 @@ std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std
 void Engine::check_phase(const Copy& copy) {
   const Mbarrier& barrier = *cta_.mbarrier(copy.barrier);
   const PhaseTransactions& before = barrier.transactions.previous();
-  // A phase that expects no bytes belongs to no copy.
+  // A previous phase without bytes cannot be the phase of a copy.
   if (before.expected.empty() || before.completed.empty()) return;
   report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
 }

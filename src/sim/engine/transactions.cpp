@@ -43,8 +43,8 @@ std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
 
 constexpr check::RuleId wrong_bytes = "mbarrier.expected-bytes";
 
-/// Reports at an instruction that expects bytes of the phase, or else at one that completes bytes, or else at
-/// `other`.
+/// Reports at the first of these that exists: an instruction that expects bytes of the phase, one that
+/// completes bytes, `other`.
 void report(const PhaseTransactions& phase, std::string found, std::string expected,
             const TransactionPart* other = nullptr) {
   const TransactionPart& at = !phase.expected.empty()   ? phase.expected.front()
@@ -53,19 +53,18 @@ void report(const PhaseTransactions& phase, std::string found, std::string expec
   at.by->report(at.thread, at.place, wrong_bytes, std::move(found), std::move(expected));
 }
 
-/// Stops after a report of a phase that is over nevertheless, unless the launch goes on after the rule.
+/// Throws Stop, unless the launch continues after violations of the rule.
 void stop_unless_allowed(const Cta& cta) {
   if (!cta.launch.goes_on(wrong_bytes->id)) throw Stop{wrong_bytes->id};
 }
 
-/// Whether this mbarrier's bytes are the cause of the standstill, not another wait that keeps a thread from
-/// issuing its copy.
+/// Whether this mbarrier's bytes cause the deadlock, not another wait that keeps a thread from issuing its
+/// copy.
 bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes == 0) return false;
   const PhaseTransactions& phase = barrier.transactions.current();
   if (barrier.bytes < 0 || !phase.completed.empty()) return true;
-  // No bytes have completed: a thread that expects them may wait for something else before it issues the
-  // copy.
+  // No bytes have completed: a thread that expects them may be blocked elsewhere before it issues the copy.
   return std::ranges::all_of(phase.expected, [&](const TransactionPart& part) {
     const Warp& warp = *part.by->warps[part.thread / lanes];
     const Mask lane = 1U << part.thread % lanes;
@@ -123,7 +122,7 @@ void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, co
 void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   const PhaseTransactions& phase = barrier.transactions.current();
   report(phase,
-         fmt::format("{} is never over, and who waits for it waits for ever: {}, which leaves {} bytes {}",
+         fmt::format("{} is never over, so that threads waiting for it hang: {}, which leaves {} bytes {}",
                      name_of(barrier.phase, cta, offset), sums(cta, phase), std::abs(barrier.bytes),
                      barrier.bytes < 0 ? "in excess" : "missing"),
          {});

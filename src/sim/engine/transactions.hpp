@@ -1,7 +1,7 @@
 #pragma once
 
-/// The bytes that the phases of an mbarrier expect, and the bytes that completed: for reports of phases in
-/// which the two differ.
+/// The bytes that the phases of an mbarrier expect, and the bytes that copies complete. Reports use them for
+/// phases in which the two differ.
 #include <tmajit/version.hpp>
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Cta;
 class Cluster;
 struct Mbarrier;
 
-/// Bytes that the instructions at one place expect or complete in a phase.
+/// The bytes that one instruction expects or completes in a phase, summed over all threads.
 struct TransactionPart {
   Cta* by = nullptr;         ///< CTA of the first thread
   std::uint32_t thread = 0;  ///< the first thread that executed the instruction
@@ -26,11 +26,11 @@ struct TransactionPart {
 
 /// The bytes of one phase.
 struct PhaseTransactions {
-  std::vector<TransactionPart> expected;   ///< by expect_tx
-  std::vector<TransactionPart> completed;  ///< by copies, and by complete_tx
+  std::vector<TransactionPart> expected;   ///< expect_tx
+  std::vector<TransactionPart> completed;  ///< copies and complete_tx
 };
 
-/// The bytes of an mbarrier's present phase and of the phase before it.
+/// The bytes of an mbarrier's current and previous phase.
 class Transactions {
  public:
   void expect(Cta& by, std::uint32_t thread, std::uint32_t place, std::uint64_t bytes) {
@@ -54,20 +54,20 @@ class Transactions {
   PhaseTransactions previous_;
 };
 
-// Reports of rule mbarrier.expected-bytes. `offset` is that of the mbarrier in the shared memory of `cta`.
+// Reports of rule mbarrier.expected-bytes. The mbarrier is at `offset` in the shared memory of `cta`. Each
+// function throws Stop; the first two return instead if the launch continues after violations of the rule.
 
-/// Reports a phase that has all the bytes it expects while a copy issued in it is still in flight. Stops the
-/// CTA, unless the launch goes on after the rule.
+/// Reports a phase that is complete while a copy issued in it is still in flight.
 void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
                            const TransactionPart& in_flight);
-/// Reports a copy that is issued one phase later than the phase that its thread knows of, which has all the
-/// bytes it expected. Stops the CTA, unless the launch goes on after the rule.
+/// Reports a copy of which nothing ensures that the previous phase is over when it is issued: its bytes may
+/// count for that phase or for the next.
 void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy);
-/// Reports a phase with all its arrivals whose bytes can never match. Stops the CTA.
+/// Reports a phase that has all its arrivals and whose bytes can never match.
 [[noreturn]] void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier);
 
-/// Called when no thread of the cluster can go on and no copy is in flight. If wrong bytes are the cause,
-/// reports them and stops.
+/// Called when no thread of the cluster can continue and no copy is in flight. If wrong bytes are the cause,
+/// reports them and throws Stop.
 void report_wrong_bytes(Cluster& cluster);
 
 }  // namespace sim
