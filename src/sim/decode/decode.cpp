@@ -18,8 +18,8 @@ namespace sim {
 
 namespace {
 
-// Special registers (PTX ISA 10). Time is the number of instructions that the CTA has executed, so that runs
-// repeat: one a cycle, one a nanosecond.
+// Special registers (PTX ISA 10). %clock and %globaltimer count the CTA's instructions, so that runs are
+// reproducible.
 
 enum class Shape : std::uint8_t { scalar, vector, predicate };
 
@@ -36,7 +36,7 @@ std::uint32_t lanes_below(const LaneId& at) {
 
 using At = const LaneId&;
 
-/// Special registers that keep their value while a kernel runs.
+/// Special registers whose value does not change while a kernel runs.
 constexpr SpecialRegister special_registers[] = {
     {"%tid", vector, [](At at, std::size_t d) { return at.cta.thread_index(at.warp.thread(at.lane))[d]; }},
     {"%ntid", vector, [](At at, std::size_t d) { return at.cta.launch.shape.block[d]; }},
@@ -91,7 +91,7 @@ void read_clock(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The text of the error that the simulator does not run an instruction, or `what` of it.
+/// The error text for an unsupported instruction, or for unsupported `what` in it.
 std::string refusal(const Program& program, const ptx::Instruction& instruction, std::string_view what) {
   return fmt::format("kernel \"{}\", PTX line {}: the simulator does not run {}\"{}\"", program.entry,
                      instruction.location.line, what.empty() ? std::string() : fmt::format("{} in ", what),
@@ -118,7 +118,8 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
 }
 
 void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
-  program_.register_bytes = 64;  // the true predicate, the carry, and padding that aligns further slots
+  program_.register_bytes =
+      64;  // the true predicate, the carry, and padding for the alignment of further slots
   sink_[0] = allocate(4 * lanes);
   sink_[1] = allocate(8 * lanes);
   collect_functions(module);
@@ -127,8 +128,8 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   const auto choose = [&](std::span<const std::string_view> paths) { return own_files_.headline(paths); };
   for (const auto& callee : callees_) choose_sources(callee->flat, choose);
   choose_sources(function, choose);
-  // Functions come before their callers. When lanes diverge, the lanes with the smallest pc run first, so
-  // lanes in a function finish it and reconverge with the rest where they return.
+  // The code of a function comes before that of its callers. When lanes diverge, the lanes with the smallest
+  // pc run first, so lanes in a function finish it, and reconverge with the other lanes after the call.
   for (const auto& callee : callees_) {
     current_ = callee.get();
     callee->first = static_cast<std::uint32_t>(program_.code.size());
@@ -256,7 +257,7 @@ Arg Decoder::convert(const ptx::Operand& operand) {
     case Kind::symbol:
     case Kind::negated: return convert_name(operand);
     case Kind::sink: break;
-    case Kind::unread: unsupported();  // an operand of an unknown instruction, which is refused earlier
+    case Kind::unread: unsupported();  // not reached: select_one() rejects unknown instructions
     case Kind::immediate:
       return {.kind = Arg::Kind::constant,
               .bits = operand.value.bits,

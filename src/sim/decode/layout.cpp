@@ -1,5 +1,5 @@
-/// The parts of decode that place variables, parameters and registers, and that prepare functions to be
-/// called.
+/// The parts of the decoder that assign addresses to variables and parameters, and slots to registers, and
+/// that prepare called functions.
 #include "sim/decode/selector.hpp"
 #include "sim/undefined/undefined.hpp"
 
@@ -18,7 +18,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Upper bound of a variable's size: more than any memory has.
+/// Limit of a variable's size: more than any memory has.
 constexpr std::uint64_t max_variable_bytes = 1ULL << 40;
 
 std::uint64_t element_bytes(const ptx::Variable& variable) {
@@ -47,7 +47,7 @@ Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
           .passed = &variable};
 }
 
-/// Runs a LocalCopy. aux: index into Program::copies.
+/// The handler of a LocalCopy. aux: index into Program::copies.
 void copy_local(Warp& warp, const MicroOp& op, Mask mask) {
   const LocalCopy& copy = warp.program->copies[op.aux];
   if (warp.undefined) warp.undefined->copy(warp, copy, mask);
@@ -138,7 +138,7 @@ void Decoder::place_variable(const ptx::Variable& variable) {
   switch (variable.space) {
     case StateSpace::shared:
     case StateSpace::shared_cta:
-      // Dynamic shared memory follows all variables with a size; run() places it last.
+      // Only variables with a size; lay_out() puts dynamic shared memory after them.
       addresses_[&variable] =
           shared_base + place(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
       break;
@@ -178,16 +178,15 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
   for (const auto& callee : callees_) add_named(callee->flat, named);
   for (const ptx::Directive& directive : module.directives) {
     const auto* variable = std::get_if<ptx::Variable>(&directive);
-    // As with ptxas, a shared variable of the module that only other kernels name takes no memory in this
-    // kernel.
+    // A shared variable of the module that only other kernels use takes no memory in this kernel, as with
+    // ptxas.
     if (variable != nullptr && (variable->space != StateSpace::shared || named.count(variable) != 0)) {
       variables.push_back(variable);
     }
   }
   const std::size_t module_variables = variables.size();
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
-  // lay_out_callee() places local variables and parameters of functions; their other variables are placed
-  // here.
+  // lay_out_callee() places the local variables and parameters of functions; their other variables come here.
   for (const auto& callee : callees_) {
     lay_out_callee(*callee);
     for (const ptx::Variable* variable : callee->flat.variables) {
@@ -264,7 +263,8 @@ Slot Decoder::allocate(std::uint32_t bytes) {
 }
 
 void Decoder::allocate_registers(const ptx::FlatFunction& function) {
-  // Registers with a value per lane come first, so that they stay aligned; a predicate takes 4 bytes in all.
+  // Registers with a value per lane come first, so that they stay aligned; a predicate takes 4 bytes per
+  // warp.
   registers_.clear();
   for (const ptx::Register& reg : function.registers) {
     Arg& arg = registers_.emplace_back();
@@ -273,7 +273,7 @@ void Decoder::allocate_registers(const ptx::FlatFunction& function) {
                   fmt::format("the simulator has no vector registers ({})", reg.name));
     }
     if (ptx::bits_of(reg.type) == 128) {
-      // Two halves, the low one first.
+      // Two registers of 64 bits, the low half first.
       arg.kind = Arg::Kind::group;
       for (int half = 0; half < 2; ++half) {
         arg.elements.push_back(new_register(true));
@@ -315,7 +315,7 @@ void Decoder::collect_callees(const ptx::Module& module, const ptx::FlatFunction
   };
   for (const ptx::Function* each : called_by(function)) visit(visit, each);
   for (const auto& callee : callees_) {
-    // A function is recursive if its calls lead back to it.
+    // A function is recursive if it can call itself, directly or through other functions.
     std::set<const ptx::Function*> reached;
     std::vector<const ptx::Function*> next = graph[callee->flat.function];
     while (!next.empty()) {
