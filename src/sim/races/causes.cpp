@@ -1,5 +1,4 @@
-/// The mistake behind two accesses that nothing orders: the missing wait or barrier, reported at the place
-/// where it belongs.
+/// Finds the mistake behind a race: the missing wait or barrier. Reports it at the instruction to be changed.
 #include "sim/causes/causes.hpp"
 
 #include "sim/cta/warpgroup.hpp"
@@ -26,7 +25,7 @@ bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
   const std::vector<std::uint32_t>* const issued = issued_by(earlier);
   if (issued == nullptr || earlier.time == 0) return false;
   if (earlier.time > issued->size())
-    return true;  // in no committed group: no wait covers it, so a meeting does not help
+    return true;  // not in a group: the mistake is the missing wait, not a missing barrier
   const std::uint32_t thread = earlier.thread(0, warps_each_);
   const auto warp = static_cast<Agent>(earlier.rank() * warps_each_ + thread / lanes);
   const std::uint32_t since = (*issued)[earlier.time - 1] + 1;
@@ -46,7 +45,7 @@ std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
     return fmt::format("made in segment {}", segment(earlier));
   if (earlier.is_copy() != by.access.is_copy())
     return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : by.access));
-  // Each word of global memory may have a handover of its own.
+  // Races in global memory are not merged: each word may be synchronised by itself.
   if (by.memory != Memory::shared) return {};
   return fmt::format("segments {} and {}", segment(earlier), segment(by.access));
 }
@@ -78,7 +77,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
                        describe(by.access, conflict.lane, by.write, by.memory, cta.rank),
                        describe(earlier, conflict.earlier_lane, conflict.earlier_write, by.memory, cta.rank));
   };
-  // A load into a stage that is in use: the mistake is in the wait before the load.
+  // A load overwrites a stage that is in use: the mistake is in the wait before the load.
   if (by.access.is_copy() && by.write && (!conflict.earlier_write || bulk) &&
       !(bulk && !conflict.earlier_write)) {
     std::optional<Reader> reader;
@@ -107,7 +106,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
         std::move(about));
     return true;
   }
-  // A read of bytes that a load has not delivered: the mistake is in the reader's own wait.
+  // A thread reads bytes that a load has not delivered: the mistake is in the reader's own wait.
   if (bulk && conflict.earlier_write && !by.write) {
     const auto load = load_of(earlier);
     if (!load) return false;

@@ -1,4 +1,5 @@
-/// Checks accesses before griddepcontrol.wait against the accesses of launches that may still run.
+/// Checks accesses before griddepcontrol.wait against the accesses of earlier launches that may still run on
+/// a GPU.
 #include "sim/launch/flights.hpp"
 
 #include "sim/cta/cta.hpp"
@@ -48,7 +49,7 @@ void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t l
       const std::lock_guard lock(*found->block);
       std::optional<Conflict> conflict =
           found->block->last(found->line, bytes_in(line, at, at + bytes), !by.write);
-      // Two strong accesses of wide enough scope are no race: grids may hand over data by them.
+      // Two strong accesses with sufficient scope are no race: grids may synchronise with them.
       if (!conflict || morally_strong(conflict->earlier, by.access)) continue;
       conflict->lane = lane;
       report_flight(*flight, *conflict, by, line);

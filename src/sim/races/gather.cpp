@@ -59,8 +59,8 @@ void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns
   for (std::uint32_t i = 0; i < count_; ++i) pattern.pieces[i] = entries_[i].piece;
 }
 
-/// Folds the two halves of a warp into one piece if both read the same words, or if each half reads a single
-/// word.
+/// Folds the two halves of a warp into one piece if both halves read the same words, or if all lanes of a
+/// half read one word.
 void Gather::add_folded(const std::array<std::uint64_t, lanes>& at,
                         const std::array<std::uint8_t, lanes>& where) {
   constexpr std::uint32_t half = lanes / 2;
@@ -96,7 +96,8 @@ void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
   const ByteMask mask = lane_bytes_ << byte;
   std::uint8_t& latest = latest_[line / line_bytes % latest_.size()];
   if (latest != 0) {
-    // The entry is mostly of this line. Entries of one line are tried from the last to the first.
+    // If no other line has this hash, the last entry is of this line. Entries are tried from the last to the
+    // first.
     std::uint32_t i = entries_[latest - 1U].line == line ? latest : count_;
     for (; i-- > 0;) {
       if (entries_[i].line != line) continue;

@@ -1,4 +1,4 @@
-/// Accesses of threads and copies, line by line.
+/// Checks and records the accesses of threads and copies, line by line.
 #include "sim/cta/cta.hpp"
 #include "sim/races/races.hpp"
 
@@ -80,7 +80,7 @@ void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const To
 
 void Races::whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step) {
   while (line < end) {
-    // Touch the lines of one block under a single lock, until a line needs its pieces.
+    // Record the lines of one block under a single lock, until a line needs pieces.
     bool simple = true;
     with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
       for (; line < end && number < Block::lines; ++number) {
@@ -121,12 +121,13 @@ void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at)
   }
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
-  // The number of the lane at the first line's first byte is negative if the range begins later in the line.
+  // `first` is the lane to which the line's first byte would belong: negative if the range begins later in
+  // the line.
   range(at, at + lanes * std::uint64_t{access.bytes}, by, -(static_cast<int>(at % line_bytes) >> spread),
         static_cast<int>(line_bytes) >> spread);
 }
 
-/// Prefetches the shadow of lines that are far apart; each is reached through three pointers.
+/// Prefetches the shadow of scattered lines. It is reached through three pointers, hence the three loops.
 void Races::prefetch_pieces(const Gather& gather) {
   std::array<GlobalShadow::Found, lanes> found;
   std::size_t count = 0;
@@ -150,7 +151,8 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
     for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
     return;
   }
-  // If lanes of one instruction write one place, one of the writes takes effect: that is no race.
+  // If lanes of one instruction write the same bytes, one of the writes takes effect, which is no race. So
+  // all pieces are checked before any is recorded.
   bool clear = true;
   for (const Gather::Entry& entry : gather) {
     const auto conflict = check(entry.line, entry.piece, by);
@@ -228,7 +230,7 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
       .quiet = quiet};
 }
 
-/// Checks and records an access of a copy. A range that no allocation holds is left out: the copy reports it.
+/// Checks and records an access of a copy. A range outside all allocations is skipped; the copy reports it.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
   if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
   if (flights_ != nullptr && !by.quiet) check_flights(at, bytes, 0, by);
@@ -243,7 +245,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
     return;
   }
   const Tile tile = copy.tile();
-  // A swizzle permutes chunks within 128 bytes: if rows leave no gap, it covers the same bytes.
+  // A swizzle permutes chunks within 128 bytes. If the rows leave no gap, the tile covers a single range.
   const bool dense = tile.span() == tile.bytes();
   if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
   tile.for_each_row([&](const TileRow& row) {
@@ -254,7 +256,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
       });
     }
     if (row.first == row.last) return;
-    // A store writes whole chunks.
+    // A tensor store writes whole 16-byte chunks of a row.
     const std::uint32_t last =
         in_global.write ? std::min((row.last + 15) / 16 * 16, tile.row_bytes()) : row.last;
     global_range(copy.map.address + static_cast<std::uint64_t>(row.global) + row.first, last - row.first,
@@ -283,7 +285,7 @@ bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
     range(from, from + copy.bytes, reads, reads.access.first, 0);
   }
   const bool knows = order.time == order.first || order.time - 1 <= issue_.all(order.agent);
-  // A thread that waits for the phase comes after the load, and so after everything before the load.
+  // A thread that waits for the phase is ordered after the load, and hence after everything before its issue.
   order.arriving.join(issue_);
   return knows;
 }
@@ -294,7 +296,7 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   if (fresh) agents->second = {new_agent(), new_agent(), {}};
   const auto time = static_cast<std::uint32_t>(group + 1);
   agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
-  // The group's first store counts: without a commit all stores are in one group.
+  // Keep the time of the group's first store: without a commit all stores are in one group.
   std::uint32_t& issued = agents->second.issued[group];
   if (issued == 0) issued = clocks_of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
@@ -309,7 +311,7 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   if (fresh) agent->second.agent = new_agent();
   std::vector<std::uint32_t>& times = agent->second.issued;
   if (group >= times.size()) times.resize(group + 1);
-  // The group's first product counts.
+  // Keep the time of the group's first product.
   if (times[group] == 0) times[group] = clocks_of(warp).time() - 1;
   Copy issued;
   issued.issuer = warp.cta;
@@ -328,7 +330,8 @@ void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t gro
 }
 
 bool Races::is_sent(const Conflict& conflict) const {
-  // Copies to peers complete on mbarriers of the peers; bulk stores and products are agents of their threads.
+  // Only the agent of an mbarrier's loads reads shared memory as a copy to a peer; other reads by copies are
+  // those of bulk stores and products, which have agents of their own.
   return conflict.earlier.is_copy() && !conflict.earlier_write && load_of(conflict.earlier).has_value();
 }
 
@@ -338,7 +341,7 @@ void Races::leave(Cta& cta) {
   for (const auto& warp : cta.warps) {
     const Mask all = clocks_of(*warp).existing();
     clocks_of(*warp).release(all, known);
-    // A thread that has waited, even relaxed, ends after the operations it has waited for.
+    // A thread that has waited, even relaxed, exits after the operations that it has waited for.
     add_waited(*warp, all, known);
   }
   Touch by;
@@ -357,8 +360,8 @@ void Races::leave(Cta& cta) {
       return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
     });
     if (!peer || (peer->earlier.rank() == cta.rank && !is_sent(*peer))) continue;
-    // A thread's reads and its arrivals at mbarriers are complete when it arrives at the cluster's barrier,
-    // even relaxed; so is a copy's read that it has waited for.
+    // When a thread arrives at the cluster's barrier, even relaxed, its reads and its arrivals at mbarriers
+    // are complete, and so are reads by copies that it has waited for.
     const Access& access = peer->earlier;
     const bool object = (access.place & Access::object) != 0;
     if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))

@@ -1,5 +1,5 @@
 /// The edges of happens-before: barriers, mbarriers, fences, releases and acquires. Also the reports of
-/// accesses that no edge orders.
+/// races.
 #include "sim/cta/cta.hpp"
 #include "sim/races/races.hpp"
 
@@ -56,7 +56,7 @@ void Races::start(std::uint32_t number) {
 
 void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
   Knowledge& knowledge = clocks_of(warp);
-  // No thread continues before all have arrived, so a whole warp has met.
+  // If all lanes of the warp wait here, none continues before all have arrived: they have synchronised.
   if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
   knowledge.release(mask, barrier(id, *warp.cta));
   knowledge.tick();
@@ -85,10 +85,11 @@ void Races::barrier_done(std::uint32_t id, const Cta& cta) {
   if (tracks_fence_sc_) met_at_.erase(16 * cta.rank + id);
 }
 
-// Suppose that a thread has seen the effects of a fence.sc F, and has met a second thread since. Then F comes
-// before a later fence.sc of the second thread: if F came after it, its effects would have been seen before
-// it happened. So one thread may read a counter, all threads meet, and each executes the fence; or each
-// executes the fence, all meet, and one thread changes the counter.
+// fence.sc and barriers. Suppose that thread A reads a value that was written after a fence.sc F, then A and
+// B meet at a barrier, and then B executes a fence.sc G. Then F comes before G in the order of all fence.sc:
+// G happens after A's read, which has seen an effect of F. So kernels may let one thread read a counter,
+// meet, and let each thread execute the fence; or let each thread execute the fence, meet, and let one thread
+// change the counter. `heard` and `met` of LaneFences implement these two cases.
 
 void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -144,7 +145,7 @@ void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
   clocks_of(warp).tick();
 }
 
-/// A relaxed arrival releases everything before the thread's last fence.
+/// Called for a relaxed arrival, which releases everything before the thread's last fence.
 void Races::release_fenced(const Warp& warp, std::uint32_t lane, Clock& target) {
   const auto found = fences_.find(number_of(warp, lane));
   if (found == fences_.end()) return;
@@ -239,7 +240,7 @@ void Races::acquire(const Warp& warp, Mask mask, const Release& release, bool ct
   const Agent agent = found->second;
   const std::uint32_t time =
       imports_.add(agent, release, !cta_scope, launch_.releases, [&](const Release& own) {
-        // Between the CTAs of a cluster neither side may be of CTA scope.
+        // Between CTAs of a cluster, both the release and the acquire must be wider than CTA scope.
         if (own.rank == warp.cta->rank || (own.wide && !cta_scope))
           knowledge.acquire(mask, warp.live, own.clock);
       });
@@ -284,7 +285,7 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
   Mask publishing = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto found = fences_.find(number_of(warp, lane));
-    // A thread that spins with atomics publishes the same each time.
+    // A thread that spins with atomics at one address needs to publish only once.
     if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
     fences[lane] = &found->second;
     publishing |= 1U << lane;
@@ -299,7 +300,7 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
       publish(where, at, std::move(clock), warp.cta->rank, cta_scope || access.ordering.cta_scope,
               fenced.sequential);
     };
-    // If one fence is the last at both scopes, its wider release is enough.
+    // If one fence is the last at both scopes, the release at the wider scope is enough.
     if (first.cta_scope != first.wider_scope) from(first.cta_scope, true);
     from(first.wider_scope, false);
     if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.cta_scope, true);
@@ -308,7 +309,7 @@ void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access
 
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
                   const std::array<std::uint64_t, lanes>& at) {
-  // The release covers the current time, the access included; a new time begins after it.
+  // The release includes the access itself; a new time begins after it.
   if (access.ordering.releases) clocks_of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
   const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
@@ -335,7 +336,7 @@ bool is_load(bool write, Memory memory) {
   return write == (memory == Memory::shared);
 }
 
-/// The missing order between two accesses, and the remedy; empty if the text of the rule says it.
+/// The missing order between two accesses, and the remedy. Empty texts stand for those of the rule.
 struct Advice {
   const char* expected = "";
   const char* remedy = "";
@@ -366,8 +367,9 @@ Advice advise(const Conflict& conflict, const Touch& by) {
     const bool load = is_load(conflict.earlier_write, memory);
     if (load && memory == Memory::shared && by.access.is_copy() && by.write) {
       return {
-          "a wait on the earlier load's mbarrier, and for those who use what it brought, before the stage "
-          "is loaded again",
+          "a wait on the earlier load's mbarrier, and for the threads that use its bytes, before the stage "
+          "is "
+          "loaded again",
           "wait for the stage to be free before the load; check the count of arrivals and the parity"};
     }
     if (load && memory == Memory::shared) {
@@ -392,8 +394,9 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   if (by.access.is_copy()) {
     if (is_load(by.write, memory) && memory == Memory::shared) {
       return {
-          "an arrival by all who use the stage on an mbarrier that the issuing thread waits on, or a "
-          "barrier of both, before it is loaded again",
+          "an arrival by all threads that use the stage on an mbarrier that the issuing thread waits on, or "
+          "a "
+          "barrier of all, before the stage is loaded again",
           "wait for the stage to be free before the load; check the count of arrivals and the parity"};
     }
     return {"a barrier between the threads that write and the one that issues the copy",
@@ -401,7 +404,7 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   }
   if (earlier.agent == by.access.agent) {
     return {"__syncwarp() between accesses of different lanes of a warp",
-            "lanes run independently: call __syncwarp() where one needs what another did"};
+            "lanes run independently: call __syncwarp() before a lane uses what another lane wrote"};
   }
   return {};
 }
@@ -417,7 +420,7 @@ std::string Races::describe(const Access& access, std::uint32_t lane, bool write
   const Place& place = cta.program.place[access.place & Access::place_mask];
   std::string what = write ? "write" : "read";
   if ((access.place & Access::object) != 0)
-    what = write ? "making or end of the mbarrier" : "use of the mbarrier";
+    what = write ? "init or inval of the mbarrier" : "use of the mbarrier";
   if (access.is_copy()) {
     what += (access.spread & a_product) != 0 ? " by the wgmma.mma_async"
             : is_load(write, memory)         ? " by the bulk load"

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The pieces of a line of memory, in the order in which they came.
+/// The accesses to a line of memory (pieces), in the order in which they were added.
 #include "sim/races/piece.hpp"
 #include "sim/races/slabs.hpp"
 
@@ -12,8 +12,8 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// The tables of lanes are in an array of their own, which exists only once a piece has a table: there can be
-/// many pieces, far apart in memory. Another thread may prefetch the parts while they change.
+/// To keep lists small, the lane tables are in a separate array, which exists only if some piece has a table.
+/// Another thread may call prefetch() while the list changes.
 class PieceList {
  public:
   PieceList() = default;
@@ -22,7 +22,7 @@ class PieceList {
 
   [[nodiscard]] std::uint32_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
-  /// `slabs` must be the same in each call, and outlive the list.
+  /// All calls must pass the same `slabs`, which must outlive the list.
   void push(const Piece& piece, Slabs& slabs) {
     const std::uint32_t last = size();
     if (last == capacity_) grow(slabs);
@@ -36,8 +36,8 @@ class PieceList {
     writes_ += piece.access.writes() ? 1 : 0;
     resize(last + 1);
   }
-  /// Calls visit(piece) for each piece whose look(part) is true, until visit returns false. Changes that
-  /// visit makes to the piece are kept, except to its access.
+  /// Calls visit(piece) for each piece whose look(part) is true, until visit returns false. The list keeps
+  /// changes by visit to the piece's bytes and table, but not to its access.
   template <typename Look, typename Visit>
   void for_each(const Look& look, const Visit& visit) {
     Part* const all = begin();
@@ -59,9 +59,8 @@ class PieceList {
   }
   /// The result of look(part).
   enum class Look : std::uint8_t { nothing, something, all };
-  /// Calls look(part) for the parts of one cluster. If it returns `something`, calls visit(piece) as
-  /// for_each() does; if it returns `all`, stops without a visit. Changes that visit makes to the bytes are
-  /// kept.
+  /// Calls look(part) for the parts of one cluster. If look returns `something`, calls visit(piece) as
+  /// for_each() does. If look returns `all`, stops. look may change the bytes of a part.
   template <typename See, typename Visit>
   void for_each_of(std::uint32_t cluster, const See& look, const Visit& visit) {
     Part* const all = begin();
@@ -73,8 +72,8 @@ class PieceList {
       if (found == Look::all || (found == Look::something && !visit_piece(i, visit))) return;
     }
   }
-  /// Removes `bytes` from all pieces, except from weak writes if `weak_writes_stay`. Drops pieces without
-  /// bytes.
+  /// Removes `bytes` from all pieces, except from weak writes if `weak_writes_stay`. Drops pieces that have
+  /// no bytes left.
   void erase(ByteMask bytes, bool weak_writes_stay = false) {
     Part* const all = begin();
     const std::uint32_t count = size();
@@ -105,7 +104,7 @@ class PieceList {
     writes_ = 0;
     resize(0);
   }
-  /// Prefetches the first parts, the last ones, and the place of the next one.
+  /// Prefetches the first parts, the last parts, and the memory for the next part.
   void prefetch() const noexcept {
     const Part* const first = begin();
     if (first == nullptr) return;
@@ -120,8 +119,8 @@ class PieceList {
   static_assert(std::is_trivially_copyable_v<Part> && alignof(Part) <= alignof(std::max_align_t));
   static constexpr std::uint32_t min_capacity = 4;
 
-  /// The next pieces, from index `at` on, are the cluster's. It has earlier pieces only if other clusters
-  /// came in between; mostly the clusters come one after the other.
+  /// A run of pieces of one cluster begins at index `at`. The cluster has earlier pieces only if another
+  /// cluster added pieces in between, which is rare.
   void begin_run(std::uint32_t cluster, std::uint32_t at) noexcept {
     const bool fresh = at == 0 || cluster > highest_;
     run_ = fresh ? at : 0;
@@ -158,9 +157,9 @@ class PieceList {
   std::atomic<Part*> parts_ = nullptr;
   std::atomic<std::uint32_t> size_ = 0;
   std::uint32_t capacity_ = 0;
-  std::uint32_t writes_ = 0;
-  std::uint32_t cluster_ = 0;  ///< cluster of the last piece; all its pieces are from run_ on
-  std::uint32_t run_ = 0;
+  std::uint32_t writes_ = 0;   ///< number of pieces that write
+  std::uint32_t cluster_ = 0;  ///< cluster of the last piece
+  std::uint32_t run_ = 0;      ///< no piece of cluster_ has a lower index
   std::uint32_t highest_ = 0;  ///< the highest cluster number so far
   std::unique_ptr<LaneTable[]> tables_;
 };

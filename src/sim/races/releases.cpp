@@ -9,8 +9,8 @@ std::uint64_t Releases::add(std::uint64_t address, Release release) {
   const std::lock_guard lock(mutex_);
   const Release*& head = heads_[address];
   release.before = head;
-  // Consecutive releases of one CTA are merged: a loop that spins on a counter would else grow the chain by
-  // one in every turn.
+  // Consecutive releases of one CTA are merged. Otherwise a loop that spins on a counter would add a release
+  // in every iteration.
   if (head != nullptr && head->cluster == release.cluster && head->rank == release.rank &&
       head->wide == release.wide) {
     release.clock.join(head->clock);

@@ -40,8 +40,7 @@ void Slabs::Arena::add(std::size_t least) {
     throw std::bad_alloc();
   }
   slabs.emplace_back(next);
-  if (large)
-    ::madvise(next, left, MADV_HUGEPAGE);  // Failure is harmless: without large pages it is only slower.
+  if (large) ::madvise(next, left, MADV_HUGEPAGE);  // failure is harmless: small pages are only slower
 }
 
 void* Slabs::take(std::size_t bytes) {
