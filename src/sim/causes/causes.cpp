@@ -22,8 +22,8 @@ bool has_waits(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
                              [&](const auto& warp) { return std::ranges::any_of(warp->groups, waits); });
 }
 
-/// The first mbarrier, by address, that no load uses and for which holds(offset, mbarrier) is true; mbarriers
-/// at which threads arrive come before all others. Null if there is none.
+/// The first mbarrier that no load uses and for which holds(offset, mbarrier) is true; null if there is none.
+/// The order is by address, but mbarriers at which threads arrive come first.
 template <typename Holds>
 const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& cta, const Holds& holds) {
   const std::pair<const std::uint32_t, Mbarrier>* first = nullptr;
@@ -35,8 +35,8 @@ const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& c
   return first;
 }
 
-/// The mistake of a thread that waits for a load's mbarrier and then arrives there, while no thread arrives
-/// at another mbarrier for which threads wait.
+/// The mistake of a consumer that arrives at the wrong mbarrier: it waits for a load's mbarrier and arrives
+/// there, and no thread arrives at another mbarrier for which threads wait.
 std::optional<Cause> wrong_barrier(Cta& owner, std::uint32_t offset, const Mbarrier& barrier) {
   if (!barrier.transactions.any()) return std::nullopt;
   const auto* const lacking = first_without_loads(owner, [&](std::uint32_t at, const Mbarrier& each) {
@@ -74,7 +74,8 @@ Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
           .remedy = "count in mbarrier.init every arrival that releases the stage"};
 }
 
-/// The mistake of a thread that has waited with a parity that it should have flipped.
+/// The mistake of a thread that did not flip its parity: its last wait ended by the same phase as the wait
+/// before. `from_the_first`: also a wait that ended before any phase was over. `ever`: also an earlier wait.
 std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
                                   const Mbarrier& barrier, bool from_the_first, bool ever = false) {
   MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
@@ -102,8 +103,8 @@ std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, st
                                     name_of(owner, offset, barrier), why)};
 }
 
-/// Returns 1 + the place of the last arrival by the reader, or by a lane of its warp, in phase `from` or
-/// later, and the thread that arrived. The place is 0 if there is no such arrival.
+/// The last arrival by the reader, or by another lane of its warp, in phase `from` or later: 1 + its place
+/// (0: none), and the thread.
 std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const Mbarrier& barrier,
                                                    std::uint64_t from = 0) {
   const auto arrived = [&](std::uint32_t thread) {
@@ -120,8 +121,8 @@ std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const M
   return {arrival, by};
 }
 
-/// The mistake of a phase that was over, and let the thread of `uses` go on, before the reader's last read
-/// was done.
+/// The mistake of an arrival that completed a phase too early: the phase ended the wait of the thread of
+/// `uses` before the reader's last read was done.
 std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbarrier& barrier,
                                     const MbarrierUses::Thread& uses, check::RuleId rule,
                                     const Reader& reader) {
@@ -134,7 +135,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
     const auto sole = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
     if (sole == all.end()) return std::nullopt;
     if (barrier.uses.arrivers() == 1) {
-      // One thread arrives for all readers, so it must have met them.
+      // One thread arrives for all readers, so it must synchronise with them first.
       const auto number = static_cast<std::uint32_t>(sole - all.begin());
       Cta& releaser = owner.cluster.cta(number / owner.threads_each());
       const std::uint32_t sole_thread = number % owner.threads_each();
@@ -156,7 +157,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
                     "{}",
                     phase, name_of(owner, offset, barrier), name_of(*reader.cta, reader.thread), what));
   }
-  // The product's wait must come before the arrival; the caller reports that.
+  // The caller reports the missing wait for the product before the arrival.
   if (reader.product) return std::nullopt;
   const bool its_own = by == reader.thread;
   return Cause{.rule = rule,
@@ -246,7 +247,7 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
   const auto number = static_cast<std::uint32_t>(twice - all.begin());
   Cta& cta = owner.cluster.cta(number / owner.threads_each());
   const std::uint32_t thread = number % owner.threads_each();
-  // A wait that ended too early may have let the thread arrive again.
+  // The thread may arrive again because a wait for another mbarrier ended too early.
   const auto last = cta.last_wait(thread);
   const Mbarrier* const before = last ? cta.mbarrier(*last) : nullptr;
   if (before != nullptr) {
@@ -270,7 +271,7 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
                               : "wait for the mbarrier on which the stage's load completes"};
 }
 
-/// The mistake of a phase that ended the thread's wait, but expected no bytes of a load.
+/// The mistake of an arrival without expect_tx: the phase that ended the thread's wait expected no bytes.
 static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
                                             const Mbarrier& barrier) {
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
@@ -300,7 +301,7 @@ std::optional<Cause> why_too_early(Cta& cta, std::uint32_t thread, check::RuleId
   std::optional<Cause> cause = wrong_parity(cta, thread, cta, *offset, *barrier, false);
   if (!cause) cause = wrong_count(cta, *offset, *barrier);
   const MbarrierUses::Thread uses = barrier->uses.of(cta.number_of(thread));
-  // The reader's own wait may have ended by a phase that was over already.
+  // The mistake may also be in the reader's own wait for the load.
   const Mbarrier* const full = reader && reader->full ? cta.mbarrier(*reader->full) : nullptr;
   if (!cause && full != nullptr && reader->cta == &cta) {
     cause = wrong_parity(cta, reader->thread, cta, *reader->full, *full, false);
@@ -335,8 +336,8 @@ std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, 
   return expects_nothing(cta, thread, owner, offset, *barrier);
 }
 
-/// The lane has waited for the stage's last load, and the next load is issued although the lane has not
-/// released the stage: the mbarrier that counts the releases counts too few.
+/// The mistake of a load that is issued before the lane has released the stage, although the lane's own wait
+/// is right.
 static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, Cta& owner, const Copy& load,
                                           check::RuleId symptom) {
   Cta& cta = *warp.cta;

@@ -11,11 +11,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+/// A group of threads that waits.
 struct Waiting {
   Cta* cta = nullptr;
   const Warp* warp = nullptr;
   const Group* group = nullptr;
   [[nodiscard]] Wait::Kind kind() const { return group->wait.kind; }
+  /// Wait::what: the number of a barrier, or the offset of an mbarrier.
   [[nodiscard]] std::uint32_t what() const { return group->wait.what; }
   [[nodiscard]] std::uint32_t thread() const { return warp->thread(first_lane(group->mask)); }
 };
@@ -30,6 +32,7 @@ std::string threads(std::uint32_t count) {
   return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
 }
 
+/// Searches the waits of a cluster for the one that all others depend on.
 class Search {
  public:
   explicit Search(Cluster& cluster) {
@@ -42,7 +45,7 @@ class Search {
   }
 
   std::optional<DeadlockCause> run() {
-    // If warps wait for registers, that is the cause, and is reported elsewhere.
+    // If warps wait for registers, Cta::report_deadlock() reports these waits as the cause.
     const auto registers = [](const Waiting& each) { return each.kind() == Wait::Kind::registers; };
     if (std::ranges::any_of(waits_, registers)) return std::nullopt;
     std::optional<Evidence> best;
@@ -60,7 +63,7 @@ class Search {
 
  private:
   static std::uint32_t place_of(const Waiting& wait) {
-    // At a CTA barrier the group's pc has moved on already.
+    // At a CTA barrier the group's pc is already past the instruction.
     const std::uint32_t pc = wait.group->pc - (wait.kind() == Wait::Kind::barrier ? 1 : 0);
     const auto& places = wait.cta->program.places;
     return places[pc < places.size() ? pc : 0];
@@ -81,7 +84,7 @@ class Search {
   }
 
   std::optional<Evidence> evidence(const Waiting& wait) {
-    // The mbarrier that let a thread go on may be the one that counts too few arrivals.
+    // The mbarrier of the thread's last completed wait may have too small a count.
     const auto last = wait.cta->last_wait(wait.thread());
     const Mbarrier* const before = last ? wait.cta->mbarrier(*last) : nullptr;
     if (before != nullptr && before->uses.arrivers() > before->expected) {
@@ -97,7 +100,7 @@ class Search {
     return {rank, {cause, std::move(first), certain}};
   }
 
-  /// Whole warps arrive at a barrier that counts threads.
+  /// Evidence for a CTA barrier with a thread count: the count does not fit the warps that use the barrier.
   [[nodiscard]] std::optional<Evidence> of_barrier(const Waiting& wait) const {
     const NamedBarrier& barrier = wait.cta->barriers[wait.what()];
     if (barrier.expected == 0) return std::nullopt;
@@ -131,13 +134,14 @@ class Search {
     if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier))
       return make_evidence(0, *cause, first, true);
     const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
-    // Threads that take turns at an mbarrier skip the phases of other threads.
+    // Threads that take turns at an mbarrier skip the phases of the others, so only phases that no thread has
+    // waited for are evidence.
     const auto passed = [&](const MbarrierUses::Thread& each) {
       return each.wait != 0 && each.ended == barrier->phase;
     };
     const bool passed_one = uses.wait != 0 && barrier->phase == uses.ended + 1 &&
                             std::ranges::none_of(barrier->uses.all(), passed);
-    // A load's mbarrier, for which no thread has ever waited.
+    // The first phase of a load's mbarrier is over, and no wait for the mbarrier has ever ended.
     const bool passed_first =
         barrier->phase == 1 && loaded(*barrier) && barrier->pending != 0 &&
         std::ranges::all_of(barrier->uses.all(), [](const auto& each) { return each.wait == 0; });
@@ -171,7 +175,7 @@ class Search {
           arrivers == 1 ? "has" : "all have");
       return make_evidence(3, at_wait(wait, found), first, false);
     }
-    // In its first turn a ring's producer finds all stages free.
+    // In the first round of a ring of stages all stages are free, so the producer must not wait for arrivals.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
       const auto waits_for_load = [&](const Waiting& other) {
         return other.cta == wait.cta && other.kind() == wait.kind() && other.what() == wait.what() &&
@@ -193,8 +197,8 @@ class Search {
     return std::nullopt;
   }
 
-  /// The mistake of a thread that loads and has waited for its own load in place of the readers, which have
-  /// missed a phase.
+  /// The mistake of a producer that has waited for its own load in place of the readers, so that the readers
+  /// have missed a phase.
   std::optional<DeadlockCause> own_loads() const {
     for (const Waiting& wait : waits_) {
       const Mbarrier* const barrier =
@@ -210,10 +214,10 @@ class Search {
     return std::nullopt;
   }
 
-  /// Whether copies have brought bytes to the phase before.
+  /// Whether copies have completed bytes in the previous phase.
   static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.previous().completed.empty(); }
 
-  /// Whether a thread at a barrier may wait for an mbarrier after it.
+  /// Whether a thread that waits at a barrier may wait for an mbarrier later.
   static bool may_wait(const Waiting& other) {
     const Program& program = other.cta->program;
     for (std::uint32_t pc = other.group->pc; pc < program.code.size(); ++pc) {
@@ -223,12 +227,12 @@ class Search {
     return false;
   }
 
-  /// The mistake of a load that has completed on an mbarrier for which no thread waits, while threads wait
-  /// for another one.
+  /// The mistake of a thread that waits for the wrong mbarrier: a load has completed on another one, for
+  /// which no thread waits.
   std::optional<DeadlockCause> unawaited_loads() const {
     for (const Waiting& wait : waits_) {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
-      // Threads at a barrier of the CTA may wait for the load after it.
+      // Threads that wait at a CTA barrier may wait for the load after the barrier.
       const auto stands_at_barrier = [&](const Waiting& other) {
         return other.kind() == Wait::Kind::barrier && other.cta == wait.cta && may_wait(other);
       };
@@ -269,7 +273,7 @@ class Search {
     return missing;
   }
 
-  /// Whether the thread loads, or expects bytes, before it waits again.
+  /// Whether the instructions after the wait contain a load or an expect_tx before the next wait.
   static bool loads_next(const Waiting& wait) {
     const auto& all = wait.cta->program.place;
     for (std::uint32_t at = place_of(wait) + 1; at < all.size(); ++at) {
@@ -282,8 +286,8 @@ class Search {
     return false;
   }
 
-  /// Whether other threads wait for an mbarrier at which no thread has arrived: threads that the load would
-  /// wake.
+  /// Whether other threads wait for another mbarrier at which no thread has arrived; the blocked load may
+  /// complete on it.
   [[nodiscard]] bool waits_for_each_other(const Waiting& wait) const {
     return std::ranges::any_of(waits_, [&](const Waiting& other) {
       if (other.kind() != Wait::Kind::mbarrier || (other.cta == wait.cta && other.what() == wait.what()))
@@ -293,7 +297,7 @@ class Search {
     });
   }
 
-  /// The wait of a thread on which `wait` depends; null if none is known.
+  /// A wait that keeps `wait` from ending; null if none is known.
   [[nodiscard]] const Waiting* blocker(const Waiting& wait) const {
     const auto find = [&](const auto& holds) {
       const auto found = std::ranges::find_if(waits_, holds);
@@ -350,7 +354,8 @@ class Search {
     if (last->kind() != Wait::Kind::mbarrier) return std::nullopt;
     const Mbarrier* const barrier = last->cta->mbarrier(last->what());
     if (barrier == nullptr || barrier->pending == 0) return std::nullopt;
-    // If all other threads wait at barriers, one of those barriers may lack this very thread.
+    // If no thread has arrived at the mbarrier and all other threads wait at barriers, one of these barriers
+    // may lack this thread: then the mbarrier is not the cause.
     const auto waits_here = [&](const Waiting& each) {
       return each.kind() != Wait::Kind::mbarrier || (each.cta == last->cta && each.what() == last->what());
     };
