@@ -9,10 +9,12 @@ namespace {
 /// Wide enough for every sum, for a product of two values of 33 bits, and for a shifted value of 33 bits.
 __extension__ using Wide = __int128;
 
+/// 2^bits.
 constexpr Wide power(std::uint32_t bits) {
   return Wide{1} << bits;
 }
 
+/// The value of a part of a register, signed or unsigned.
 Wide take(std::uint64_t from, VideoPart part, bool is_signed) {
   const Wide value = static_cast<Wide>(from >> part.shift) & (power(part.bits) - 1);
   return is_signed && value >= power(part.bits - 1U) ? value - power(part.bits) : value;
@@ -44,7 +46,7 @@ Wide operate(const Video& video, Wide a, Wide b) {
   switch (video.operation) {
     case Video::Operation::add: return a + b;
     case Video::Operation::sub: return a - b;
-    // Halves are rounded away from zero.
+    // A half is rounded away from zero.
     case Video::Operation::average: return (a + b + (a + b >= 0 ? 1 : 0)) >> 1;
     case Video::Operation::distance: return a < b ? b - a : a - b;
     case Video::Operation::min: return std::min(a, b);
@@ -56,7 +58,7 @@ Wide operate(const Video& video, Wide a, Wide b) {
   }
 }
 
-/// vmad: the sum of the product, c and with `plus_one` 1, scaled.
+/// vmad: (product + c + plus_one) >> scale.
 std::uint32_t multiply_add(const Video& video, Wide product, std::uint32_t c) {
   const bool is_signed = video.a_signed || video.b_signed;
   Wide sum = product + number(c, is_signed) + (video.plus_one ? 1 : 0);

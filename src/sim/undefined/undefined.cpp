@@ -14,8 +14,8 @@ using Kind = Flow::Kind;
 
 constexpr std::string_view to_global_memory = "is stored to global memory by";
 
-/// Mask of the lanes in which the operand alone determines the result: 0 in a conjunction (or product), all
-/// ones in a disjunction.
+/// Mask of the lanes in which the operand alone determines the result: it is 0 in a conjunction or product,
+/// or all ones in a disjunction.
 Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
   const bool zero = flow.kind == Kind::conjoins;
   if (flow.bytes == 0) return mask & (zero ? ~read_mask(warp, slot) : read_mask(warp, slot));
@@ -30,7 +30,7 @@ Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
   return found;
 }
 
-/// The place of a shared address in the memory of a CTA of the cluster; no owner if it is in none.
+/// The CTA of the cluster whose shared memory contains a range; null owner if there is none.
 SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
   if (const auto at = cta.shared_offset(address, bytes)) return {&cta, *at};
   for (std::uint32_t rank = 0; rank < cta.cluster.size(); ++rank) {
@@ -51,7 +51,7 @@ void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNum
   owner.cluster.origins().put(owner.in_cluster(offset), bytes, origin);
 }
 
-/// Returns the warp's tracker; makes it if it is missing, and has Cta::run change to the loop that tracks.
+/// Returns the warp's tracker; creates it if it is missing. Makes Cta::run switch to the tracking loop.
 Undefined& tracker_of(Warp& warp) {
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
   if (!warp.undefined->any()) {
@@ -61,7 +61,7 @@ Undefined& tracker_of(Warp& warp) {
   return *warp.undefined;
 }
 
-/// Reports that a value of `origin` matters in a lane at `place`; `how` is its verb: "is stored by".
+/// Reports the use of an undefined value in a lane at `place`; `how` is the verb: "is stored by".
 void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
             std::string_view how) {
   const Program& program = *warp.program;
@@ -69,7 +69,7 @@ void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Ori
   const check::RuleId rule =
       loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
   if (warp.cta->launch.reports.count_repeat(rule->id, program.place[origin.place].line)) return;
-  std::string what = fmt::format("a load of shared memory at {:#x} that nobody has written", origin.address);
+  std::string what = fmt::format("a load of unwritten shared memory at {:#x}", origin.address);
   if (!loaded) {
     const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
     what = fmt::format("a read of {}, which no instruction has written", named->name);
@@ -138,7 +138,7 @@ Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
   Found found{lanes_[number] & mask, origins_[number]};
   if (found.lanes == 0) return found;
   Origins& origins = warp.cta->cluster.origins();
-  // A report of an unwritten register shows its first read.
+  // Give an unwritten register at its first read an origin with this place, which reports show.
   if (!origins[found.origin].read) found.origin = origins.number({number, true, place_, warp.cta, 0, 0});
   return found;
 }
@@ -222,7 +222,7 @@ void Undefined::before(Warp& warp, Mask mask) {
       }
       [[fallthrough]];
     case Kind::computes: found = any_of(warp, operands, flow.operands, mask); break;
-    default: return;  // the lanes may have to wait for other lanes first: see after()
+    default: return;  // after() handles these: the lanes may have to wait for other lanes first
   }
   mark_results(warp, flow, mask, found);
   if (flow.kind == Kind::defines && flow.access != Flow::none && !local_.empty()) load(warp, flow, mask);
@@ -259,7 +259,7 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
     if (own.lanes != 0) value = {value.lanes | own.lanes, own.origin};
   });
   each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
-    // The register that names the source lane is an operand, too.
+    // The result also depends on the operand that gives the source lane.
     Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
     for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
     if (value.lanes != 0) found.origin = value.origin;
@@ -277,8 +277,8 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
   const bool of_warpgroup = flow.right == 0;
   Mask keeps = mask;
   if (of_warpgroup) keeps &= read_mask(warp, program.products[program.code[flow.last].aux].keeps_d);
-  // Lanes 4 i to 4 i + 3 hold row i of a, and with 16 rows row i + 8 (PTX ISA, the figures of mma's
-  // fragments). They hold column i of b. A lane holds columns 2 (lane % 4) and the next one of the result.
+  // Lanes 4 i to 4 i + 3 hold row i of a (and row i + 8 if there are 16 rows) and column i of b (PTX ISA,
+  // fragment figures of mma). A lane holds columns 2 (lane % 4) and 2 (lane % 4) + 1 of the result.
   const std::uint32_t halves = of_warpgroup ? 2 : flow.packs ? flow.results : flow.results / 2U;
   Found found;
   std::array<Mask, 2> rows{};
@@ -307,7 +307,7 @@ void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const numbers = registers(warp, flow);
   const Found from = of(warp, numbers[flow.results + flow.addresses], mask);
   Mask gets = 0;
-  // A lane gets rows 2 (lane % 4) and the next one of column lane / 4; four lanes hold each row.
+  // A lane gets rows 2 (lane % 4) and 2 (lane % 4) + 1 of column lane / 4. Four lanes hold each row.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t first = lane % 4 * 8 + lane / 8;
     gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
@@ -321,7 +321,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
   for (std::uint32_t i = 0; i < flow.operands; ++i) {
     const Found found = of(warp, values[i], mask);
     Mask to_global = 0;
-    // A defined value clears the mark of local memory. The shadow of shared memory does so by itself.
+    // A defined value clears the mark of local memory. For shared memory, check_shadow() has cleared it.
     for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
       const bool is_undefined = (found.lanes >> lane & 1) != 0;
       std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
@@ -389,7 +389,7 @@ void Undefined::leave(Warp& warp, const Frame& frame, Mask mask) {
   Mask restores = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     if (!call(lane).undefined.empty()) restores |= 1U << lane;
-    // The next call that gets this part of the stack must not inherit its marks.
+    // The next call that uses this part of the stack must not inherit its marks.
     for (std::uint32_t b = 0; b < frame.bytes && !local_.empty(); ++b)
       local_.erase(local_key(lane, warp.program->stack_begin + call(lane).top + b));
   });
@@ -435,7 +435,7 @@ void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, 
 }
 
 void track_call(Warp& warp, const Frame& frame, Mask mask) {
-  // If a register can be unwritten, warp.undefined exists: see begin_undefined().
+  // If a register can be unwritten, begin_undefined() has created warp.undefined.
   if (!warp.undefined || (!warp.undefined->any() && frame.unwritten.empty())) return;
   Undefined& undefined = tracker_of(warp);
   for (const RegisterNumber number : frame.numbers) {
