@@ -1,6 +1,6 @@
-/// Asynchronous copies by threads: cp.async, its groups and its arrival at an mbarrier (PTX ISA 9.7.9.25.3);
-/// st.async and red.async into the shared memory of another CTA of the cluster (9.7.9.12, 9.7.13,
-/// "red.async").
+/// Asynchronous copies by single threads. cp.async, its groups and its arrival at an mbarrier (PTX
+/// ISA 9.7.9.25.3); st.async and red.async into the shared memory of another CTA of the cluster
+/// (9.7.9.12; 9.7.13, "red.async").
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -13,8 +13,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The part of a copy that st.async and red.async share: the destination, and the mbarrier on which it
-/// completes.
+/// Makes the copy of a st.async or red.async, without its values: the destination, in shared memory of
+/// `target`, and the mbarrier on which the copy completes.
 Copy remote_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes,
                  Cta*& target) {
   Cta& cta = *warp.cta;
@@ -32,7 +32,7 @@ Copy remote_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, s
   return copy;
 }
 
-/// accesses[b].values: the values to store.
+/// st.async. bulks[aux]: destination and mbarrier; accesses[b].values: the values to store.
 template <typename T>
 void store_async(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& values = warp.program->accesses[op.b].values;
@@ -52,6 +52,7 @@ void store_async(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// red.async. bulks[aux]: destination and mbarrier; a: the operand; c: the operation.
 template <typename T>
 void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -69,9 +70,9 @@ void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Adds the operands that st.async and red.async share.
+/// Adds the destination and the mbarrier of a st.async or red.async to Program::bulks; returns their index.
 std::uint32_t add_destination(Decoder& d) {
-  // The forms without an mbarrier store to global memory, which Hopper does not have.
+  // The forms without an mbarrier store to global memory; Hopper does not support them.
   if (!d.has("mbarrier::complete_tx::bytes")) d.unsupported();
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::shared);
@@ -100,8 +101,8 @@ void select_red_async(Decoder& d) {
 
 // cp.async.
 
-/// bulks[aux]: destination, source; a: bytes to read; c: bytes to write; b: 2 + the slot of a predicate that,
-/// if true, makes the bytes to read 0; b is 0 without one.
+/// cp.async. bulks[aux]: destination and source; a: bytes to read; c: bytes to write. b: 2 + the slot of the
+/// ignore-src predicate, which if true makes the bytes to read 0; or 0 for none.
 void copy(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = warp.program->bulks[op.aux];
   Cta& cta = *warp.cta;
@@ -132,12 +133,12 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     cta.small_copies.issue(small, warp, lane);
     from[lane] = small.global;
     into[lane] = cta.in_cluster(small.shared);
-    // A source outside of all allocations is reported when the copy reads.
+    // A source outside all allocations is not recorded: it is reported when the copy reads.
     if (small.source_bytes == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
   if (!cta.races) return;
-  // The copy is recorded as accesses of the thread at the issue: until the thread waits, no other thread may
-  // conflict with either range.
+  // For the race detector the thread itself accesses both ranges at the issue: until the thread waits, no
+  // other thread may make a conflicting access.
   if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
   cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
 }
@@ -145,7 +146,7 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
 void commit_small(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.commit_group(warp.thread(lane)); });
 }
-/// aux: groups that may be pending.
+/// cp.async.wait_group. aux: number of groups that may be pending.
 void wait_small(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_group(warp.thread(lane), op.aux); });
 }
@@ -153,8 +154,8 @@ void wait_all_small(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_all(warp.thread(lane)); });
 }
 
-/// accesses[aux]: the mbarrier. `counted`: without .noinc the instruction adds its arrival to the pending
-/// count.
+/// cp.async.mbarrier.arrive. accesses[aux]: the mbarrier. `counted` (without .noinc): also increments the
+/// pending count.
 template <bool counted>
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {

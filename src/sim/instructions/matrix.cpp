@@ -1,5 +1,5 @@
-/// Matrices: products by mma.sync (PTX ISA 9.7.14.5), and moves of matrices of 8 rows of 16 bytes between
-/// shared memory and registers by ldmatrix, stmatrix and movmatrix (9.7.14.5.15 to 9.7.14.5.17).
+/// Matrix products by mma.sync (PTX ISA 9.7.14.5), and moves of 8 x 8 matrices of 16-bit elements: ldmatrix,
+/// stmatrix and movmatrix (9.7.14.5.15 to 9.7.14.5.17).
 #include "sim/instructions/matrix.hpp"
 
 #include "sim/cta/cta.hpp"
@@ -17,9 +17,6 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-// mma: products and sums are exact or in f64, and a result is rounded once: the ISA fixes neither the order
-// of the sum nor its intermediate precision.
-
 /// Upper bound of k for a type.
 constexpr std::uint32_t max_k(ScalarType type) {
   return type == ScalarType::b1 ? 256 : 64;
@@ -27,8 +24,8 @@ constexpr std::uint32_t max_k(ScalarType type) {
 
 enum Flags : std::uint32_t { saturates = 1U << 25, exclusive = 1U << 26 };
 
-/// accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: where a, b, c
-/// begin; op.d: m | n << 8 | k << 16, and flags.
+/// mma. accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: indices of
+/// the first registers of a, b, c; op.d: m | n << 8 | k << 16, and flags.
 template <ScalarType a_type, ScalarType b_type, ScalarType c_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -66,7 +63,8 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
           multiply_floats<a_type == ScalarType::f64>(left, right, shape.k, static_cast<double>(c)));
     }
   };
-  // d may share registers with a, b or c in any order, so results are written after all are known.
+  // d may share registers with a, b or c. These have been read; a lane reads its part of c before it writes
+  // d.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t column = lane % 4 * 2;
     if constexpr (c_type == ScalarType::f16) {
@@ -114,8 +112,8 @@ constexpr Product products[] = {
     product<T::s4, T::u4, T::s32>,     product<T::s4, T::s4, T::s32>,     product<T::b1, T::b1, T::s32>,
 };
 
-/// The shapes in the ISA's table for the type, without the quarter-warp products (m8n8k4 of f16), which
-/// Hopper lacks.
+/// The instruction's shape if the ISA's table has it for the type, else zeros. m8n8k4 of f16, a product of
+/// quarter warps, is left out because Hopper lacks it.
 MatrixShape shape_of(const Decoder& d, ScalarType a) {
   const std::uint32_t least = 4 * per_register(a);
   const bool f64 = a == ScalarType::f64;
@@ -165,13 +163,15 @@ void select_mma(Decoder& d) {
 /// 8 by 8 elements of 16 bits.
 using Matrix = std::array<std::array<std::uint16_t, 8>, 8>;
 
-/// Element i of the two that a lane holds: they are in row lane / 4, or in that column if `transposed`.
+/// Element i (0 or 1) of the two that a lane holds. They are in row lane / 4, or with `transposed` in column
+/// lane / 4.
 template <bool transposed>
 std::uint16_t& element(Matrix& matrix, std::uint32_t lane, std::uint32_t i) {
   const std::uint32_t row = lane / 4;
   const std::uint32_t column = lane % 4 * 2 + i;
   return transposed ? matrix[column][row] : matrix[row][column];
 }
+/// The two elements of a lane as a word.
 template <bool transposed>
 std::uint32_t elements_of(Matrix& matrix, std::uint32_t lane) {
   return element<transposed>(matrix, lane, 0) |
@@ -185,12 +185,13 @@ void set_elements(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
 
 constexpr std::uint32_t row_bytes = 16;
 
-/// Tracks uninitialised values that lanes load from rows, or store to rows.
+/// Tracks uninitialised values in ldmatrix (`loads`) or stmatrix. rows[8 m + r]: the memory of row r of
+/// matrix m.
 template <bool transposed, bool loads>
 void track_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
   for (std::uint32_t m = 0; m < matrices; ++m) {
     for_lanes(mask, [&](std::uint32_t lane) {
-      // The offsets of the lane's two elements; without transposition they are adjacent in a row.
+      // The offsets of the lane's two elements.
       std::array<std::uint32_t, 2> pieces{};
       Cta* owner = nullptr;
       for (std::uint32_t i = 0; i < 2; ++i) {
@@ -207,7 +208,8 @@ void track_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows
   }
 }
 
-/// accesses[aux]: lane 8 m + r has the address of row r of matrix m; `values` has one register per matrix.
+/// ldmatrix (`loads`) and stmatrix. accesses[aux]: lane 8 m + r has the address of row r of matrix m;
+/// `values` has one register per matrix.
 template <bool transposed, bool loads>
 void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -226,7 +228,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       });
     for (std::uint32_t row = 0; row < 8; ++row) {
       const std::uint32_t lane = 8 * m + row;
-      // A lane that does not exist names no row.
+      // Lanes that are not threads have no address.
       if ((mask >> lane & 1) == 0) continue;
       const Target target = targets[lane] = resolve_or_zeros(
           warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
@@ -249,12 +251,14 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!loads) maybe_undefined = warp.undefined && warp.undefined->any();
   if (maybe_undefined) track_matrices<transposed, loads>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
-  // Each row is recorded as an access by the lane that names it: the lanes have met.
+  // Each row is recorded as an access by the lane that has its address, which is exact enough: the lanes have
+  // met.
   warp.cta->races->meet(warp, mask);
   if (legal != 0)
     warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, repeats}, rows, legal);
 }
 
+/// movmatrix.
 void transpose(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Matrix matrix{};

@@ -12,7 +12,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Relaxed host atomics: CTAs on other host threads may access the same elements.
+// Relaxed host atomics, because CTAs on other host threads may access the same elements.
+
 template <typename T>
 T load_relaxed(const std::byte* at) {
   return __atomic_load_n(reinterpret_cast<const T*>(at), __ATOMIC_RELAXED);
@@ -22,23 +23,23 @@ void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
 }
 
-/// The widest word in which the shadow of `bytes` bytes can be checked.
+/// The widest word for checking the shadow of an access of `bytes` bytes.
 template <std::uint32_t bytes>
 using ShadowWord =
     std::conditional_t<bytes == 1, std::uint8_t,
                        std::conditional_t<bytes == 2, std::uint16_t,
                                           std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
-/// `state` in each byte of a word.
+/// A word whose bytes are all `state`.
 template <typename Word>
 constexpr Word everywhere(std::uint8_t state) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
 }
 
-/// Ranges of up to this many bytes are first checked as a whole.
+/// A range of at most this many bytes is first checked as a whole, including the gaps between lanes.
 constexpr std::uint32_t short_stretch = 512;
 
-/// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `looked`.
+/// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `bits`.
 template <std::uint32_t bytes>
 bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
                const std::array<std::uint64_t, lanes>& addresses, std::uint8_t bits, std::uint8_t wanted) {
@@ -61,15 +62,16 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
   return wrong == 0;
 }
 
-/// Whether every lane may read its `bytes` bytes of shared memory; if not, the lanes must be checked one by
-/// one.
+/// Whether every lane may read its `bytes` bytes of shared memory. If not, the caller must check lane by
+/// lane.
 template <std::uint32_t bytes>
 bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses,
                           initialised | in_mbarrier | loading | undefined, initialised);
 }
 
-/// Marks every lane's `bytes` bytes as written. If some lane may not write, returns false and marks none.
+/// Marks every lane's `bytes` bytes of shared memory as written. If some lane may not write them, marks
+/// nothing and returns false.
 template <std::uint32_t bytes>
 bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   Cta& cta = *warp.cta;
@@ -86,7 +88,8 @@ bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::u
   return true;
 }
 
-/// Forms all addresses, and resolves the range that they span.
+/// Computes all lanes' addresses, and resolves the range that they span. Stretch::memory is null if that
+/// fails.
 template <std::uint32_t bytes>
 Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint64_t, lanes>& addresses) {
   if (access.space == Space::local) return {};
@@ -107,8 +110,8 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   std::uint64_t span = lanes * std::uint64_t{bytes};
   std::uint64_t together = addresses[0];
   if (!all.linear) {
-    // Distances have 32 bits, because the host has vector minima of these. If lanes are farther apart, the
-    // caller checks them one by one.
+    // Distances from lane 0 in 32 bits, for which the host has vector minima. If lanes are farther apart, the
+    // caller must check them one by one.
     constexpr std::uint64_t far = 1 << 30;
     std::array<std::int32_t, lanes> from_first;
     std::uint64_t wide = 0;
@@ -148,11 +151,11 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   return all;
 }
 
-/// Calls visit(lane, memory of the lane) for all lanes of a stretch.
+/// Calls visit(lane, host memory of the lane) for all lanes of a stretch.
 template <std::uint32_t bytes, typename Visit>
 void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
   if (all.linear) {
-    // Unrolled by 8: the loop would else cost as much as the moves.
+    // Unrolled by 8, because the loop's overhead is as large as the moves.
     for (std::uint32_t first = 0; first < lanes; first += 8) {
       std::byte* const memory = all.memory + first * bytes;
       for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + i * bytes);
@@ -162,8 +165,8 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
   }
 }
 
-/// Whether memory already holds the values that the lanes of `mask` are about to store, lane i at memory(i).
-/// Mostly the first lane's memory differs.
+/// Whether memory already holds the values that the lanes of `mask` are about to store; lane i stores at
+/// memory(i). This is fast, because usually the first lane's value differs.
 template <typename T, std::uint32_t count, typename Memory>
 bool already_stored(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
   for (; mask != 0; mask &= mask - 1) {
@@ -176,7 +179,7 @@ bool already_stored(const std::array<std::byte*, count>& slots, Mask mask, const
   return true;
 }
 
-/// A load, or a store.
+/// ld or, with `writes`, st of `count` elements per lane. accesses[aux]: the address and the registers.
 template <typename T, std::uint32_t count, bool writes>
 void move(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -246,6 +249,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   trace.finish();
 }
 
+/// The handler for `count` elements of type T; null if there is none.
 template <typename T>
 Handler handler_of_count(bool writes, std::size_t count) {
   switch (count) {
@@ -258,7 +262,7 @@ Handler handler_of_count(bool writes, std::size_t count) {
   }
 }
 
-/// The handler for a type. A load extends the value as the type says; for a store only the size counts.
+/// The handler for `count` elements of a type. Loads sign-extend s8 and s16; otherwise only the size matters.
 Handler handler_of(ScalarType t, bool writes, std::size_t count) {
   if (!writes && t == ScalarType::s8) return handler_of_count<std::int8_t>(false, count);
   if (!writes && t == ScalarType::s16) return handler_of_count<std::int16_t>(false, count);
@@ -281,7 +285,7 @@ void select_ld_st(Decoder& d) {
   d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
 }
 
-/// Instructions whose only effect that a kernel can observe is their duration.
+/// Selects instructions without an effect in the simulator.
 void select_nothing(Decoder& d) {
   d.emit([](Warp&, const MicroOp&, Mask) {});
 }

@@ -22,7 +22,7 @@ Handler moves(ScalarType t) {
   return with_word(t, []<typename T>(T) { return uniform<identity, T, 1>; });
 }
 
-/// The type of half a register of type `t`; .pred if there is none.
+/// The type with half as many bits as `t`; .pred if there is none.
 ScalarType half_of(ScalarType t) {
   switch (ptx::bits_of(t)) {
     case 64: return ScalarType::b32;
@@ -41,7 +41,7 @@ Handler joins(ScalarType t) {
   }
 }
 
-/// mov of two or four registers into one.
+/// Emits a mov of two or four registers into one.
 void emit_join(Decoder& d, ScalarType t, const Arg& to, std::span<const Arg> parts) {
   const ScalarType half = half_of(t);
   if (half == ScalarType::pred) d.unsupported();
@@ -57,7 +57,7 @@ void emit_join(Decoder& d, ScalarType t, const Arg& to, std::span<const Arg> par
   d.emit(joins(t), d.write(to, t), halves[0], halves[1]);
 }
 
-/// mov of one register into two or four.
+/// Emits a mov of one register into two or four.
 void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg& from) {
   // Copy the register first: one of the parts may overwrite it.
   const Slot whole = d.temporary(is_wide(t));
@@ -82,8 +82,8 @@ void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg&
   for (std::size_t i = 0; i < parts.size(); ++i) d.emit(handlers[i], d.write(parts[i], piece), whole);
 }
 
-/// mov of 128 bits. Each side is two halves, which may be one register of 128 bits, or four registers of 32
-/// bits.
+/// Emits a mov of 128 bits. Each operand is a 128-bit register, which counts as two 64-bit registers, or a
+/// vector of two 64-bit or four 32-bit registers.
 void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
   const std::span<const Arg> sources = elements(from);
   const std::span<const Arg> targets = elements(to);

@@ -20,11 +20,12 @@ namespace {
 constexpr std::uint32_t rows_of_warp = 16;
 constexpr std::uint32_t max_n = 256;
 constexpr std::uint32_t chunk_bytes = 16;
-/// Chunks of a row of A, or a column of B, in every shape.
+/// The number of chunks in a row of A, or a column of B, for every shape: K is 32 bytes.
 constexpr std::uint32_t k_chunks = 2;
 
-/// Calls visit(shared address, first row, step of rows, first k, step of k) for each piece of 16 bytes, of
-/// `per` elements, in the rows [from, from + count) of a matrix.
+/// Calls visit(shared address, row, row step, k, k step) for each chunk of 16 bytes in the rows [from, from +
+/// count) of a matrix; a chunk has `per` elements. `row` (relative to `from`) and `k` are those of its first
+/// element; from element to element they grow by the steps.
 template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from, std::uint32_t count,
                     std::uint32_t per, const Visit& visit) {
@@ -41,7 +42,7 @@ void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32
   }
 }
 
-/// Calls put(row, k, value) for the elements of a matrix.
+/// Calls put(row, k, factor · value) for the elements of the rows [from, from + count) of a matrix.
 template <ScalarType type, typename Put>
 void read_matrix(Cta& cta, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                  std::uint32_t count, double factor, const Put& put) {
@@ -80,7 +81,8 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   read_matrix<b_type>(*warp.cta, pending.b, product.b_by_rows, 0, product.n, product.negates_b ? -1 : 1,
                       [&](std::uint32_t column, std::uint32_t k, double value) { b[k][column] = value; });
 
-  // D of lane l: rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next of each 8.
+  // Lane l holds rows l / 4 and l / 4 + 8 of D, and of each 8 columns those with index 2 (l % 4) and 2 (l %
+  // 4) + 1.
   using C = std::conditional_t<d_type == ScalarType::s32, std::int32_t, float>;
   constexpr std::uint32_t packed = d_type == ScalarType::f16 ? 2 : 1;
   std::array<double, max_n> sums{};
@@ -110,7 +112,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
         const auto word = get<std::uint32_t>(slot, lane);
         put(slot, lane, (word & ~(0xffffU << 16 * half)) | bits << 16 * half);
       } else if constexpr (d_type == ScalarType::s32) {
-        // Exact in f64: at most 2^31 plus 32 products of up to 2^16, or 256 products of bits.
+        // The sum is exact in f64: at most 2^31 plus 32 products of up to 2^16, or 256 products of bits.
         const auto sum = static_cast<std::int64_t>(sums[column]);
         const auto limited = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
                                                       std::numeric_limits<std::int32_t>::max());
@@ -123,21 +125,20 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   }
 }
 
-// The protocol.
+// The rest of this file executes and checks the instructions around the arithmetic.
 
-/// Reports mistakes in the bytes of a matrix that a product reads, and records the reads for the race
-/// detector.
+/// Checks the shared memory of a matrix that a product reads, and records the reads for the race detector.
 void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                   std::uint32_t count, std::uint32_t per) {
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(warp.live);
   std::uint8_t any = 0;
   bool written = true;
-  Copy in_flight;  // the place of the first byte that a load has not delivered
+  Copy in_flight;  // `shared` will be the offset of the first byte that a load has not delivered
   std::uint32_t unpublished = 0;
   std::uint32_t at_word = 0;
   std::uint32_t writer = 0;
-  std::optional<Cta::Loaded> mismatched_load;  // a load with another swizzle
+  std::optional<Cta::Loaded> mismatched_load;  // a load with a swizzle that does not fit the descriptor's
   for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
@@ -185,7 +186,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   }
   if ((any & in_mbarrier) != 0)
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
-  // A write that is not ordered before the read is a race, and reported as one.
+  // If the write is not ordered before the read, the race detector reports it instead.
   if (unpublished != 0 && (!cta.races || cta.races->follows_write(warp, lane, cta.in_cluster(4 * at_word)))) {
     (void)cta.published(unpublished, writer);
     const bool copied = (unpublished & Cta::by_small_copy) != 0;
@@ -209,8 +210,8 @@ void complete(Warp& warp, PendingProduct& pending) {
   pending.done = true;
 }
 
-/// Reports registers of a product that other instructions have used since the last wgmma.fence, or registers
-/// of A that a product in flight writes.
+/// Reports a product whose registers other instructions have used since the last wgmma.fence, or whose A is
+/// in registers that a product in flight writes. Marks the product's registers as in flight.
 void check_registers(Warp& warp, const WarpgroupProduct& product) {
   WarpgroupState& state = warpgroup_of(warp);
   const std::uint32_t lane = first_lane(warp.live);
@@ -239,11 +240,12 @@ void check_registers(Warp& warp, const WarpgroupProduct& product) {
   }
   if (in_flight) {
     warp.report(lane, "wgmma.register-in-flight",
-                "a wgmma.mma_async takes as A registers that an earlier one gives its results to");
+                "a wgmma.mma_async reads A from registers that an earlier one writes");
   }
 }
 
-/// Wakes the warps of a warpgroup that wait for another warp to issue `issued` products.
+/// Wakes warps of the warpgroup from warp `first` on that wait until another warp has issued `issued`
+/// products or fewer.
 void wake_waiting(Cta& cta, std::uint32_t first, std::size_t issued) {
   const auto ended = [&](const Wait& wait) {
     return wait.kind == Wait::Kind::products && wait.what <= issued;
@@ -291,7 +293,8 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   }
   check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.per_chunk);
   state.pending.push_back(pending);
-  // Products are done in order, so at a moment that mode random draws, all products so far are done.
+  // In mode random a draw decides whether to do products now. They are done in order, so all pending ones are
+  // done.
   const auto mode = cta.launch.options.mode;
   if (mode == SimOptions::Mode::early || (mode == SimOptions::Mode::random && (cta.random() & 3) == 0)) {
     for (PendingProduct& each : state.pending) complete(warp, each);
@@ -310,9 +313,9 @@ void commit(Warp& warp, const MicroOp&, Mask mask) {
   if (warp.gather(mask)) ++warpgroup_of(warp).group;
 }
 
-/// wgmma.wait_group. aux: groups that may be pending. A product is one operation of the four warps, and so is
-/// its group (9.7.15.7.2). Whichever warp waits, the group is complete when all four warps have issued it and
-/// none reads its operands any more.
+/// wgmma.wait_group. aux: number of groups that may be pending. A product, and so a group, is one operation
+/// of all four warps (9.7.15.7.2). So a warp waits until all four warps have issued the group's products, and
+/// completes them for all four.
 void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
@@ -346,8 +349,7 @@ void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   ++cta.changes;
 }
 
-// The products that the ISA has.
-
+/// A product that the ISA has.
 struct Product {
   ScalarType a;
   ScalarType b;
@@ -370,7 +372,7 @@ constexpr Product products[] = {
     product_of<T::b1, T::b1, T::s32>,
 };
 
-/// N of the instruction's shape if the ISA has it for this k; else 0.
+/// N of the instruction's shape if the ISA has this shape for `k`; else 0.
 std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
   for (std::uint32_t n = 8; n <= max_n; n += n < 32 || !integers ? 8 : 16) {
     if (d.has(fmt::format("m64n{}k{}", n, k))) return n;
@@ -378,7 +380,7 @@ std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
   return 0;
 }
 
-/// Whether an operand that must be 1 or −1 is −1.
+/// Whether operand i, which must be 1 or −1, is −1.
 bool negates(const Decoder& d, std::size_t i) {
   const auto value = static_cast<std::int64_t>(d.literal(d.arg(i)));
   if (value != 1 && value != -1) d.unsupported("a scale other than 1 and -1");
@@ -431,7 +433,7 @@ void select_product(Decoder& d) {
 constexpr std::uint32_t min_setting = 24;
 constexpr std::uint32_t max_setting = 256;
 
-/// setmaxnreg. a: 1 for .inc; aux: registers of a thread.
+/// setmaxnreg. a: 1 for .inc, 0 for .dec; aux: the new number of registers of a thread.
 void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
