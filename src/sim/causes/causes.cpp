@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 
 std::uint32_t line_of(const Cta& cta, std::uint32_t place) {
-  return cta.program.place[place].line;
+  return cta.program.places[place].line;
 }
 
 /// Whether a thread of the CTA waits for the mbarrier, or has waited for it.
@@ -75,23 +75,23 @@ Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
 }
 
 /// The mistake of a thread that did not flip its parity: its last wait ended by the same phase as the wait
-/// before. `from_the_first`: also a wait that ended before any phase was over. `ever`: also an earlier wait.
+/// before. `before_any_phase`: also a wait that ended before any phase was over. `any_wait`: also an earlier
+/// wait.
 std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
-                                  const Mbarrier& barrier, bool from_the_first, bool ever = false) {
+                                  const Mbarrier& barrier, bool before_any_phase, bool any_wait = false) {
   MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0) return std::nullopt;
-  if (ever && uses.ever_repeated) {
+  if (any_wait && uses.ever_repeated) {
     uses.repeated = true;
     uses.ended = uses.repeated_ended;
   }
   std::string why;
   if (uses.repeated) {
-    why = uses.ended == 0
-              ? "no phase of it was over: its wait before had ended in the same way"
-              : fmt::format("phase {} of it, by which its wait before had ended, was over already",
-                            uses.ended - 1);
-  } else if (from_the_first && uses.ended == 0) {
-    why = "no phase of it was over, and the parity is not that of the first";
+    why = uses.ended == 0 ? "no phase of the mbarrier was over, as at the thread's previous wait"
+                          : fmt::format("phase {} was over already, and had ended the thread's previous wait",
+                                        uses.ended - 1);
+  } else if (before_any_phase && uses.ended == 0) {
+    why = "no phase of the mbarrier was over, and the parity is not that of the first phase";
   } else {
     return std::nullopt;
   }
@@ -211,7 +211,7 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
 }
 
 bool branches_back(const Program& program, std::uint32_t pc) {
-  return program.place[program.places[pc]].text.find("bra") != std::string::npos &&
+  return program.places[program.place_of[pc]].text.find("bra") != std::string::npos &&
          program.code[pc].aux <= pc;
 }
 
@@ -223,7 +223,7 @@ bool is_about_to_wait(const Cta& cta, std::uint32_t thread) {
   if (group == warp.groups.end() && (!warp.running || (warp.active & lane) == 0)) return false;
   const Program& program = cta.program;
   for (std::uint32_t pc = group != warp.groups.end() ? group->pc : warp.pc; pc < program.code.size(); ++pc) {
-    const std::string& text = program.place[program.places[pc]].text;
+    const std::string& text = program.places[program.place_of[pc]].text;
     const auto has = [&](std::string_view what) { return text.find(what) != std::string::npos; };
     if (has("cp.async.bulk.wait_group")) return true;
     // If the thread waits at a CTA barrier, its pc is past that barrier already.
@@ -326,10 +326,10 @@ std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, 
                  .cta = &cta,
                  .thread = thread,
                  .place = other->uses.of(cta.number_of(thread)).wait - 1,
-                 .found = fmt::format(
-                     "{} waits for {}, and has not waited for {}, on which the load completes "
-                     "of what it reads",
-                     name_of(cta, thread), name_of(cta, *last, *other), name_of(owner, offset, *barrier)),
+                 .found = fmt::format("{} waits for {}, and has not waited for {}, on which the load of the "
+                                      "bytes that it reads completes",
+                                      name_of(cta, thread), name_of(cta, *last, *other),
+                                      name_of(owner, offset, *barrier)),
                  .expected = "a wait for the mbarrier on which the load completes, before the read",
                  .remedy = "wait for the full barrier of the stage that is read"};
   }

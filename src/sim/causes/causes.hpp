@@ -16,7 +16,7 @@ struct Cause {
   check::RuleId rule;
   Cta* cta = nullptr;
   std::uint32_t thread = 0;
-  std::uint32_t place = 0;  ///< index into Program::place
+  std::uint32_t place = 0;  ///< index into Program::places
   std::string found;
   std::string expected{};
   std::string remedy{};
@@ -26,7 +26,7 @@ struct Cause {
 struct Reader {
   Cta* cta = nullptr;
   std::uint32_t thread = 0;
-  std::uint32_t place = 0;  ///< index into Program::place of the read
+  std::uint32_t place = 0;  ///< index into Program::places of the read
   bool product = false;     ///< the read is by a wgmma, so the whole warp reads
   /// Offset of the mbarrier of the load that overwrites the stage, in the CTA that loads.
   std::optional<std::uint32_t> full{};

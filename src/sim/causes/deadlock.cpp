@@ -54,21 +54,21 @@ class Search {
       if (found && (!best || found->rank < best->rank)) best = found;
     }
     if (!best || best->rank > 0) {
-      if (auto found = own_loads()) return found;
+      if (auto found = waits_for_own_load()) return found;
     }
     if (best) return best->cause;
     if (auto found = unawaited_loads()) return found;
-    return root();
+    return end_of_chain();
   }
 
  private:
   static std::uint32_t place_of(const Waiting& wait) {
     // At a CTA barrier the group's pc is already past the instruction.
     const std::uint32_t pc = wait.group->pc - (wait.kind() == Wait::Kind::barrier ? 1 : 0);
-    const auto& places = wait.cta->program.places;
+    const auto& places = wait.cta->program.place_of;
     return places[pc < places.size() ? pc : 0];
   }
-  static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.place[place_of(wait)].line; }
+  static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.places[place_of(wait)].line; }
   static Cause at_wait(const Waiting& wait, std::string found, check::RuleId rule = "deadlock") {
     return {.rule = rule,
             .cta = wait.cta,
@@ -91,8 +91,8 @@ class Search {
       if (auto cause = wrong_count(*wait.cta, *last, *before))
         return make_evidence(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
     }
-    if (wait.kind() == Wait::Kind::barrier) return of_barrier(wait);
-    if (wait.kind() == Wait::Kind::mbarrier) return of_mbarrier(wait);
+    if (wait.kind() == Wait::Kind::barrier) return barrier_evidence(wait);
+    if (wait.kind() == Wait::Kind::mbarrier) return mbarrier_evidence(wait);
     return std::nullopt;
   }
 
@@ -101,7 +101,7 @@ class Search {
   }
 
   /// Evidence for a CTA barrier with a thread count: the count does not fit the warps that use the barrier.
-  [[nodiscard]] std::optional<Evidence> of_barrier(const Waiting& wait) const {
+  [[nodiscard]] std::optional<Evidence> barrier_evidence(const Waiting& wait) const {
     const NamedBarrier& barrier = wait.cta->barriers[wait.what()];
     if (barrier.expected == 0) return std::nullopt;
     std::uint32_t users = 0;
@@ -113,8 +113,8 @@ class Search {
     if (users > barrier.expected && users % barrier.expected != 0) {
       return make_evidence(
           0,
-          at_wait(wait, what + fmt::format(": {} of them wait for more, and the others have gone on without "
-                                           "them",
+          at_wait(wait, what + fmt::format(": {} of them wait for more threads, and the others have already "
+                                           "passed it",
                                            barrier.arrived)),
           first, true);
     }
@@ -127,7 +127,7 @@ class Search {
     return std::nullopt;
   }
 
-  std::optional<Evidence> of_mbarrier(const Waiting& wait) {
+  std::optional<Evidence> mbarrier_evidence(const Waiting& wait) {
     const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
     if (barrier == nullptr) return std::nullopt;
     const std::string first = fmt::format("shared address {} for", address_of(wait));
@@ -167,7 +167,7 @@ class Search {
           .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
       return make_evidence(0, cause, first, true);
     }
-    if (arrivers != 0 && lacking(wait, *barrier).empty()) {
+    if (arrivers != 0 && missing_arrivers(wait, *barrier).empty()) {
       const std::string found = fmt::format(
           "{} lacks {} of {} arrivals: {}, and {} arrived in this phase", name_of(wait, *barrier),
           barrier->pending, barrier->expected,
@@ -199,7 +199,7 @@ class Search {
 
   /// The mistake of a producer that has waited for its own load in place of the readers, so that the readers
   /// have missed a phase.
-  std::optional<DeadlockCause> own_loads() const {
+  std::optional<DeadlockCause> waits_for_own_load() const {
     for (const Waiting& wait : waits_) {
       const Mbarrier* const barrier =
           wait.kind() == Wait::Kind::mbarrier ? wait.cta->mbarrier(wait.what()) : nullptr;
@@ -221,7 +221,7 @@ class Search {
   static bool may_wait(const Waiting& other) {
     const Program& program = other.cta->program;
     for (std::uint32_t pc = other.group->pc; pc < program.code.size(); ++pc) {
-      const std::string& text = program.place[program.places[pc]].text;
+      const std::string& text = program.places[program.place_of[pc]].text;
       if (text.find("_wait.parity") != std::string::npos || branches_back(program, pc)) return true;
     }
     return false;
@@ -255,7 +255,7 @@ class Search {
                                     "line {} has completed",
                                     thread_name(wait), name_of(wait, *wait.cta->mbarrier(wait.what())),
                                     sim::name_of(*wait.cta, *lowest, barrier),
-                                    wait.cta->program.place[load.place].line)),
+                                    wait.cta->program.places[load.place].line)),
           fmt::format("shared address {} for", address_of(wait)), false};
     }
     return std::nullopt;
@@ -264,7 +264,7 @@ class Search {
   static std::string thread_name(const Waiting& wait) { return sim::name_of(*wait.cta, wait.thread()); }
 
   /// Numbers of the threads that have arrived at an mbarrier before, but not in its present phase.
-  static std::vector<std::uint32_t> lacking(const Waiting&, const Mbarrier& barrier) {
+  static std::vector<std::uint32_t> missing_arrivers(const Waiting&, const Mbarrier& barrier) {
     std::vector<std::uint32_t> missing;
     const auto& all = barrier.uses.all();
     for (std::uint32_t number = 0; number < all.size(); ++number) {
@@ -275,7 +275,7 @@ class Search {
 
   /// Whether the instructions after the wait contain a load or an expect_tx before the next wait.
   static bool loads_next(const Waiting& wait) {
-    const auto& all = wait.cta->program.place;
+    const auto& all = wait.cta->program.places;
     for (std::uint32_t at = place_of(wait) + 1; at < all.size(); ++at) {
       const std::string& shown = all[at].text;
       if (shown.find("cp.async.bulk") != std::string::npos || shown.find("expect_tx") != std::string::npos)
@@ -310,7 +310,7 @@ class Search {
       case Wait::Kind::mbarrier: {
         const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
         if (barrier == nullptr || barrier->pending == 0) return nullptr;
-        const auto missing = lacking(wait, *barrier);
+        const auto missing = missing_arrivers(wait, *barrier);
         return find([&](const Waiting& other) {
           return std::ranges::any_of(missing, [&](std::uint32_t number) {
             const std::uint32_t thread = number % other.cta->threads_each();
@@ -342,7 +342,7 @@ class Search {
   }
 
   /// The end of the chain of waits, if it is an mbarrier.
-  std::optional<DeadlockCause> root() {
+  std::optional<DeadlockCause> end_of_chain() {
     const auto is_mbarrier = [](const Waiting& each) { return each.kind() == Wait::Kind::mbarrier; };
     const auto start = std::ranges::find_if(waits_, is_mbarrier);
     if (start == waits_.end()) return std::nullopt;

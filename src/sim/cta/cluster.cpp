@@ -184,8 +184,9 @@ void Cluster::report_deadlock() {
   report_wrong_bytes(*this);
   const std::optional<DeadlockCause> cause = why_deadlock(*this);
   std::string found = cause ? cause->why.found + "; " : "";
-  found += size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
-                       : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
+  found += size() == 1
+               ? "no thread of the CTA can continue, and the copy engine has nothing to deliver:"
+               : "no thread of the cluster can continue, and the copy engines have nothing to deliver:";
   Cta* first = nullptr;
   std::string waits;
   for (auto& cta : ctas_) {

@@ -56,11 +56,11 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The instruction at which a group waits (index into Program::place). At a CTA barrier its pc is already
+/// The instruction at which a group waits (index into Program::places). At a CTA barrier its pc is already
 /// past the instruction.
 std::uint32_t place_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
-  return program.places[pc < program.places.size() ? pc : 0];
+  return program.place_of[pc < program.place_of.size() ? pc : 0];
 }
 
 }  // namespace
@@ -131,7 +131,7 @@ void Cta::start(const Triple& index) {
   small_copies.reset();
   executed_ = clock_reads_ = 0;
   thread_instructions_ = 0;
-  // Each CTA has a random sequence of its own, the same on whichever host thread it runs.
+  // Each CTA has its own random sequence, which does not depend on the host thread that runs it.
   random.seed(launch.options.seed ^
               (ctaid[0] + 0x9e3779b9ULL * ctaid[1] + 0x85ebca6bULL * ctaid[2]) * 0x9e3779b97f4a7c15ULL);
   live_threads = static_cast<std::uint32_t>(fences_.size());
@@ -362,7 +362,7 @@ void Warp::report(std::uint32_t lane, check::RuleId rule, std::string found, std
 void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
                 std::string_view remedy) const {
   report(lane, rule, std::move(found), std::move(expected), remedy);
-  if (cta->launch.goes_on(rule->id)) throw Skip{};
+  if (cta->launch.continues_after(rule->id)) throw Skip{};
   throw Stop{rule->id};
 }
 
@@ -373,7 +373,7 @@ void Warp::stop(std::uint32_t lane, check::RuleId rule, std::string found, std::
 }
 
 void Cta::report_unread_source(std::uint32_t thread, std::uint32_t place, std::string found) {
-  if (launch.reports.count_repeat("exit.store-unread", program.place[place].line)) return;
+  if (launch.reports.count_repeat("exit.store-unread", program.places[place].line)) return;
   report(thread, place, "exit.store-unread", std::move(found),
          "a CTA that lives until the copy has completed at its destination",
          "synchronise the cluster after the destination has waited for the copy");
@@ -399,7 +399,7 @@ Report Cta::make_report(std::uint32_t thread, std::uint32_t place, check::RuleId
 void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, About about) {
   if (launch.options.keep_going && launch.reported >= Reports::max_kept_going) return;
-  const Place& at = program.place[place];
+  const Place& at = program.places[place];
   Reports::Cause cause{.statement = at.statement,
                        .name = std::move(about.cause),
                        .symptom = std::string(about.symptom),
@@ -407,10 +407,10 @@ void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, 
                        .replacement = std::move(about.replacement),
                        .leads = about.leads};
   if (about.other) {
-    cause.other_line = program.place[*about.other].line;
+    cause.other_line = program.places[*about.other].line;
     // One missing barrier explains all races between shared accesses of the segments before and after it.
     if (cause.name.empty() && !rule->id.starts_with("race.global"))
-      cause.name = fmt::format("segment {} with {}", at.segment, program.place[*about.other].segment);
+      cause.name = fmt::format("segment {} with {}", at.segment, program.places[*about.other].segment);
   }
   launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
                      std::move(cause));
@@ -439,7 +439,7 @@ std::string Cta::describe_waits() {
   for (const auto& warp : warps) {
     const std::uint32_t begin = warp->index * lanes;
     for (const Group& group : warp->groups) {
-      std::string what = fmt::format(" at PTX line {} {}", program.place[place_of(program, group)].line,
+      std::string what = fmt::format(" at PTX line {} {}", program.places[place_of(program, group)].line,
                                      describe_wait(*this, group));
       if (group.mask == all_lanes && what == shared && begin == end) {
         end += lanes;

@@ -36,7 +36,7 @@ struct Mbarrier {
   std::int64_t pending = 0;    ///< arrivals that the present phase still needs
   std::int64_t bytes = 0;      ///< transaction count
   std::uint64_t phase = 0;
-  std::uint32_t place = 0;   ///< index into Program::place of its init
+  std::uint32_t place = 0;   ///< index into Program::places of its init
   std::uint32_t writer = 0;  ///< thread_tag() of the thread that initialised it
   bool fenced = false;       ///< fence.mbarrier_init has made the init visible to the copy engine
   Transactions transactions{};
@@ -88,7 +88,7 @@ class Cta {
   void finish();
   /// Called when the launch ends for this CTA, even if threads still run.
   void stop();
-  /// Returns a line of text for every group of threads that waits.
+  /// Returns a line of text for each group of waiting threads.
   [[nodiscard]] std::string describe_waits();
   /// Reports `found` at the first waiting thread, and throws Stop.
   [[noreturn]] void report_deadlock(std::string found);
@@ -134,7 +134,7 @@ class Cta {
   [[nodiscard]] std::uint32_t* writers() noexcept { return writers_.data(); }
   /// The last tensor load that has written 16 bytes.
   struct Loaded {
-    std::uint32_t place = 0;  ///< index into Program::place
+    std::uint32_t place = 0;  ///< index into Program::places
     Swizzle swizzle = Swizzle::none;
   };
   /// The load that has written the 16 bytes at `offset`; nothing if a thread has written them since.
@@ -193,7 +193,7 @@ class Cta {
   [[nodiscard]] bool is_peer_address(std::uint64_t address, Space space) const noexcept;
   /// The rule that an access breaks if global() returns null for it.
   [[nodiscard]] check::RuleId unmapped_rule(std::uint64_t address) const;
-  /// "no allocation; the nearest, 4096 bytes from 0x…, ends 16 bytes before"
+  /// "no allocation holds it; the one before, 4096 bytes at 0x…, ends 16 bytes earlier"
   [[nodiscard]] std::string describe_global(std::uint64_t address, std::uint64_t bytes) const;
 
   // mbarriers, by offset in shared().
@@ -204,7 +204,7 @@ class Cta {
   [[nodiscard]] const std::unordered_map<std::uint32_t, Mbarrier>& mbarriers() const noexcept {
     return mbarriers_;
   }
-  /// fence.mbarrier_init by `thread`.
+  /// Executes fence.mbarrier_init for `thread`.
   void fence_mbarriers(std::uint32_t thread);
   /// Whether the mbarrier's init is visible to the copy engine.
   [[nodiscard]] bool visible(const Mbarrier& barrier) const noexcept {
@@ -219,8 +219,8 @@ class Cta {
   /// Called after the lanes of `mask` have exited: releases CTA barriers that waited only for these.
   void threads_exited(Warp& warp, Mask mask);
 
-  /// Reports what a thread did at an instruction (`place`: index into Program::place). An empty `expected` or
-  /// `remedy` stands for the text of the rule.
+  /// Reports what a thread did at an instruction (`place`: index into Program::places). An empty `expected`
+  /// or `remedy` stands for the text of the rule.
   void report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
               std::string expected = {}, std::string_view remedy = {}, About about = {});
   [[nodiscard]] Report make_report(std::uint32_t thread, std::uint32_t place, check::RuleId rule,
@@ -239,7 +239,7 @@ class Cta {
   }
   /// Records that a thread's wait for the mbarrier at `offset` has ended.
   void waited(const Warp& warp, std::uint32_t lane, std::uint32_t offset, Mbarrier& barrier);
-  /// The offset of the mbarrier for which the thread's last completed wait was.
+  /// The offset of the mbarrier that the thread has waited for last; nothing if it has not waited for any.
   [[nodiscard]] std::optional<std::uint32_t> last_wait(std::uint32_t thread) const noexcept {
     return last_waits_[thread] == 0 ? std::nullopt : std::optional(last_waits_[thread] - 1);
   }
@@ -308,7 +308,7 @@ class Cluster {
   [[nodiscard]] std::uint32_t live_threads() const noexcept;
   [[nodiscard]] Origins& origins() noexcept { return origins_; }
 
-  /// barrier.cluster.arrive by the lanes of `mask`.
+  /// Executes barrier.cluster.arrive for the lanes of `mask`.
   void arrive(Warp& warp, Mask mask);
   /// Called after the lanes of `mask` have exited: completes the phase of the cluster's barrier if it waited
   /// only for these.

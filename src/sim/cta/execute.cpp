@@ -74,7 +74,7 @@ void Cta::execute(Warp& warp, std::uint32_t limit) {
 }
 
 void Cta::report_limit(const Warp& warp) {
-  const std::uint32_t at = program.places[warp.pc < program.places.size() ? warp.pc : 0];
+  const std::uint32_t at = program.place_of[warp.pc < program.place_of.size() ? warp.pc : 0];
   report(warp.thread(0), at, "instruction-limit",
          fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
          fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
@@ -90,11 +90,12 @@ void Cta::report_late(const Warp& warp) {
                                   volume(launch.shape.grid), text_of(ctaid));
   for (const auto& each : warps) {
     if (each->active == 0) continue;
-    found += fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
-                         program.place[program.places[each->pc < program.places.size() ? each->pc : 0]].line);
+    found +=
+        fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
+                    program.places[program.place_of[each->pc < program.place_of.size() ? each->pc : 0]].line);
   }
   found += describe_waits();
-  report(warp.thread(0), program.places[warp.pc < program.places.size() ? warp.pc : 0], "time-limit",
+  report(warp.thread(0), program.place_of[warp.pc < program.place_of.size() ? warp.pc : 0], "time-limit",
          std::move(found));
   throw Stop{"time-limit"};
 }

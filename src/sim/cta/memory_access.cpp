@@ -154,7 +154,7 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   if (wrong == 0 && maybe_undefined != nullptr) return false;
   const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
                            Shadow meets = initialised) {
-    if (cta.launch.reports.count_repeat(rule->id, warp.program->place[warp.place()].line)) return false;
+    if (cta.launch.reports.count_repeat(rule->id, warp.program->places[warp.place()].line)) return false;
     Copy access;
     access.shared = at.offset;
     access.bytes = bytes;
@@ -166,7 +166,7 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
       return false;
     About about(copy.place);
     if (meets == initialised)
-      about.cause = fmt::format("in segment {}", warp.program->place[warp.place()].segment);
+      about.cause = fmt::format("in segment {}", warp.program->places[warp.place()].segment);
     if (copy.store != nullptr && warp.cta->races != nullptr)
       about.replacement = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
     warp.cta->report(warp.thread(lane), warp.place(), rule,

@@ -60,8 +60,8 @@ namespace {
 
 /// The place of the first wgmma.wait_group after `place`; nothing if a product comes before it.
 std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32_t place) {
-  for (std::uint32_t at = place + 1; at < program.place.size(); ++at) {
-    const std::string& shown = program.place[at].text;
+  for (std::uint32_t at = place + 1; at < program.places.size(); ++at) {
+    const std::string& shown = program.places[at].text;
     if (shown.find("wgmma.wait_group") != std::string::npos) return at;
     if (shown.find("wgmma.mma_async") != std::string::npos) return std::nullopt;
   }
@@ -72,7 +72,7 @@ std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32
 void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
   const Program& program = *warp.program;
   const check::RuleId rule("wgmma.register-in-flight");
-  if (warp.cta->launch.reports.count_repeat(rule->id, program.place[place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.places[place].line)) return;
   const auto& pending = warp.warpgroup->pending;
   const auto uses = [&](const PendingProduct& each) {
     return std::ranges::find(each.product->registers, watched) != each.product->registers.end();
@@ -83,14 +83,14 @@ void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::
                      "an access to a register that a wgmma.mma_async in flight uses");
     return;
   }
-  const std::uint32_t line = program.place[product->place].line;
+  const std::uint32_t line = program.places[product->place].line;
   const bool committed = product->group < warp.warpgroup->group;
   std::string found = fmt::format(
       "no wgmma.wait_group covers the product at PTX line {} before this access to a register of it{}", line,
       committed ? "" : "; no wgmma.commit_group has closed its group");
   std::string remedy;
   if (const auto wait = committed ? next_wait_group(program, place) : std::nullopt) {
-    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.place[*wait].line);
+    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.places[*wait].line);
     remedy = check::moved_before_wait;
   }
   warp.cta->report(warp.thread(lane), place, rule, std::move(found), {}, remedy,
@@ -100,7 +100,7 @@ void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::
 }  // namespace
 
 std::string product_cause(const Program& program, std::uint32_t place) {
-  return fmt::format("*products in segment {}", program.place[place].segment);
+  return fmt::format("*products in segment {}", program.places[place].segment);
 }
 
 Warp::Warp() = default;
@@ -157,7 +157,7 @@ void watch_registers(Warp& warp, Mask mask) {
     // An odd entry is a mov or setp, which compilers move freely, even across a fence in the source.
     if (program.watches[i] % 2 == 0) state.touched[reg] = true;
     if (state.in_flight[reg] == 0) continue;
-    report_in_flight(warp, first_lane(mask), program.places[warp.pc], reg);
+    report_in_flight(warp, first_lane(mask), program.place_of[warp.pc], reg);
   }
 }
 

@@ -44,7 +44,7 @@ struct PendingProduct {
   MatrixDescriptor b{0};
   bool keeps_d = false;  ///< D += A · B, else D = A · B
   std::uint64_t group = 0;
-  std::uint32_t place = 0;  ///< index into Program::place
+  std::uint32_t place = 0;  ///< index into Program::places
   bool done = false;        ///< D has been computed
 };
 

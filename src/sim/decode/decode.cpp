@@ -178,7 +178,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   after_.clear();
   const ptx::Instruction& instruction = *flat.instruction;
   if (ptx::separates(instruction.opcode)) ++segment_;
-  program_.place.push_back(
+  program_.places.push_back(
       {instruction.location.line, instruction.location.column, std::string(flat.source.file()),
        own_files_.shown(flat.source.path), flat.source.line, ptx::print(instruction),
        flat.frame == ptx::SourceFrame::none ? 0 : statements_ + flat.frame + 1, segment_});
@@ -195,8 +195,8 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     if (error.code() != ErrorCode::unsupported) throw;
     refuse(first, error.what());
   }
-  program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
-  program_.flows.resize(program_.place.size());
+  program_.place_of.resize(program_.code.size(), static_cast<std::uint32_t>(program_.places.size() - 1));
+  program_.flows.resize(program_.places.size());
 }
 
 void Decoder::select_one() {
@@ -207,13 +207,13 @@ void Decoder::select_one() {
   args_.clear();
   const auto first = static_cast<std::uint32_t>(program_.code.size());
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
-  if (instruction.opcode != Opcode::wgmma_mma_async) note_registers(first, args_);
+  if (instruction.opcode != Opcode::wgmma_mma_async) record_registers(first, args_);
   if (instruction.opcode == Opcode::mov || instruction.opcode == Opcode::setp) moves_.insert(first);
   const Selector* const selector = find_selector(instruction.opcode);
   if (selector == nullptr) unsupported();
   selector->select(*this);
   for (MicroOp& op : after_) program_.code.push_back(op);
-  if (program_.code.size() > first) note_flow(first);
+  if (program_.code.size() > first) record_flow(first);
 }
 
 void Decoder::refuse(std::uint32_t first, std::string why) {

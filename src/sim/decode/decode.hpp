@@ -199,7 +199,7 @@ class Decoder {
   /// The functions with a body that `flat` can call.
   [[nodiscard]] std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) const;
   /// Writes the addresses of variables and functions into initial values, once all addresses are known.
-  void place_addresses();
+  void write_relocations();
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
@@ -218,10 +218,10 @@ class Decoder {
   /// Replaces the instruction's micro-operations from `first` on by one that throws Error{unsupported}.
   void refuse(std::uint32_t first, std::string why);
   // decode/flow.cpp
-  void note_registers(std::uint32_t first, const std::vector<Arg>& args);
+  void record_registers(std::uint32_t first, const std::vector<Arg>& args);
   void watch_registers();
   /// Records how the instruction whose first micro-operation is `first` propagates uninitialised values.
-  void note_flow(std::uint32_t first);
+  void record_flow(std::uint32_t first);
   void append_fragments(Flow flow);
   /// Finds the function's registers that can be read before they are written.
   void find_unwritten(const ptx::FlatFunction& function);
@@ -234,7 +234,7 @@ class Decoder {
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
   [[nodiscard]] Arg new_register(bool wide);
 
-  /// An address in the initial value of a variable. place_addresses() writes it.
+  /// An address in the initial value of a variable. write_relocations() writes it.
   struct Relocation {
     const ptx::Variable* variable = nullptr;
     const ptx::Initializer* value = nullptr;

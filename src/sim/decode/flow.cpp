@@ -28,12 +28,12 @@ void append_numbers(std::vector<RegisterNumber>& to, const Arg& arg) {
 }  // namespace
 
 /// Records in uses_ the registers that an instruction names; `first` is its first micro-operation.
-void Decoder::note_registers(std::uint32_t first, const std::vector<Arg>& args) {
+void Decoder::record_registers(std::uint32_t first, const std::vector<Arg>& args) {
   for (const Arg& arg : args) {
     if (arg.kind == Arg::Kind::reg) uses_.emplace_back(first, arg.slot);
     if (arg.kind == Arg::Kind::memory && arg.access.address_width != 0)
       uses_.emplace_back(first, arg.access.address);
-    note_registers(first, arg.elements);
+    record_registers(first, arg.elements);
   }
 }
 
@@ -63,7 +63,7 @@ void Decoder::watch_registers() {
   }
 }
 
-void Decoder::note_flow(std::uint32_t first) {
+void Decoder::record_flow(std::uint32_t first) {
   const Opcode opcode = in().opcode;
   Flow flow;
   flow.kind = ptx::data_flow(*flat_);

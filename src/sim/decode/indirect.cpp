@@ -103,7 +103,7 @@ std::uint64_t Decoder::function_address(const ptx::Function& function) const {
   return function_addresses_.at(function.name);
 }
 
-void Decoder::place_addresses() {
+void Decoder::write_relocations() {
   for (const Relocation& each : relocations_) {
     const ptx::Initializer& value = *each.value;
     std::uint64_t address = 0;

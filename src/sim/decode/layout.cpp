@@ -217,7 +217,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
   }
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;
-  place_addresses();
+  write_relocations();
   bool has_stack = !program_.frames.empty() || uses_stack(function);
   for (const auto& callee : callees_) has_stack = has_stack || uses_stack(callee->flat);
   if (has_stack) {

@@ -149,9 +149,9 @@ class SimKernel final : public LoadedKernel {
     if (threads > program_->max_threads) {
       refuse(fmt::format("a block of {} threads, at most {} are legal", threads, program_->max_threads));
     }
-    if (shape.shared_bytes > allowed_) {
+    if (shape.shared_bytes > allowed_shared_bytes_) {
       refuse(fmt::format("{} bytes of dynamic shared memory, allowed are {} (allow_shared_bytes)",
-                         shape.shared_bytes, allowed_));
+                         shape.shared_bytes, allowed_shared_bytes_));
     }
     if (program_->static_shared_bytes + shape.shared_bytes > max_shared_bytes) {
       refuse(fmt::format("{} bytes of shared memory, a CTA has {}",
@@ -192,7 +192,7 @@ class SimKernel final : public LoadedKernel {
               "are static",
               program_->entry, bytes, max_shared_bytes, program_->static_shared_bytes));
     }
-    allowed_ = std::max(allowed_, bytes);
+    allowed_shared_bytes_ = std::max(allowed_shared_bytes_, bytes);
   }
 
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
@@ -231,7 +231,7 @@ class SimKernel final : public LoadedKernel {
   std::shared_ptr<State> state_;
   std::shared_ptr<Globals> globals_;  ///< null: the kernel uses no module variables
   std::shared_ptr<Program> program_;
-  std::uint32_t allowed_ = 48 * 1024;  ///< bytes of dynamic shared memory
+  std::uint32_t allowed_shared_bytes_ = 48 * 1024;  ///< of dynamic shared memory
 };
 
 /// Times are reproducible: one millisecond is a million thread-instructions.

@@ -38,32 +38,33 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; ++i) row[i] = i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
 }
 
-/// Reports a copy into shared memory that is in use; `seen` is the union of its bytes' Shadow states.
+/// Reports a copy into shared memory that is in use; `seen` is the union of its bytes' Shadow states. The
+/// texts are for the report: "an asynchronous load", "begins to write", "load".
 void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, const Copy& destination,
-                       Engine& engine, std::string_view copy, std::string_view writes,
-                       std::string_view others) {
+                       Engine& engine, std::string_view subject, std::string_view verb,
+                       std::string_view kind) {
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
-    if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->place[warp.place()].line)) return;
+    if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->places[warp.place()].line)) return;
     const Engine::InFlight met = engine.find_in_flight(destination, state);
     if (state == loading) {
       if (const auto cause = why_too_early(*warp.cta, warp.thread(lane), rule)) {
-        const std::uint32_t line = warp.program->place[warp.place()].line;
+        const std::uint32_t line = warp.program->places[warp.place()].line;
         return sim::report(*cause,
                            fmt::format("{} at PTX line {} writes {}, into which another {} is in flight",
-                                       copy, line, range_text(destination), others),
+                                       subject, line, range_text(destination), kind),
                            rule, line);
       }
     }
     warp.cta->report(warp.thread(lane), warp.place(), rule,
-                     fmt::format("{} into {} {} shared memory that {}{}", copy, range_text(destination),
-                                 writes, used, met.text),
+                     fmt::format("{} into {} {} shared memory that {}{}", subject, range_text(destination),
+                                 verb, used, met.text),
                      {}, {}, met.place);
   };
   if ((seen & in_mbarrier) != 0)
-    warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", copy));
+    warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", subject));
   if ((seen & storing) != 0) report("load.before-store-read", "a bulk store has not read yet", storing);
   if ((seen & loading) != 0)
-    report("load.overlap", fmt::format("another {} in flight writes too", others), loading);
+    report("load.overlap", fmt::format("another {} in flight writes too", kind), loading);
 }
 
 /// Host memory of the global range that a copy reads or writes. If no allocation contains the range, reports
@@ -437,7 +438,7 @@ bool SmallCopies::deliver() {
                 barrier == nullptr
                     ? "cp.async.mbarrier.arrive completes on an mbarrier that has been invalidated"
                     : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
-    if (cta_.launch.goes_on(rule->id)) return true;
+    if (cta_.launch.continues_after(rule->id)) return true;
     throw Stop{rule->id};
   }
   barrier->uses.arrive(cta_.number_of(arrival.thread), arrival.place, barrier->phase);

@@ -35,7 +35,7 @@ struct Copy {
   std::uint32_t shared = 0;   ///< offset in the shared memory of the engine's CTA
   std::uint32_t barrier = 0;  ///< loads: offset of the mbarrier
   std::uint32_t thread = 0;   ///< issuer
-  std::uint32_t place = 0;    ///< index into Program::place
+  std::uint32_t place = 0;    ///< index into Program::places
   Cta* issuer = nullptr;      ///< loads: CTA of the issuing thread
   /// The tile of a tensor copy.
   [[nodiscard]] Tile tile() const { return {map.spec, origin, offsets}; }

@@ -13,7 +13,7 @@ namespace sim {
 
 class MbarrierUses {
  public:
-  /// The arrivals and waits of one thread. A place is an index into Program::place.
+  /// The arrivals and waits of one thread. A place is an index into Program::places.
   struct Thread {
     std::uint32_t arrival = 0;     ///< 1 + place of its last arrival; 0: none
     std::uint32_t wait = 0;        ///< 1 + place of its last completed wait; 0: none

@@ -45,7 +45,7 @@ Engine::InFlight Engine::find_in_flight(const Copy& access, Shadow state) const 
                          const std::string& range) {
     InFlight found;
     found.text =
-        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.place[place].line, way, range);
+        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.places[place].line, way, range);
     found.place = place;
     return found;
   };

@@ -95,7 +95,7 @@ class Tile {
     const auto count = [&](std::uint32_t d, std::uint32_t step) { return (map_.box[d] + step - 1) / step; };
     width_ = count(inner, interleaved ? map_.element_strides[inner] : 1);
     for (std::uint32_t d = 0; d < inner; ++d) {
-      if (interleaved && d == slices) continue;  // never takes a step, whatever the box is (docs/tma.md)
+      if (interleaved && d == slices) continue;  // never takes a step, for any box (docs/tma.md)
       steps_[d] = map_.element_strides[d];
       ends_[d] = origin_[d] + map_.box[d];
       rows_ *= count(d, map_.element_strides[d]);

@@ -22,7 +22,7 @@ std::string lines_of(const Cta& cta, const std::vector<TransactionPart>& parts) 
   if (parts.empty()) return {};
   std::string text;
   for (const TransactionPart& part : parts) {
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.place[part.place].line);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.places[part.place].line);
     if (part.times > 1) text += fmt::format(" {} times", part.times);
   }
   return fmt::format(" (PTX line{} {})", parts.size() == 1 ? "" : "s", text);
@@ -55,7 +55,7 @@ void report(const PhaseTransactions& phase, std::string found, std::string expec
 
 /// Throws Stop, unless the launch continues after violations of the rule.
 void stop_unless_allowed(const Cta& cta) {
-  if (!cta.launch.goes_on(wrong_bytes->id)) throw Stop{wrong_bytes->id};
+  if (!cta.launch.continues_after(wrong_bytes->id)) throw Stop{wrong_bytes->id};
 }
 
 /// Whether this mbarrier's bytes cause the deadlock, not another wait that keeps a thread from issuing its
@@ -100,7 +100,7 @@ void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barri
       phase,
       fmt::format("{} is over too early: {}, and the {} bytes of the copy at PTX line {} are still to come",
                   name_of(barrier.phase, cta, offset), sums(cta, phase), in_flight.bytes,
-                  cta.program.place[in_flight.place].line),
+                  cta.program.places[in_flight.place].line),
       fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.completed) + in_flight.bytes),
       &in_flight);
   stop_unless_allowed(cta);
@@ -111,7 +111,7 @@ void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, co
   report(phase,
          fmt::format("{} can be over before the copy at PTX line {} is issued, whose {} bytes then count for "
                      "the next phase: {}, and nothing makes the copy wait for that phase's end",
-                     name_of(barrier.phase - 1, cta, offset), cta.program.place[copy.place].line, copy.bytes,
+                     name_of(barrier.phase - 1, cta, offset), cta.program.places[copy.place].line, copy.bytes,
                      sums(cta, phase)),
          fmt::format("{} bytes, those of all copies of the phase; or a wait for the phase before the copy",
                      sum_of(phase.completed) + copy.bytes),

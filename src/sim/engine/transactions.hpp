@@ -19,7 +19,7 @@ struct Mbarrier;
 struct TransactionPart {
   Cta* by = nullptr;         ///< CTA of the first thread
   std::uint32_t thread = 0;  ///< the first thread that executed the instruction
-  std::uint32_t place = 0;   ///< index into Program::place
+  std::uint32_t place = 0;   ///< index into Program::places
   std::uint64_t bytes = 0;   ///< sum over all executions
   std::uint32_t times = 0;   ///< number of executions
 };
@@ -60,8 +60,8 @@ class Transactions {
 /// Reports a phase that is complete while a copy issued in it is still in flight.
 void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
                            const TransactionPart& in_flight);
-/// Reports a copy of which nothing ensures that the previous phase is over when it is issued: its bytes may
-/// count for that phase or for the next.
+/// Reports a copy that may be issued before the previous phase is over, because nothing orders it: its bytes
+/// may count for that phase or for the next.
 void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy);
 /// Reports a phase that has all its arrivals and whose bytes can never match.
 [[noreturn]] void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier);

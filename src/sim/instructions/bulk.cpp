@@ -145,7 +145,7 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
 
 /// Resolves the shared range of a bulk or tensor copy. A tile must be aligned to 128 bytes and to the
 /// swizzle's period.
-SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
+SharedPlace resolve_shared(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
   if (!copy.tensor) return shared_range(warp, lane, access, copy.bytes, 16);
   const Tile tile = copy.tile();
   const SharedPlace at = shared_range(warp, lane, access, tile.span(), 128);
@@ -216,7 +216,7 @@ void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Cop
 template <auto copy_of>
 void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   Copy copy = copy_of(warp, lane, operands, operands.source);
-  const SharedPlace to = place_of(warp, lane, copy, operands.destination);
+  const SharedPlace to = resolve_shared(warp, lane, copy, operands.destination);
   copy.shared = to.offset;
   if (operands.cta_mask) return multicast(warp, lane, operands, copy);
   copy.barrier =
@@ -263,7 +263,7 @@ void store(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   }
   copy.reduction = operands.reduction;
   if (operands.reduces && copy.tensor) copy.reduction = tensor_reduction(warp, lane, operands, copy);
-  copy.shared = place_of(warp, lane, copy, operands.source).offset;
+  copy.shared = resolve_shared(warp, lane, copy, operands.source).offset;
   warp.cta->engine.issue_store(copy, warp, lane);
 }
 

@@ -16,7 +16,7 @@ constexpr std::int64_t max_bytes = (1 << 20) - 1;
 constexpr std::uint32_t max_arrivals = (1U << 20) - 1;
 
 /// The CTA and the offset of the mbarrier whose address the lane has.
-SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+SharedPlace resolve_mbarrier(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
   const std::uint64_t address = address_of(warp, access, lane);
   if (address % 8 != 0 || !warp.cta->names_shared(address, 8))
     warp.fail(lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address));
@@ -31,7 +31,7 @@ struct Found {
 };
 
 Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
-  const auto [owner, offset] = place_of(warp, access, lane);
+  const auto [owner, offset] = resolve_mbarrier(warp, access, lane);
   Mbarrier* const barrier = owner->mbarrier(offset);
   if (barrier == nullptr) {
     warp.fail(lane, "mbarrier.uninitialised",
@@ -43,7 +43,7 @@ Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
 void initialise(Warp& warp, const MicroOp& op, Mask mask) {
   Cta& cta = *warp.cta;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane).offset;
+    const std::uint32_t offset = resolve_mbarrier(warp, warp.program->accesses[op.aux], lane).offset;
     const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
     if (arrivals == 0 || arrivals > max_arrivals) {
       warp.fail(lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals));
@@ -101,14 +101,14 @@ void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
   if (!last || (at.owner == &cta && *last == at.offset)) return;
   const auto cause = why_too_early(cta, warp.thread(lane), rule);
   if (!cause) return;
-  const std::uint32_t line = warp.program->place[warp.place()].line;
+  const std::uint32_t line = warp.program->places[warp.place()].line;
   report(
       *cause,
       fmt::format(
           "it arrives once too often at the mbarrier at {:#x} (PTX line {}), whose phase {} lacks {} of {}",
           at.offset + shared_base, line, at.barrier->phase, at.barrier->pending, at.barrier->expected),
       rule, line);
-  if (cta.launch.goes_on(rule->id)) throw Skip{};
+  if (cta.launch.continues_after(rule->id)) throw Skip{};
   throw Stop{rule->id};
 }
 
@@ -135,17 +135,17 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
 /// Calls visit(Cta::in_cluster() offset, lanes) for each mbarrier whose address lanes of `mask` have.
 template <typename Visit>
 void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
-  std::array<std::uint32_t, lanes> places;
+  std::array<std::uint32_t, lanes> offsets;
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, access, lane);
-    places[lane] = at.owner->in_cluster(at.offset);
+    offsets[lane] = at.owner->in_cluster(at.offset);
   });
   for_alike(
-      mask, [&](std::uint32_t lane) { return places[lane]; }, visit);
+      mask, [&](std::uint32_t lane) { return offsets[lane]; }, visit);
 }
 
 /// Records a use of mbarriers for the race detector.
-void use(Warp& warp, const MemoryAccess& access, Mask mask) {
+void record_use(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (!warp.cta->races) return;
   for_each_barrier(warp, access, mask,
                    [&](std::uint32_t place, Mask same) { warp.cta->races->mbarrier_use(warp, same, place); });
@@ -155,7 +155,7 @@ void use(Warp& warp, const MemoryAccess& access, Mask mask) {
 template <std::int64_t sign>
 void expect(Warp& warp, const MicroOp& op, Mask mask) {
   if (warp.cta->cluster.delay_peer_access(warp, warp.program->accesses[op.aux], mask)) return;
-  use(warp, warp.program->accesses[op.aux], mask);
+  record_use(warp, warp.program->accesses[op.aux], mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, warp.program->accesses[op.aux], lane);
     add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
@@ -180,7 +180,7 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   if (warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   Races* const races = warp.cta->races;
-  use(warp, access, mask);
+  record_use(warp, access, mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, access, lane);
     const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);

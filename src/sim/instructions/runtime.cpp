@@ -196,7 +196,7 @@ void fail_assertion(Warp& warp, const MicroOp& op, Mask mask) {
 
 HeapCall heap_call(const Warp& warp, std::uint32_t lane) {
   const Cta& cta = *warp.cta;
-  const auto& places = cta.program.place;
+  const auto& places = cta.program.places;
   const std::uint32_t place = warp.place();
   return {.launch = cta.launch.number,
           .place = place,

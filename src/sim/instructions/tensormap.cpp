@@ -48,8 +48,8 @@ constexpr std::uint64_t values_of(Field field) {
   }
 }
 
-/// The highest ordinal of a field (PTX ISA 9.7.9.28). Strides have one less, because the innermost dimension
-/// has none.
+/// The highest ordinal of a field (PTX ISA 9.7.9.28). It is one less for strides: the innermost dimension has
+/// no stride.
 std::uint32_t last_ordinal(Field field) {
   return field == Field::global_stride ? max_map_rank - 2 : max_map_rank - 1;
 }

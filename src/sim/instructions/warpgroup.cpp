@@ -168,7 +168,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
     warp.report(
         lane, "wgmma.swizzle",
         fmt::format("a wgmma.mma_async reads by swizzle {} what the load at PTX line {} writes by swizzle {}",
-                    name(matrix.swizzle()), cta.program.place[mismatched_load->place].line,
+                    name(matrix.swizzle()), cta.program.places[mismatched_load->place].line,
                     name(mismatched_load->swizzle)));
   }
   if (!written)
@@ -277,7 +277,7 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
     warp.stop(
         lane, "wgmma.warpgroup",
         fmt::format("warp {} executes this wgmma.mma_async, warp {} of its warpgroup that of PTX line {}",
-                    warp.index, i, warp.program->place[others->products[number]].line));
+                    warp.index, i, warp.program->places[others->products[number]].line));
   }
   state.products.push_back(warp.place());
   wake_waiting(cta, first, state.products.size());

@@ -11,8 +11,8 @@ namespace sim {
 
 void locate(Report& report, const Program& program, std::uint32_t place) {
   report.kernel = program.entry;
-  if (place >= program.place.size()) return;
-  const Place& at = program.place[place];
+  if (place >= program.places.size()) return;
+  const Place& at = program.places[place];
   report.ptx_line = at.line;
   report.ptx_column = at.column;
   report.source_file = at.source_file;

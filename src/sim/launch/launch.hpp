@@ -71,14 +71,14 @@ struct Launch {
     return std::ranges::find(options.allowed, rule) != options.allowed.end();
   }
   /// Whether the launch continues after a violation of the rule.
-  [[nodiscard]] bool goes_on(std::string_view rule) const {
+  [[nodiscard]] bool continues_after(std::string_view rule) const {
     return (options.keep_going && reported < Reports::max_kept_going) || allows(rule);
   }
   /// Passes the output of a thread to SimOptions::print.
   void print(const std::string& text);
 };
 
-/// Sets a report's kernel, PTX line, source line and instruction. `place`: index into Program::place.
+/// Sets a report's kernel, PTX line, source line and instruction. `place`: index into Program::places.
 void locate(Report& report, const Program& program, std::uint32_t place);
 /// Reports the heap blocks that the launch has allocated and to which no pointer is left.
 void report_lost(Launch& launch);

@@ -54,8 +54,7 @@ struct MicroOp {
   Slot b = 0;
   Slot c = 0;
   std::uint32_t guard = true_slot;  ///< slot of a predicate, plus 1 if it must be false
-  std::uint32_t aux =
-      0;  ///< the handler defines it: a branch target, or an index into one of Program's tables
+  std::uint32_t aux = 0;  ///< depends on the handler: a branch target, or an index into a table of Program
 };
 
 enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
@@ -164,7 +163,7 @@ struct LocalCopy {
   std::uint32_t bytes = 0;
 };
 
-/// An instruction's line in the PTX and in the source. Elsewhere a "place" is an index into Program::place.
+/// An instruction's line in the PTX and in the source. Elsewhere a "place" is an index into Program::places.
 struct Place {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -190,11 +189,11 @@ struct ModuleVariable {
 };
 
 struct Program {
-  std::string entry;                  ///< the kernel's name
-  std::vector<MicroOp> code;          ///< functions first, then the kernel, which ends with an exit
-  std::uint32_t first = 0;            ///< index of the kernel's first micro-operation
-  std::vector<std::uint32_t> places;  ///< by micro-operation: index into `place`
-  std::vector<Place> place;           ///< by instruction
+  std::string entry;                    ///< the kernel's name
+  std::vector<MicroOp> code;            ///< functions first, then the kernel, which ends with an exit
+  std::uint32_t first = 0;              ///< index of the kernel's first micro-operation
+  std::vector<std::uint32_t> place_of;  ///< by micro-operation: index into `places`
+  std::vector<Place> places;            ///< by instruction
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
   std::vector<WarpgroupProduct> products;

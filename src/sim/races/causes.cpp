@@ -39,7 +39,7 @@ bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
 std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
   const Access& earlier = conflict.earlier;
   const auto segment = [&](const Access& access) {
-    return cluster_.cta(access.rank()).program.place[access.place & Access::place_mask].segment;
+    return cluster_.cta(access.rank()).program.places[access.place & Access::place_mask].segment;
   };
   if ((earlier.place & Access::object) != 0 && conflict.earlier_write)
     return fmt::format("made in segment {}", segment(earlier));
@@ -69,7 +69,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   const std::uint32_t other_thread = earlier.thread(conflict.earlier_lane, warps_each_);
   const std::uint32_t place = by.access.place & Access::place_mask;
   const std::uint32_t other_place = earlier.place & Access::place_mask;
-  const std::uint32_t line = cta.program.place[place].line;
+  const std::uint32_t line = cta.program.places[place].line;
   const bool product = earlier.is_copy() && (earlier.spread & a_product) != 0;
   const bool bulk = earlier.is_copy() && !product;
   const auto described = [&] {
@@ -100,7 +100,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
         other_thread, other_place, rule,
         fmt::format("no wgmma.wait_group covers the product at PTX line {} before its operands are "
                     "overwritten at {}: {}",
-                    other.program.place[other_place].line, where, described()),
+                    other.program.places[other_place].line, where, described()),
         "wgmma.commit_group, and a wgmma.wait_group that covers the product before its stage is handed back",
         "wait for the product's group before the arrival or the barrier that frees its operands",
         std::move(about));
@@ -204,7 +204,7 @@ void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& b
   const check::RuleId rule("race.shared-read-write");
   Cta& cta = cluster_.cta(by.access.rank());
   const std::uint32_t place = by.access.place & Access::place_mask;
-  if (cta.launch.reports.count_repeat(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
   About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
   about.replacement = opposite_order(conflict, by);
   cta.report(

@@ -16,7 +16,7 @@ std::string describe(const Flight& flight, const Conflict& conflict) {
   const Access& access = conflict.earlier;
   const std::uint64_t warps = (volume(flight.shape.block) + lanes - 1) / lanes;
   const std::uint32_t thread = access.thread(conflict.earlier_lane, warps);
-  const Place& place = flight.program->place[access.place & Access::place_mask];
+  const Place& place = flight.program->places[access.place & Access::place_mask];
   return fmt::format("the {}{} thread {} of CTA {} of kernel \"{}\" (PTX line {} \"{}\")",
                      conflict.earlier_write ? "write" : "read",
                      access.is_copy() ? " by the bulk copy that was issued by" : " by",
@@ -63,7 +63,7 @@ void Races::report_flight(const Flight& flight, const Conflict& conflict, const 
   const check::RuleId rule("race.launch-before");
   const std::uint32_t place = by.access.place & Access::place_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.count_repeat(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
   cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
              fmt::format(
                  "global memory at {:#x}: the launch may begin before an earlier one has ended "

@@ -16,9 +16,9 @@ class GatherPatterns {
   struct Pattern {
     static constexpr std::uint32_t max_pieces = 3;
     std::uint32_t place = ~0U;
-    std::uint32_t log = 0;                    ///< log2 of the bytes per lane
-    std::array<std::uint8_t, lanes> where{};  ///< by lane: offset in the line
-    std::uint32_t count = 0;                  ///< number of pieces
+    std::uint32_t log = 0;                      ///< log2 of the bytes per lane
+    std::array<std::uint8_t, lanes> offsets{};  ///< by lane: offset in the line
+    std::uint32_t count = 0;                    ///< number of pieces
     bool folded = false;
     std::array<Piece, max_pieces> pieces;
   };
@@ -54,7 +54,7 @@ class Gather {
  private:
   Gather(const Touch& by, std::uint32_t bytes);
   void add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern);
-  void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& where);
+  void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& offsets);
   void add_all(const std::array<std::uint64_t, lanes>& at, Mask mask);
   void add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte);
   /// Adds the lane's bytes to a piece if the piece can represent them; returns whether it can.

@@ -70,7 +70,7 @@ void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
   clocks_of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
   if (!tracks_fence_sc_) return;
   Met& met = met_at_[16 * warp.cta->rank + id];
-  hear(warp, mask, met.heard);
+  set_heard(warp, mask, met.heard);
   if (!met.has_fenced) return;
   const auto fenced = std::make_shared<const Clock>(met.fenced);
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -115,7 +115,7 @@ void Races::collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& tar
   });
 }
 
-void Races::hear(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
+void Races::set_heard(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
   if (what.empty()) return;
   for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].heard = what; });
 }
@@ -123,7 +123,7 @@ void Races::hear(const Warp& warp, Mask mask, const std::vector<Pending>& what) 
 void Races::share_heard(const Warp& warp, Mask mask) {
   std::vector<Pending> together;
   collect_heard(warp, mask, together);
-  hear(warp, mask, together);
+  set_heard(warp, mask, together);
 }
 
 void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
@@ -262,8 +262,8 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_
 void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
                    const std::array<std::uint64_t, lanes>& at) {
   if (!access.write) return;
-  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
-  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+  const auto address_of_lane = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, address_of_lane, [&](std::uint64_t place, Mask together) {
     if (!access.ordering.releases) return publish_fenced(warp, together, access, place);
     Clock clock;
     clocks_of(warp).release(together, clock);
@@ -312,8 +312,8 @@ void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
   // The release includes the access itself; a new time begins after it.
   if (access.ordering.releases) clocks_of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
-  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+  const auto address_of_lane = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, address_of_lane, [&](std::uint64_t place, Mask together) {
     if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, together, place);
     const Release* const latest = where.latest(place);
     if (latest == nullptr) return;
@@ -417,7 +417,7 @@ std::string Races::describe(const Access& access, std::uint32_t lane, bool write
   std::string who = "thread " + text_of(cta.thread_index(access.thread(lane, warps_each_)));
   if (access.cluster != number_ || access.rank() != rank)
     who += " of CTA " + text_of(cta.launch.ctaid(access.cluster, access.rank()));
-  const Place& place = cta.program.place[access.place & Access::place_mask];
+  const Place& place = cta.program.places[access.place & Access::place_mask];
   std::string what = write ? "write" : "read";
   if ((access.place & Access::object) != 0)
     what = write ? "init or inval of the mbarrier" : "use of the mbarrier";
@@ -443,7 +443,7 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
   const check::RuleId rule(*check::find(id));
   const std::uint32_t place = by.access.place & Access::place_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.count_repeat(id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(id, cta.program.places[place].line)) return;
   std::uint64_t address = line + conflict.byte;
   std::string owner;
   if (memory == Memory::shared) {
@@ -484,7 +484,7 @@ void Races::report_leaving(const Conflict& conflict, Cta& cta) {
   const auto rule = reads ? check::RuleId("exit.peer-reads") : check::RuleId("exit.peer-writes");
   Cta& peer = cluster_.cta(access.rank());
   const std::uint32_t place = access.place & Access::place_mask;
-  if (cta.launch.reports.count_repeat(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
   peer.report(access.thread(conflict.earlier_lane, warps_each_), place, rule,
               fmt::format("the CTA with rank {} can exit before {} its shared memory: nothing makes a thread "
                           "of it wait for that",

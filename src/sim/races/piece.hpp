@@ -57,7 +57,7 @@ enum Spread : std::uint8_t {
 struct Access {
   std::uint32_t time = 0;  ///< the agent's time; 0: no access
   std::uint32_t cluster = 0;
-  std::uint32_t place = 0;  ///< index into Program::place, plus the flags below and the CTA's rank
+  std::uint32_t place = 0;  ///< index into Program::places, plus the flags below and the CTA's rank
   Agent agent = 0;
   std::int8_t first = 0;
   std::uint8_t spread = 0;

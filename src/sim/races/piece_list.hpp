@@ -134,24 +134,24 @@ class PieceList {
     static_cast<Part&>(piece) = begin()[i];
     LaneTable* const table = piece.has_table() ? &tables_[i] : nullptr;
     if (table != nullptr) piece.table = *table;
-    const bool more = visit(piece);
+    const bool continues = visit(piece);
     begin()[i].bytes = piece.bytes;
     if (table != nullptr) *table = piece.table;
-    return more;
+    return continues;
   }
   [[nodiscard]] Part* begin() const noexcept { return parts_.load(std::memory_order_relaxed); }
   void resize(std::uint32_t size) noexcept { size_.store(size, std::memory_order_relaxed); }
   void grow(Slabs& slabs) {
-    const std::uint32_t wanted = std::max(min_capacity, 2 * capacity_);
-    auto* const more = static_cast<Part*>(slabs.take(wanted * sizeof(Part)));
-    std::uninitialized_copy_n(begin(), size(), more);
-    parts_.store(more, std::memory_order_relaxed);
+    const std::uint32_t new_capacity = std::max(min_capacity, 2 * capacity_);
+    auto* const new_parts = static_cast<Part*>(slabs.take(new_capacity * sizeof(Part)));
+    std::uninitialized_copy_n(begin(), size(), new_parts);
+    parts_.store(new_parts, std::memory_order_relaxed);
     if (tables_ != nullptr) {
-      std::unique_ptr<LaneTable[]> tables(new LaneTable[wanted]);  // NOLINT: as above
-      std::copy_n(tables_.get(), size(), tables.get());
-      tables_ = std::move(tables);
+      std::unique_ptr<LaneTable[]> new_tables(new LaneTable[new_capacity]);  // NOLINT: as above
+      std::copy_n(tables_.get(), size(), new_tables.get());
+      tables_ = std::move(new_tables);
     }
-    capacity_ = wanted;
+    capacity_ = new_capacity;
   }
 
   std::atomic<Part*> parts_ = nullptr;

@@ -254,7 +254,7 @@ class Races {
   /// Adds to `target` the releases by a fence.sc in LaneFences::seen and LaneFences::heard of the lanes.
   void collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
   /// Sets LaneFences::heard of the lanes.
-  void hear(const Warp& warp, Mask mask, const std::vector<Pending>& what);
+  void set_heard(const Warp& warp, Mask mask, const std::vector<Pending>& what);
   /// The lanes of `mask` have synchronised: each gets the releases that any of them has seen or heard of.
   void share_heard(const Warp& warp, Mask mask);
   /// Joins into `target` what the lane's last fences release.
@@ -318,8 +318,8 @@ class Races {
   /// Reports the mistake behind a conflict; returns false if it finds none. `where`: "shared memory at
   /// 0x400".
   bool report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule, const std::string& where);
-  /// For a write after a conflicting read: the report for the case that the write should have come first. It
-  /// becomes About::replacement.
+  /// For a write after a conflicting read: the report to use if the write should have come first
+  /// (About::replacement).
   [[nodiscard]] std::optional<Report> opposite_order(const Conflict& conflict, const Touch& by);
   /// The read by a bulk store as the earlier access, and a write by the lane as the later one.
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> store_against(const Warp& warp, std::uint32_t lane,

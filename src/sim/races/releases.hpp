@@ -22,9 +22,8 @@ struct Release;
 struct Acquired {
   const Release* release = nullptr;
   const Acquired* before = nullptr;
-  std::uint32_t time = 0;  ///< length of the list
-  std::uint64_t number =
-      0;  ///< upper bound of Release::number in the list and of all releases that led to it
+  std::uint32_t time = 0;    ///< length of the list
+  std::uint64_t number = 0;  ///< at least Release::number of every release in the list
 };
 
 /// A release by a thread, with the thread's knowledge. Immutable once Releases::latest() can return it.

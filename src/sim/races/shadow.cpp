@@ -9,7 +9,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-bool whole_piece(const Access& access) {
+bool has_no_table(const Access& access) {
   return access.spread != a_set && access.spread != a_map;
 }
 
@@ -94,20 +94,20 @@ constexpr std::size_t many_pieces = 16;
 /// An Access as two words, which are faster to compare than its members.
 using Words = std::array<std::uint64_t, 2>;
 
-/// Mask of the bits in which two reads must agree to be merged: all bits, or with `whatever_place` all except
+/// Mask of the bits in which two reads must agree to be merged: all bits, or with `ignore_place` all except
 /// the index of the instruction.
-Words deciding(bool whatever_place) {
+Words merge_mask(bool ignore_place) {
   Access all;
   all.time = all.cluster = ~0U;
-  all.place = whatever_place ? ~Access::place_mask : ~0U;
+  all.place = ignore_place ? ~Access::place_mask : ~0U;
   all.agent = 0xffff;
   all.first = -1;
   all.spread = 0xff;
   return std::bit_cast<Words>(all);
 }
 
-bool alike(const Words& a, const Words& b, const Words& decide) {
-  return (((a[0] ^ b[0]) & decide[0]) | ((a[1] ^ b[1]) & decide[1])) == 0;
+bool equal_under(const Words& a, const Words& b, const Words& mask) {
+  return (((a[0] ^ b[0]) & mask[0]) | ((a[1] ^ b[1]) & mask[1])) == 0;
 }
 
 /// Merges `piece`, a read, into an earlier read. Returns false if their tables of lanes differ.
@@ -128,7 +128,7 @@ bool merge(Piece& earlier, const Piece& piece) {
 /// from earlier reads that are ordered before it: an access ordered after this read is also ordered after
 /// those.
 bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
-  const Words decide = deciding(pieces.size() > many_pieces);
+  const Words mask = merge_mask(pieces.size() > many_pieces);
   const auto now = std::bit_cast<Words>(piece.access);
   bool merged = false;
   bool emptied = false;
@@ -138,7 +138,7 @@ bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
   using Look = PieceList::Look;
   const auto look = [&](Part& earlier) {
     if (earlier.access.writes()) return Look::nothing;
-    if (alike(std::bit_cast<Words>(earlier.access), now, decide)) {
+    if (equal_under(std::bit_cast<Words>(earlier.access), now, mask)) {
       if (earlier.has_table()) return Look::something;
       earlier.bytes |= piece.bytes;
       merged = true;
@@ -148,7 +148,7 @@ bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
     return both && outdated(earlier.access) ? Look::something : Look::nothing;
   };
   pieces.for_each_of(by.access.cluster, look, [&](Piece& earlier) {
-    merged = alike(std::bit_cast<Words>(earlier.access), now, decide) && merge(earlier, piece);
+    merged = equal_under(std::bit_cast<Words>(earlier.access), now, mask) && merge(earlier, piece);
     if (merged) return false;
     const ByteMask both = earlier.bytes & piece.bytes;
     if (!by.ordered_after(earlier.access) && (earlier.access.agent != by.access.agent ||
@@ -249,7 +249,7 @@ void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   if (by.write) {
     // A strong write does not replace a weak one: a later strong access races only with the weak one.
     const bool weak_writes_stay = !piece.access.is_weak_write();
-    if (piece.bytes == whole_line && whole_piece(piece.access) &&
+    if (piece.bytes == whole_line && has_no_table(piece.access) &&
         !(weak_writes_stay && pieces.has_weak_write())) {
       pieces.clear();
       split_ &= ~(1U << line);

@@ -68,19 +68,19 @@ void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Ori
   const bool loaded = origin.number == 0;
   const check::RuleId rule =
       loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
-  if (warp.cta->launch.reports.count_repeat(rule->id, program.place[origin.place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.places[origin.place].line)) return;
   std::string what = fmt::format("a load of unwritten shared memory at {:#x}", origin.address);
   if (!loaded) {
     const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
     what = fmt::format("a read of {}, which no instruction has written", named->name);
   }
-  const Place& here = program.place[place];
+  const Place& here = program.places[place];
   what += place == origin.place
               ? fmt::format(": it {} this instruction", how)
               : fmt::format(": what comes of it {} \"{}\" at PTX line {}", how, here.text, here.line);
   Cta& cta = loaded ? *origin.cta : *warp.cta;
   About about;
-  if (loaded) about.cause = fmt::format("in segment {}", program.place[origin.place].segment);
+  if (loaded) about.cause = fmt::format("in segment {}", program.places[origin.place].segment);
   cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what), {}, {},
              std::move(about));
 }
@@ -165,7 +165,7 @@ Undefined::Found Undefined::all_of(Warp& warp, const RegisterNumber* first, std:
   return all;
 }
 
-Undefined::Found Undefined::chosen(Warp& warp, const Flow& flow, Mask mask) {
+Undefined::Found Undefined::selected(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
   const Mask first = read_mask(warp, warp.program->code[flow.first].c);
   Found all;
@@ -196,7 +196,7 @@ void Undefined::mark_results(Warp& warp, const Flow& flow, Mask mask, Found foun
 
 void Undefined::before(Warp& warp, Mask mask) {
   const Program& program = *warp.program;
-  place_ = program.places[warp.pc];
+  place_ = program.place_of[warp.pc];
   const Flow& flow = program.flows[place_];
   if (flow.first != warp.pc) return;
   const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
@@ -217,7 +217,7 @@ void Undefined::before(Warp& warp, Mask mask) {
     case Kind::conjoins:
     case Kind::disjoins:
       if (alone) {
-        found = flow.kind == Kind::selects ? chosen(warp, flow, mask) : absorbed(warp, flow, mask);
+        found = flow.kind == Kind::selects ? selected(warp, flow, mask) : absorbed(warp, flow, mask);
         break;
       }
       [[fallthrough]];
@@ -231,7 +231,7 @@ void Undefined::before(Warp& warp, Mask mask) {
 
 void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   const Program& program = *warp.program;
-  place_ = program.places[pc];
+  place_ = program.place_of[pc];
   const Flow& flow = program.flows[place_];
   if (flow.last != pc || mask == 0) return;
   if (flow.kind == Kind::fragments) multiply(warp, flow, mask);
@@ -248,7 +248,7 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
   Found value;
   const auto each = [&](const auto& visit) {
     for (const Party& party : parties) {
-      place_ = warp.program->places[party.pc];
+      place_ = warp.program->place_of[party.pc];
       const Flow& flow = warp.program->flows[place_];
       visit(party.lanes, flow, registers(warp, flow));
     }

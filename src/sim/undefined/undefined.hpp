@@ -28,7 +28,7 @@ struct Party;
 struct Origin {
   RegisterNumber number = 0;  ///< the unwritten register; 0: a load
   bool read = false;          ///< `place` is set; it is not before the first read of an unwritten register
-  std::uint32_t place = 0;    ///< place (index into Program::place) of the load, or of the first read
+  std::uint32_t place = 0;    ///< place (index into Program::places) of the load, or of the first read
   Cta* cta = nullptr;         ///< loads: CTA of the thread that loads
   std::uint32_t thread = 0;   ///< loads: the thread
   std::uint64_t address = 0;  ///< loads: shared address
@@ -104,7 +104,7 @@ class Undefined {
   [[nodiscard]] Found all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] Found of(Warp& warp, RegisterNumber number, Mask mask);
   /// The state of the result of selp, and of a conjunction, product or disjunction.
-  [[nodiscard]] Found chosen(Warp& warp, const Flow& flow, Mask mask);
+  [[nodiscard]] Found selected(Warp& warp, const Flow& flow, Mask mask);
   [[nodiscard]] Found absorbed(Warp& warp, const Flow& flow, Mask mask);
   void mark_results(Warp& warp, const Flow& flow, Mask mask, Found found);
   void multiply(Warp& warp, const Flow& flow, Mask mask);

@@ -15,7 +15,7 @@ namespace sim {
 
 class Cta;
 
-/// Why a group of lanes cannot go on.
+/// The event that a group of lanes waits for.
 struct Wait {
   enum class Kind : std::uint8_t {
     none,
@@ -92,8 +92,7 @@ struct Warp {
   Mask active = 0;
   std::uint32_t pc = 0;  ///< micro-operation that runs next
   bool running = false;
-  std::uint32_t join =
-      ~0U;  ///< least pc of the other ready groups: the running group yields when it gets there
+  std::uint32_t join = ~0U;  ///< least pc of the other ready groups, at which the running group yields
   std::vector<Group> groups;
   std::unique_ptr<CallStack> calls;    ///< null until the first call
   bool timed_out = false;              ///< the next try_wait may report failure, once
@@ -112,8 +111,8 @@ struct Warp {
 
   /// The present micro-operation: `pc` is the next one already.
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
-  /// The present instruction's index into Program::place.
-  [[nodiscard]] std::uint32_t place() const noexcept { return program->places[here()]; }
+  /// The present instruction's index into Program::places.
+  [[nodiscard]] std::uint32_t place() const noexcept { return program->place_of[here()]; }
   /// The number of a lane's thread in its CTA.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
   /// Reports what a lane does at the present instruction; see Cta::report.
