@@ -96,7 +96,7 @@ TEST_CASE("misuse of a block is reported with the threads that allocated and fre
   expect_only(of(take + "if (i == 7) mine[4] = 5;\n  free(mine);"), "global.out-of-bounds",
               "ends 0 bytes earlier");
   expect_only(of(take + "if (i == 7) mine[2000] = 5;\n  free(mine);"), "global.out-of-bounds",
-              "taken by thread (");
+              "allocated by thread (");
   const auto null = of("int* const all = static_cast<int*>(malloc(9 << 20));\n  if (i == 0) *all = 1;");
   expect_only(null, "global.out-of-bounds", "malloc gave null: the heap has 8388608 bytes");
   const auto more =

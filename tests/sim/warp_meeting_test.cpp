@@ -156,7 +156,7 @@ TEST_CASE("lanes that wait for each other at instructions that cannot meet are n
   INFO(even << odd);
   const Outcome outcome = run(by_two_ways(even, odd), shape);
   expect_only(outcome, "warp.diverged");
-  CHECK_THAT(outcome.reports[0].found, ContainsSubstring("none of them can go on"));
+  CHECK_THAT(outcome.reports[0].found, ContainsSubstring("none of them can continue"));
 }
 
 TEST_CASE("three groups of lanes that wait for each other in a circle are named") {

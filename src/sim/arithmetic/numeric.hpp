@@ -1,6 +1,6 @@
 #pragma once
 
-/// Arithmetic as the PTX ISA defines it where the host's differs: narrow floats, conversions, NaNs.
+/// Arithmetic of the PTX ISA that differs from the host's: narrow floats, conversions, NaNs.
 #include "ptx/ast.hpp"
 
 #include <algorithm>
@@ -19,7 +19,8 @@ namespace sim {
 struct SmallFormat {
   int exponent_bits;
   int mantissa_bits;
-  bool has_infinity;  ///< else only the largest pattern is NaN (e4m3)
+  bool has_infinity;  ///< if false, the format has a single NaN, the largest bit pattern (e4m3)
+  /// The bits of the largest finite value.
   [[nodiscard]] constexpr std::uint32_t largest() const {
     const std::uint32_t top = ((1U << exponent_bits) - 1) << mantissa_bits;
     return has_infinity ? top - 1 : (top | ((1U << mantissa_bits) - 1)) - 1;
@@ -32,7 +33,7 @@ inline constexpr SmallFormat e5m2_format{5, 2, true};
 
 enum class Round : std::uint8_t { nearest, zero, down, up };
 
-/// An integral value, rounded.
+/// Rounds to an integral value.
 template <typename T>
 [[nodiscard]] T round_integral(T value, Round round) {
   switch (round) {
@@ -48,8 +49,8 @@ template <typename T>
   return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
-/// Encodes `value` in the format. A value out of range becomes infinity, or the largest finite value with
-/// `saturate` or in a format without infinity.
+/// Encodes `value` in the format. A value out of range becomes infinity; with `saturate`, or in a format
+/// without infinity, it becomes the largest finite value.
 template <SmallFormat format>
 [[nodiscard]] std::uint16_t encode_small(double value, bool saturate, Round round = Round::nearest) {
   constexpr int m = format.mantissa_bits;
@@ -70,7 +71,7 @@ template <SmallFormat format>
     if (quantum < 1 << format.exponent_bits) {
       const auto steps =
           static_cast<std::uint32_t>(round_integral(magnitude * power_of_two(-quantum), round));
-      // A carry out of the mantissa moves on to the exponent by itself.
+      // A carry out of the mantissa increments the exponent.
       bits = steps < 1U << m ? steps
                              : (static_cast<std::uint32_t>(quantum + m - least + 1) << m) + steps - (1U << m);
     }
@@ -92,7 +93,7 @@ template <SmallFormat format>
   const std::uint32_t mantissa = magnitude & ((1U << m) - 1);
   float value = 0;
   if (magnitude > format.largest()) {
-    // The hardware's NaN has no sign.
+    // The hardware's NaN is positive.
     if (!format.has_infinity || mantissa != 0) return std::bit_cast<float>(0x7fffffffU);
     value = std::numeric_limits<float>::infinity();
   } else if (exponent == 0) {
@@ -104,30 +105,32 @@ template <SmallFormat format>
   return (bits & sign_bit) != 0 ? -value : value;
 }
 
-/// The one NaN of tf32 (docs/tma.md). Its low 13 bits are 0, as in every tf32 value.
+/// The only NaN that tf32 conversions return (docs/tma.md). Its low 13 bits are 0, as in every tf32 value.
 inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
 
-/// Rounds the bits of an f32 to 10 mantissa bits, to nearest; ties go to even, or with `away` away from zero.
+/// Rounds the bits of an f32 to 10 mantissa bits, to nearest. Ties round to even, or with `away` away from
+/// zero.
 [[nodiscard]] inline std::uint32_t to_tf32(std::uint32_t bits, bool away) {
   if ((bits & 0x7fffffff) > 0x7f800000) return tf32_nan;
   if ((bits & 0x7f800000) == 0x7f800000) return bits;
   return (bits + (away ? 0x1000 : 0xfff + (bits >> 13 & 1))) & ~0x1fffU;
 }
 
-/// Replaces any f32 NaN by the one NaN that f32 instructions return; f64 NaNs stay.
+/// Replaces an f32 NaN by the canonical NaN, which f32 instructions return. f64 NaNs are unchanged.
 [[nodiscard]] inline float canonical(float value) {
   return value != value ? std::bit_cast<float>(0x7fffffffU) : value;
 }
 [[nodiscard]] inline double canonical(double value) {
   return value;
 }
+/// Replaces a subnormal f32 by zero of the same sign.
 [[nodiscard]] inline float flush(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   return (bits & 0x7f800000) == 0 ? std::bit_cast<float>(bits & 0x80000000) : value;
 }
 
-/// a + b, rounded to odd: the last bit is set if the sum is inexact. A second rounding, to a narrower format,
-/// then gives the same result as a single rounding.
+/// a + b, rounded to odd: the last bit is set if the sum is inexact. Rounding this result to a narrower
+/// format gives the same as rounding the exact sum.
 [[nodiscard]] inline double add_to_odd(double a, double b) {
   const double sum = a + b;
   const double high = sum - a;
@@ -138,7 +141,7 @@ inline constexpr std::uint32_t tf32_nan = 0x7fffe000;
   return std::bit_cast<double>(bits);
 }
 
-/// min or max of floats: of a NaN and a number the result is the number; −0 is below +0.
+/// min or max of floats. If one operand is NaN, the result is the other one. −0 is less than +0.
 template <bool greatest, typename T>
 [[nodiscard]] T float_extreme(T a, T b) {
   if (a != a) return canonical(b);
@@ -147,8 +150,8 @@ template <bool greatest, typename T>
   return (a < b) != greatest ? a : b;
 }
 
-/// Converts a float to an integer: rounds and saturates. NaN becomes 0; if either type has 64 bits, it
-/// becomes the integer of which only the highest bit is set (PTX ISA 9.7.9.22, "cvt").
+/// Converts a float to an integer: rounds and saturates. If From or To has 64 bits, NaN becomes an integer of
+/// which only the highest bit is set; else 0 (PTX ISA 9.7.9.22, "cvt").
 template <typename To, typename From>
 [[nodiscard]] To to_integer(From value, Round round) {
   if (value != value) {
@@ -156,12 +159,13 @@ template <typename To, typename From>
     return static_cast<To>(std::make_unsigned_t<To>{1} << (8 * sizeof(To) - 1));
   }
   const From integral = round_integral(value, round);
-  // The upper bound rounds up to a power of two if From has too few mantissa bits.
+  // If From has too few mantissa bits, the upper bound rounds up to a power of two, hence >=.
   if (integral >= static_cast<From>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
   if (integral <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
   return static_cast<To>(integral);
 }
 
+/// The upper half of the bits of a · b.
 template <typename T>
 [[nodiscard]] constexpr T multiply_high(T a, T b) {
   if constexpr (sizeof(T) == 8) {
@@ -188,7 +192,7 @@ enum class Atomic : std::uint8_t { add, min, max, and_, or_, xor_, exch, cas, in
   return std::nullopt;
 }
 
-/// The value that the operation stores over `old`. cas compares with `a` and stores `b`.
+/// The new value of a word with value `old`. cas compares `old` with `a`, and stores `b` if they are equal.
 template <typename T>
 [[nodiscard]] T combine(Atomic what, T old, T a, T b) {
   if constexpr (std::is_integral_v<T>) {

@@ -15,28 +15,30 @@ struct VideoPart {
   std::uint8_t bits = 32;
 };
 
-/// A decoded video instruction: d = operation(a, b), once or on two halves or four bytes, then combined with
-/// c as `second` says.
+/// A decoded video instruction: d = operation(a, b), on whole registers, two halves or four bytes. `second`
+/// defines how the results are then combined with c.
 struct Video {
   enum class Operation : std::uint8_t { add, sub, average, distance, min, max, shl, shr, mad, compare };
   enum class Comparison : std::uint8_t { eq, ne, lt, le, gt, ge };
-  /// How results combine with c: they replace parts of it (merge), or accumulate into all of it.
+  /// merge: the results replace parts of c. add, min, max: the results accumulate into c as a whole.
   enum class Second : std::uint8_t { merge, add, min, max };
 
   Operation operation = Operation::add;
   Comparison comparison = Comparison::eq;
   Second second = Second::merge;
-  std::uint8_t count = 1;        ///< number of results: 1, 2 or 4
-  std::array<VideoPart, 4> a{};  ///< part i of the 64 bits b:a
+  std::uint8_t count = 1;  ///< number of results: 1, 2 or 4
+  // By result: the parts of the 64-bit value b:a (b in the upper half) that are its operands, and its part of
+  // d.
+  std::array<VideoPart, 4> a{};
   std::array<VideoPart, 4> b{};
   std::array<VideoPart, 4> d{};
-  std::uint8_t written = 15;  ///< one bit per result: whether d gets it
+  std::uint8_t written = 15;  ///< mask of results that are written to d
   bool a_signed = false;
   bool b_signed = false;
   bool d_signed = false;
   bool saturates = false;
-  bool wraps = false;      ///< vshl, vshr: the amount wraps; else it is clamped to 32
-  bool plus_one = false;   ///< vmad
+  bool wraps = false;      ///< vshl, vshr: the shift amount is taken modulo 32; else it is clamped to 32
+  bool plus_one = false;   ///< vmad: adds 1 to the sum
   std::uint8_t scale = 0;  ///< vmad: right shift of the result, in bits
 };
 

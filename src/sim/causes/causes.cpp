@@ -9,7 +9,7 @@ namespace sim {
 namespace {
 
 std::uint32_t line_of(const Cta& cta, std::uint32_t place) {
-  return cta.program.place[place].line;
+  return cta.program.places[place].line;
 }
 
 /// Whether a thread of the CTA waits for the mbarrier, or has waited for it.
@@ -22,8 +22,8 @@ bool has_waits(const Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
                              [&](const auto& warp) { return std::ranges::any_of(warp->groups, waits); });
 }
 
-/// The first mbarrier, by address, that no load uses and for which holds(offset, mbarrier) is true; mbarriers
-/// at which threads arrive come before all others. Null if there is none.
+/// The first mbarrier that no load uses and for which holds(offset, mbarrier) is true; null if there is none.
+/// The order is by address, but mbarriers at which threads arrive come first.
 template <typename Holds>
 const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& cta, const Holds& holds) {
   const std::pair<const std::uint32_t, Mbarrier>* first = nullptr;
@@ -35,8 +35,8 @@ const std::pair<const std::uint32_t, Mbarrier>* first_without_loads(const Cta& c
   return first;
 }
 
-/// The mistake of a thread that waits for a load's mbarrier and then arrives there, while no thread arrives
-/// at another mbarrier for which threads wait.
+/// The mistake of a consumer that arrives at the wrong mbarrier: it waits for a load's mbarrier and arrives
+/// there, and no thread arrives at another mbarrier for which threads wait.
 std::optional<Cause> wrong_barrier(Cta& owner, std::uint32_t offset, const Mbarrier& barrier) {
   if (!barrier.transactions.any()) return std::nullopt;
   const auto* const lacking = first_without_loads(owner, [&](std::uint32_t at, const Mbarrier& each) {
@@ -74,23 +74,24 @@ Cause at_init(Cta& cta, const Mbarrier& barrier, std::string found) {
           .remedy = "count in mbarrier.init every arrival that releases the stage"};
 }
 
-/// The mistake of a thread that has waited with a parity that it should have flipped.
+/// The mistake of a thread that did not flip its parity: its last wait ended by the same phase as the wait
+/// before. `before_any_phase`: also a wait that ended before any phase was over. `any_wait`: also an earlier
+/// wait.
 std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
-                                  const Mbarrier& barrier, bool from_the_first, bool ever = false) {
+                                  const Mbarrier& barrier, bool before_any_phase, bool any_wait = false) {
   MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0) return std::nullopt;
-  if (ever && uses.stale) {
-    uses.again = true;
-    uses.ended = uses.stale_ended;
+  if (any_wait && uses.ever_repeated) {
+    uses.repeated = true;
+    uses.ended = uses.repeated_ended;
   }
   std::string why;
-  if (uses.again) {
-    why = uses.ended == 0
-              ? "no phase of it was over: its wait before had ended in the same way"
-              : fmt::format("phase {} of it, by which its wait before had ended, was over already",
-                            uses.ended - 1);
-  } else if (from_the_first && uses.ended == 0) {
-    why = "no phase of it was over, and the parity is not that of the first";
+  if (uses.repeated) {
+    why = uses.ended == 0 ? "no phase of the mbarrier was over, as at the thread's previous wait"
+                          : fmt::format("phase {} was over already, and had ended the thread's previous wait",
+                                        uses.ended - 1);
+  } else if (before_any_phase && uses.ended == 0) {
+    why = "no phase of the mbarrier was over, and the parity is not that of the first phase";
   } else {
     return std::nullopt;
   }
@@ -102,8 +103,8 @@ std::optional<Cause> wrong_parity(Cta& cta, std::uint32_t thread, Cta& owner, st
                                     name_of(owner, offset, barrier), why)};
 }
 
-/// Returns 1 + the place of the last arrival by the reader, or by a lane of its warp, in phase `from` or
-/// later, and the thread that arrived. The place is 0 if there is no such arrival.
+/// The last arrival by the reader, or by another lane of its warp, in phase `from` or later: 1 + its place
+/// (0: none), and the thread.
 std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const Mbarrier& barrier,
                                                    std::uint64_t from = 0) {
   const auto arrived = [&](std::uint32_t thread) {
@@ -120,8 +121,8 @@ std::pair<std::uint32_t, std::uint32_t> arrival_of(const Reader& reader, const M
   return {arrival, by};
 }
 
-/// The mistake of a phase that was over, and let the thread of `uses` go on, before the reader's last read
-/// was done.
+/// The mistake of an arrival that completed a phase too early: the phase ended the wait of the thread of
+/// `uses` before the reader's last read was done.
 std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbarrier& barrier,
                                     const MbarrierUses::Thread& uses, check::RuleId rule,
                                     const Reader& reader) {
@@ -134,7 +135,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
     const auto sole = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
     if (sole == all.end()) return std::nullopt;
     if (barrier.uses.arrivers() == 1) {
-      // One thread arrives for all readers, so it must have met them.
+      // One thread arrives for all readers, so it must synchronise with them first.
       const auto number = static_cast<std::uint32_t>(sole - all.begin());
       Cta& releaser = owner.cluster.cta(number / owner.threads_each());
       const std::uint32_t sole_thread = number % owner.threads_each();
@@ -156,7 +157,7 @@ std::optional<Cause> released_early(Cta& owner, std::uint32_t offset, const Mbar
                     "{}",
                     phase, name_of(owner, offset, barrier), name_of(*reader.cta, reader.thread), what));
   }
-  // The product's wait must come before the arrival; the caller reports that.
+  // The caller reports the missing wait for the product before the arrival.
   if (reader.product) return std::nullopt;
   const bool its_own = by == reader.thread;
   return Cause{.rule = rule,
@@ -190,7 +191,7 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0) return std::nullopt;
   const auto loads = [&](const TransactionPart& load) { return load.by == &cta && load.thread == thread; };
-  const bool own = std::ranges::any_of(barrier.transactions.before().came, loads);
+  const bool own = std::ranges::any_of(barrier.transactions.previous().completed, loads);
   const auto* const released = first_without_loads(cta, [&](std::uint32_t at, const Mbarrier& each) {
     return !has_waits(cta, at, each) && (own || (reader && arrival_of(*reader, each).first != 0));
   });
@@ -210,19 +211,19 @@ std::optional<Cause> waits_elsewhere(Cta& cta, std::uint32_t thread, std::uint32
 }
 
 bool branches_back(const Program& program, std::uint32_t pc) {
-  return program.place[program.places[pc]].text.find("bra") != std::string::npos &&
+  return program.places[program.place_of[pc]].text.find("bra") != std::string::npos &&
          program.code[pc].aux <= pc;
 }
 
 bool is_about_to_wait(const Cta& cta, std::uint32_t thread) {
   const Warp& warp = *cta.warps[thread / lanes];
   const Mask lane = 1U << thread % lanes;
-  const auto stands = [&](const Group& group) { return (group.mask & lane) != 0; };
-  const auto group = std::ranges::find_if(warp.groups, stands);
+  const auto has_lane = [&](const Group& group) { return (group.mask & lane) != 0; };
+  const auto group = std::ranges::find_if(warp.groups, has_lane);
   if (group == warp.groups.end() && (!warp.running || (warp.active & lane) == 0)) return false;
   const Program& program = cta.program;
   for (std::uint32_t pc = group != warp.groups.end() ? group->pc : warp.pc; pc < program.code.size(); ++pc) {
-    const std::string& text = program.place[program.places[pc]].text;
+    const std::string& text = program.places[program.place_of[pc]].text;
     const auto has = [&](std::string_view what) { return text.find(what) != std::string::npos; };
     if (has("cp.async.bulk.wait_group")) return true;
     // If the thread waits at a CTA barrier, its pc is past that barrier already.
@@ -241,12 +242,12 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
                                arrivers, name_of(owner, offset, barrier)));
   }
   const auto& all = barrier.uses.all();
-  const auto twice = std::ranges::find(all, true, &MbarrierUses::Thread::twice);
+  const auto twice = std::ranges::find(all, true, &MbarrierUses::Thread::arrived_twice);
   if (twice == all.end() || arrivers < barrier.expected) return std::nullopt;
   const auto number = static_cast<std::uint32_t>(twice - all.begin());
   Cta& cta = owner.cluster.cta(number / owner.threads_each());
   const std::uint32_t thread = number % owner.threads_each();
-  // A wait that ended too early may have let the thread arrive again.
+  // The thread may arrive again because a wait for another mbarrier ended too early.
   const auto last = cta.last_wait(thread);
   const Mbarrier* const before = last ? cta.mbarrier(*last) : nullptr;
   if (before != nullptr) {
@@ -270,12 +271,12 @@ std::optional<Cause> wrong_count(Cta& owner, std::uint32_t offset, const Mbarrie
                               : "wait for the mbarrier on which the stage's load completes"};
 }
 
-/// The mistake of a phase that ended the thread's wait, but expected no bytes of a load.
+/// The mistake of an arrival without expect_tx: the phase that ended the thread's wait expected no bytes.
 static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta& owner, std::uint32_t offset,
                                             const Mbarrier& barrier) {
   const MbarrierUses::Thread uses = barrier.uses.of(cta.number_of(thread));
   if (uses.wait == 0 || uses.ended != barrier.phase || barrier.phase == 0) return std::nullopt;
-  if (!barrier.transactions.before().expected.empty()) return std::nullopt;
+  if (!barrier.transactions.previous().expected.empty()) return std::nullopt;
   const auto& all = barrier.uses.all();
   const auto arrival = std::ranges::find_if(all, [](const auto& each) { return each.arrival != 0; });
   if (arrival == all.end()) return std::nullopt;
@@ -291,8 +292,8 @@ static std::optional<Cause> expects_nothing(Cta& cta, std::uint32_t thread, Cta&
                .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
 }
 
-std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId rule,
-                                 const std::optional<Reader>& reader) {
+std::optional<Cause> why_too_early(Cta& cta, std::uint32_t thread, check::RuleId rule,
+                                   const std::optional<Reader>& reader) {
   const auto offset = cta.last_wait(thread);
   Mbarrier* const barrier = offset ? cta.mbarrier(*offset) : nullptr;
   if (barrier == nullptr) return std::nullopt;
@@ -300,7 +301,7 @@ std::optional<Cause> why_went_on(Cta& cta, std::uint32_t thread, check::RuleId r
   std::optional<Cause> cause = wrong_parity(cta, thread, cta, *offset, *barrier, false);
   if (!cause) cause = wrong_count(cta, *offset, *barrier);
   const MbarrierUses::Thread uses = barrier->uses.of(cta.number_of(thread));
-  // The reader's own wait may have ended by a phase that was over already.
+  // The mistake may also be in the reader's own wait for the load.
   const Mbarrier* const full = reader && reader->full ? cta.mbarrier(*reader->full) : nullptr;
   if (!cause && full != nullptr && reader->cta == &cta) {
     cause = wrong_parity(cta, reader->thread, cta, *reader->full, *full, false);
@@ -325,18 +326,18 @@ std::optional<Cause> why_read_early(Cta& cta, std::uint32_t thread, Cta& owner, 
                  .cta = &cta,
                  .thread = thread,
                  .place = other->uses.of(cta.number_of(thread)).wait - 1,
-                 .found = fmt::format(
-                     "{} waits for {}, and has not waited for {}, on which the load completes "
-                     "of what it reads",
-                     name_of(cta, thread), name_of(cta, *last, *other), name_of(owner, offset, *barrier)),
+                 .found = fmt::format("{} waits for {}, and has not waited for {}, on which the load of the "
+                                      "bytes that it reads completes",
+                                      name_of(cta, thread), name_of(cta, *last, *other),
+                                      name_of(owner, offset, *barrier)),
                  .expected = "a wait for the mbarrier on which the load completes, before the read",
                  .remedy = "wait for the full barrier of the stage that is read"};
   }
   return expects_nothing(cta, thread, owner, offset, *barrier);
 }
 
-/// The lane has waited for the stage's last load, and the next load is issued although the lane has not
-/// released the stage: the mbarrier that counts the releases counts too few.
+/// The mistake of a load that is issued before the lane has released the stage, although the lane's own wait
+/// is right.
 static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, Cta& owner, const Copy& load,
                                           check::RuleId symptom) {
   Cta& cta = *warp.cta;
@@ -345,7 +346,7 @@ static std::optional<Cause> why_overtaken(const Warp& warp, std::uint32_t lane, 
   const MbarrierUses::Thread uses =
       full == nullptr ? MbarrierUses::Thread() : full->uses.of(cta.number_of(thread));
   if (uses.wait == 0 || uses.ended != full->phase) return std::nullopt;
-  auto cause = why_went_on(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
+  auto cause = why_too_early(*load.issuer, load.thread, symptom, Reader{&cta, thread, warp.place()});
   return cause && cause->rule->id != symptom->id ? cause : std::nullopt;
 }
 

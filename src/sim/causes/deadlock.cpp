@@ -11,11 +11,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+/// A group of threads that waits.
 struct Waiting {
   Cta* cta = nullptr;
   const Warp* warp = nullptr;
   const Group* group = nullptr;
   [[nodiscard]] Wait::Kind kind() const { return group->wait.kind; }
+  /// Wait::what: the number of a barrier, or the offset of an mbarrier.
   [[nodiscard]] std::uint32_t what() const { return group->wait.what; }
   [[nodiscard]] std::uint32_t thread() const { return warp->thread(first_lane(group->mask)); }
 };
@@ -30,6 +32,7 @@ std::string threads(std::uint32_t count) {
   return fmt::format("{} thread{}", count, count == 1 ? "" : "s");
 }
 
+/// Searches the waits of a cluster for the one that all others depend on.
 class Search {
  public:
   explicit Search(Cluster& cluster) {
@@ -42,7 +45,7 @@ class Search {
   }
 
   std::optional<DeadlockCause> run() {
-    // If warps wait for registers, that is the cause, and is reported elsewhere.
+    // If warps wait for registers, Cta::report_deadlock() reports these waits as the cause.
     const auto registers = [](const Waiting& each) { return each.kind() == Wait::Kind::registers; };
     if (std::ranges::any_of(waits_, registers)) return std::nullopt;
     std::optional<Evidence> best;
@@ -51,21 +54,21 @@ class Search {
       if (found && (!best || found->rank < best->rank)) best = found;
     }
     if (!best || best->rank > 0) {
-      if (auto found = own_loads()) return found;
+      if (auto found = waits_for_own_load()) return found;
     }
     if (best) return best->cause;
     if (auto found = unawaited_loads()) return found;
-    return root();
+    return end_of_chain();
   }
 
  private:
   static std::uint32_t place_of(const Waiting& wait) {
-    // At a CTA barrier the group's pc has moved on already.
+    // At a CTA barrier the group's pc is already past the instruction.
     const std::uint32_t pc = wait.group->pc - (wait.kind() == Wait::Kind::barrier ? 1 : 0);
-    const auto& places = wait.cta->program.places;
+    const auto& places = wait.cta->program.place_of;
     return places[pc < places.size() ? pc : 0];
   }
-  static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.place[place_of(wait)].line; }
+  static std::uint32_t line_of(const Waiting& wait) { return wait.cta->program.places[place_of(wait)].line; }
   static Cause at_wait(const Waiting& wait, std::string found, check::RuleId rule = "deadlock") {
     return {.rule = rule,
             .cta = wait.cta,
@@ -81,24 +84,24 @@ class Search {
   }
 
   std::optional<Evidence> evidence(const Waiting& wait) {
-    // The mbarrier that let a thread go on may be the one that counts too few arrivals.
+    // The mbarrier of the thread's last completed wait may have too small a count.
     const auto last = wait.cta->last_wait(wait.thread());
     const Mbarrier* const before = last ? wait.cta->mbarrier(*last) : nullptr;
     if (before != nullptr && before->uses.arrivers() > before->expected) {
       if (auto cause = wrong_count(*wait.cta, *last, *before))
-        return made(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
+        return make_evidence(0, *cause, fmt::format("shared address {:#x} for", *last + shared_base), true);
     }
-    if (wait.kind() == Wait::Kind::barrier) return of_barrier(wait);
-    if (wait.kind() == Wait::Kind::mbarrier) return of_mbarrier(wait);
+    if (wait.kind() == Wait::Kind::barrier) return barrier_evidence(wait);
+    if (wait.kind() == Wait::Kind::mbarrier) return mbarrier_evidence(wait);
     return std::nullopt;
   }
 
-  static Evidence made(int rank, const Cause& cause, std::string first, bool certain) {
+  static Evidence make_evidence(int rank, const Cause& cause, std::string first, bool certain) {
     return {rank, {cause, std::move(first), certain}};
   }
 
-  /// Whole warps arrive at a barrier that counts threads.
-  [[nodiscard]] std::optional<Evidence> of_barrier(const Waiting& wait) const {
+  /// Evidence for a CTA barrier with a thread count: the count does not fit the warps that use the barrier.
+  [[nodiscard]] std::optional<Evidence> barrier_evidence(const Waiting& wait) const {
     const NamedBarrier& barrier = wait.cta->barriers[wait.what()];
     if (barrier.expected == 0) return std::nullopt;
     std::uint32_t users = 0;
@@ -108,10 +111,10 @@ class Search {
         fmt::format("barrier {} at PTX line {} is for {} threads, and {} threads arrive at it", wait.what(),
                     line_of(wait), barrier.expected, users);
     if (users > barrier.expected && users % barrier.expected != 0) {
-      return made(
+      return make_evidence(
           0,
-          at_wait(wait, what + fmt::format(": {} of them wait for more, and the others have gone on without "
-                                           "them",
+          at_wait(wait, what + fmt::format(": {} of them wait for more threads, and the others have already "
+                                           "passed it",
                                            barrier.arrived)),
           first, true);
     }
@@ -120,23 +123,25 @@ class Search {
       return other.cta != wait.cta || (other.kind() == Wait::Kind::barrier && other.what() == wait.what());
     });
     if (alone && users == barrier.arrived && users < barrier.expected)
-      return made(2, at_wait(wait, what + ", all of which have arrived"), first, false);
+      return make_evidence(2, at_wait(wait, what + ", all of which have arrived"), first, false);
     return std::nullopt;
   }
 
-  std::optional<Evidence> of_mbarrier(const Waiting& wait) {
+  std::optional<Evidence> mbarrier_evidence(const Waiting& wait) {
     const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
     if (barrier == nullptr) return std::nullopt;
     const std::string first = fmt::format("shared address {} for", address_of(wait));
-    if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier)) return made(0, *cause, first, true);
+    if (auto cause = wrong_count(*wait.cta, wait.what(), *barrier))
+      return make_evidence(0, *cause, first, true);
     const MbarrierUses::Thread uses = barrier->uses.of(wait.cta->number_of(wait.thread()));
-    // Threads that take turns at an mbarrier skip the phases of other threads.
+    // Threads that take turns at an mbarrier skip the phases of the others, so only phases that no thread has
+    // waited for are evidence.
     const auto passed = [&](const MbarrierUses::Thread& each) {
       return each.wait != 0 && each.ended == barrier->phase;
     };
     const bool passed_one = uses.wait != 0 && barrier->phase == uses.ended + 1 &&
                             std::ranges::none_of(barrier->uses.all(), passed);
-    // A load's mbarrier, for which no thread has ever waited.
+    // The first phase of a load's mbarrier is over, and no wait for the mbarrier has ever ended.
     const bool passed_first =
         barrier->phase == 1 && loaded(*barrier) && barrier->pending != 0 &&
         std::ranges::all_of(barrier->uses.all(), [](const auto& each) { return each.wait == 0; });
@@ -145,12 +150,12 @@ class Search {
           "{} waits for phase {} of {}, and has not waited for phase {}, which is over: its parity does "
           "not follow the phases",
           thread_name(wait), barrier->phase, name_of(wait, *barrier), barrier->phase - 1);
-      return made(passed_one ? 1 : 5, at_wait(wait, found, "mbarrier.parity"), first, passed_one);
+      return make_evidence(passed_one ? 1 : 5, at_wait(wait, found, "mbarrier.parity"), first, passed_one);
     }
     if (barrier->pending == 0) return std::nullopt;
     const std::uint32_t arrivers = barrier->uses.arrivers();
     if (arrivers == 0 && barrier->bytes < 0) {
-      const TransactionPart& load = barrier->transactions.now().came.front();
+      const TransactionPart& load = barrier->transactions.current().completed.front();
       const Cause cause{
           .rule = "mbarrier.expected-bytes",
           .cta = load.by,
@@ -160,17 +165,17 @@ class Search {
                                load.bytes, name_of(wait, *barrier)),
           .expected = "mbarrier.arrive.expect_tx of the load's bytes by the thread that loads, in each phase",
           .remedy = "arrive with the bytes that the loads of the phase bring, before they are issued"};
-      return made(0, cause, first, true);
+      return make_evidence(0, cause, first, true);
     }
-    if (arrivers != 0 && lacking(wait, *barrier).empty()) {
+    if (arrivers != 0 && missing_arrivers(wait, *barrier).empty()) {
       const std::string found = fmt::format(
           "{} lacks {} of {} arrivals: {}, and {} arrived in this phase", name_of(wait, *barrier),
           barrier->pending, barrier->expected,
           arrivers == 1 ? "1 thread arrives at it" : fmt::format("{} threads arrive at it", arrivers),
           arrivers == 1 ? "has" : "all have");
-      return made(3, at_wait(wait, found), first, false);
+      return make_evidence(3, at_wait(wait, found), first, false);
     }
-    // In its first turn a ring's producer finds all stages free.
+    // In the first round of a ring of stages all stages are free, so the producer must not wait for arrivals.
     if (barrier->phase == 0 && uses.wait == 0 && arrivers == 0 && loads_next(wait)) {
       const auto waits_for_load = [&](const Waiting& other) {
         return other.cta == wait.cta && other.kind() == wait.kind() && other.what() == wait.what() &&
@@ -180,26 +185,26 @@ class Search {
         const std::string found = fmt::format(
             "{} waits for {}, on which its own load completes, before it loads for the first time",
             thread_name(wait), name_of(wait, *barrier));
-        return made(4, at_wait(wait, found), first, false);
+        return make_evidence(4, at_wait(wait, found), first, false);
       }
       const std::string found = fmt::format(
           "{} waits for the first phase of {} before it loads the stage for the first time, and no thread "
           "arrives there before that load has come: the first wait for a free stage takes parity 1",
           thread_name(wait), name_of(wait, *barrier));
-      return waits_for_each_other(wait) ? std::optional(made(4, at_wait(wait, found), first, false))
+      return waits_for_each_other(wait) ? std::optional(make_evidence(4, at_wait(wait, found), first, false))
                                         : std::nullopt;
     }
     return std::nullopt;
   }
 
-  /// The mistake of a thread that loads and has waited for its own load in place of the readers, which have
-  /// missed a phase.
-  std::optional<DeadlockCause> own_loads() const {
+  /// The mistake of a producer that has waited for its own load in place of the readers, so that the readers
+  /// have missed a phase.
+  std::optional<DeadlockCause> waits_for_own_load() const {
     for (const Waiting& wait : waits_) {
       const Mbarrier* const barrier =
           wait.kind() == Wait::Kind::mbarrier ? wait.cta->mbarrier(wait.what()) : nullptr;
       if (barrier == nullptr || barrier->phase < 2 || !loaded(*barrier)) continue;
-      const TransactionPart& load = barrier->transactions.before().came.front();
+      const TransactionPart& load = barrier->transactions.previous().completed.front();
       if (load.by != wait.cta) continue;
       auto cause = waits_elsewhere(*wait.cta, load.thread, wait.what(), *barrier);
       if (!cause) continue;
@@ -209,25 +214,25 @@ class Search {
     return std::nullopt;
   }
 
-  /// Whether copies have brought bytes to the phase before.
-  static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.before().came.empty(); }
+  /// Whether copies have completed bytes in the previous phase.
+  static bool loaded(const Mbarrier& barrier) { return !barrier.transactions.previous().completed.empty(); }
 
-  /// Whether a thread at a barrier may wait for an mbarrier after it.
+  /// Whether a thread that waits at a barrier may wait for an mbarrier later.
   static bool may_wait(const Waiting& other) {
     const Program& program = other.cta->program;
     for (std::uint32_t pc = other.group->pc; pc < program.code.size(); ++pc) {
-      const std::string& text = program.place[program.places[pc]].text;
+      const std::string& text = program.places[program.place_of[pc]].text;
       if (text.find("_wait.parity") != std::string::npos || branches_back(program, pc)) return true;
     }
     return false;
   }
 
-  /// The mistake of a load that has completed on an mbarrier for which no thread waits, while threads wait
-  /// for another one.
+  /// The mistake of a thread that waits for the wrong mbarrier: a load has completed on another one, for
+  /// which no thread waits.
   std::optional<DeadlockCause> unawaited_loads() const {
     for (const Waiting& wait : waits_) {
       if (wait.kind() != Wait::Kind::mbarrier || wait.cta->mbarrier(wait.what()) == nullptr) continue;
-      // Threads at a barrier of the CTA may wait for the load after it.
+      // Threads that wait at a CTA barrier may wait for the load after the barrier.
       const auto stands_at_barrier = [&](const Waiting& other) {
         return other.kind() == Wait::Kind::barrier && other.cta == wait.cta && may_wait(other);
       };
@@ -244,13 +249,13 @@ class Search {
       }
       if (!lowest) continue;
       const Mbarrier& barrier = *wait.cta->mbarrier(*lowest);
-      const TransactionPart& load = barrier.transactions.before().came.front();
+      const TransactionPart& load = barrier.transactions.previous().completed.front();
       return DeadlockCause{
           at_wait(wait, fmt::format("{} waits for {}, and no thread waits for {}, on which the load at PTX "
                                     "line {} has completed",
                                     thread_name(wait), name_of(wait, *wait.cta->mbarrier(wait.what())),
                                     sim::name_of(*wait.cta, *lowest, barrier),
-                                    wait.cta->program.place[load.place].line)),
+                                    wait.cta->program.places[load.place].line)),
           fmt::format("shared address {} for", address_of(wait)), false};
     }
     return std::nullopt;
@@ -259,7 +264,7 @@ class Search {
   static std::string thread_name(const Waiting& wait) { return sim::name_of(*wait.cta, wait.thread()); }
 
   /// Numbers of the threads that have arrived at an mbarrier before, but not in its present phase.
-  static std::vector<std::uint32_t> lacking(const Waiting&, const Mbarrier& barrier) {
+  static std::vector<std::uint32_t> missing_arrivers(const Waiting&, const Mbarrier& barrier) {
     std::vector<std::uint32_t> missing;
     const auto& all = barrier.uses.all();
     for (std::uint32_t number = 0; number < all.size(); ++number) {
@@ -268,9 +273,9 @@ class Search {
     return missing;
   }
 
-  /// Whether the thread loads, or expects bytes, before it waits again.
+  /// Whether the instructions after the wait contain a load or an expect_tx before the next wait.
   static bool loads_next(const Waiting& wait) {
-    const auto& all = wait.cta->program.place;
+    const auto& all = wait.cta->program.places;
     for (std::uint32_t at = place_of(wait) + 1; at < all.size(); ++at) {
       const std::string& shown = all[at].text;
       if (shown.find("cp.async.bulk") != std::string::npos || shown.find("expect_tx") != std::string::npos)
@@ -281,8 +286,8 @@ class Search {
     return false;
   }
 
-  /// Whether other threads wait for an mbarrier at which no thread has arrived: threads that the load would
-  /// wake.
+  /// Whether other threads wait for another mbarrier at which no thread has arrived; the blocked load may
+  /// complete on it.
   [[nodiscard]] bool waits_for_each_other(const Waiting& wait) const {
     return std::ranges::any_of(waits_, [&](const Waiting& other) {
       if (other.kind() != Wait::Kind::mbarrier || (other.cta == wait.cta && other.what() == wait.what()))
@@ -292,7 +297,7 @@ class Search {
     });
   }
 
-  /// The wait of a thread on which `wait` depends; null if none is known.
+  /// A wait that keeps `wait` from ending; null if none is known.
   [[nodiscard]] const Waiting* blocker(const Waiting& wait) const {
     const auto find = [&](const auto& holds) {
       const auto found = std::ranges::find_if(waits_, holds);
@@ -305,7 +310,7 @@ class Search {
       case Wait::Kind::mbarrier: {
         const Mbarrier* const barrier = wait.cta->mbarrier(wait.what());
         if (barrier == nullptr || barrier->pending == 0) return nullptr;
-        const auto missing = lacking(wait, *barrier);
+        const auto missing = missing_arrivers(wait, *barrier);
         return find([&](const Waiting& other) {
           return std::ranges::any_of(missing, [&](std::uint32_t number) {
             const std::uint32_t thread = number % other.cta->threads_each();
@@ -337,7 +342,7 @@ class Search {
   }
 
   /// The end of the chain of waits, if it is an mbarrier.
-  std::optional<DeadlockCause> root() {
+  std::optional<DeadlockCause> end_of_chain() {
     const auto is_mbarrier = [](const Waiting& each) { return each.kind() == Wait::Kind::mbarrier; };
     const auto start = std::ranges::find_if(waits_, is_mbarrier);
     if (start == waits_.end()) return std::nullopt;
@@ -349,7 +354,8 @@ class Search {
     if (last->kind() != Wait::Kind::mbarrier) return std::nullopt;
     const Mbarrier* const barrier = last->cta->mbarrier(last->what());
     if (barrier == nullptr || barrier->pending == 0) return std::nullopt;
-    // If all other threads wait at barriers, one of those barriers may lack this very thread.
+    // If no thread has arrived at the mbarrier and all other threads wait at barriers, one of these barriers
+    // may lack this thread: then the mbarrier is not the cause.
     const auto waits_here = [&](const Waiting& each) {
       return each.kind() != Wait::Kind::mbarrier || (each.cta == last->cta && each.what() == last->what());
     };

@@ -12,12 +12,12 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Rounds of turns after which delayed accesses and copies happen although threads still run: threads that
-/// spin with atomics never come to rest.
-constexpr std::uint64_t patience = 16;
+/// Delayed accesses and copies act after this many rounds even if threads still make changes: threads that
+/// spin with atomics never stop.
+constexpr std::uint64_t rounds_before_delivery = 16;
 
-/// The lines of a text, reordered: lines that contain `part` first. Each line begins with a line break.
-std::string with_first(const std::string& text, const std::string& part) {
+/// Moves the lines that contain `part` to the front. Each line of `text` begins with a line break.
+std::string move_first(const std::string& text, const std::string& part) {
   std::string before;
   std::string after;
   for (std::size_t at = 0; at < text.size();) {
@@ -54,8 +54,8 @@ void Cluster::begin(std::uint64_t number) {
   origins_.clear();
   busy_ = round_ = 0;
   changes_at_time_out_ = ~0ULL;
-  // The CTA that goes first meets peers that have not begun. The cluster's place and the seed decide at which
-  // end of the ranks that is.
+  // The CTA that runs first finds that its peers have not begun. The cluster's position in the grid and the
+  // seed decide whether the lowest or the highest rank runs first.
   const Triple first = launch_.ctaid(number, 0);
   std::uint64_t place = launch_.options.seed;
   for (std::size_t d = 0; d < 3; ++d) place += first[d] / launch_.cluster[d];
@@ -76,7 +76,7 @@ bool Cluster::step() {
       return true;
     } catch (const Stop& stop) {
       launch_.stopped = true;
-      if (launch_.allows(stop.rule)) launch_.reports.keep_allowed(stop.rule);
+      if (launch_.allows(stop.rule)) launch_.reports.explain_stop(stop.rule);
     }
   }
   for (auto& cta : ctas_) cta->stop();
@@ -86,11 +86,11 @@ bool Cluster::step() {
 void Cluster::play_round() {
   const std::uint64_t before = changes();
   const bool ran = turn(round_++);
-  // The copy engine and delayed accesses act as late as they may: when the warps only wait or spin.
-  if (changes() != before && ++busy_ < patience) return;
+  // Copies and delayed accesses act as late as they may: when the warps only wait or spin.
+  if (changes() != before && ++busy_ < rounds_before_delivery) return;
   busy_ = 0;
-  const bool held_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
-  if ((held_first && release_held()) || deliver() || release_held() || changes() != before) return;
+  const bool accesses_first = size() > 1 && (ctas_[0]->random() & 1) != 0;
+  if ((accesses_first && release_delayed()) || deliver() || release_delayed() || changes() != before) return;
   if (!ran && !time_out() && live_threads() > 0) report_deadlock();
 }
 
@@ -145,30 +145,31 @@ void Cluster::complete_barrier() {
   }
 }
 
-bool Cluster::hold(Warp& warp, const MemoryAccess& access, Mask mask) {
+bool Cluster::delay_peer_access(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (size() == 1) return false;
-  // Before the cluster has met once, accesses happen at once: the peer may not have begun.
+  // Before the first phase of the cluster's barrier is over, nothing is delayed: an access then detects a
+  // peer that has not begun.
   if (barrier_.phase == 0 || launch_.options.mode == SimOptions::Mode::early) return false;
   if (launch_.options.mode == SimOptions::Mode::random && (ctas_[0]->random() & 1) != 0) return false;
   if ((mask & ~warp.released) == 0) {
     warp.released &= ~mask;
     return false;
   }
-  Mask reaching = 0;
+  Mask reaching = 0;  // lanes that access a peer
   for_lanes(mask, [&](std::uint32_t lane) {
     if (warp.cta->is_peer_address(address_of(warp, access, lane), access.space)) reaching |= 1U << lane;
   });
   if (reaching == 0) return false;
-  warp.park(mask, warp.here(), {Wait::Kind::held, 0, 0});
+  warp.park(mask, warp.here(), {Wait::Kind::delayed, 0, 0});
   return true;
 }
 
-bool Cluster::release_held() {
+bool Cluster::release_delayed() {
   bool any = false;
   for (auto& cta : ctas_) {
     for (auto& warp : cta->warps) {
       for (Group& group : warp->groups) {
-        if (group.wait.kind != Wait::Kind::held) continue;
+        if (group.wait.kind != Wait::Kind::delayed) continue;
         warp->released |= group.mask;
         group.wait = {};
         any = true;
@@ -183,8 +184,9 @@ void Cluster::report_deadlock() {
   report_wrong_bytes(*this);
   const std::optional<DeadlockCause> cause = why_deadlock(*this);
   std::string found = cause ? cause->why.found + "; " : "";
-  found += size() == 1 ? "no thread of the CTA can go on, and the copy engine has nothing to deliver:"
-                       : "no thread of the cluster can go on, and the copy engines have nothing to deliver:";
+  found += size() == 1
+               ? "no thread of the CTA can continue, and the copy engine has nothing to deliver:"
+               : "no thread of the cluster can continue, and the copy engines have nothing to deliver:";
   Cta* first = nullptr;
   std::string waits;
   for (auto& cta : ctas_) {
@@ -192,11 +194,11 @@ void Cluster::report_deadlock() {
     waits += cta->describe_waits();
     if (first == nullptr) first = cta.get();
   }
-  if (cause) waits = with_first(waits, cause->first);
+  if (cause) waits = move_first(waits, cause->first);
   found += waits;
-  // Warps of a warpgroup may have diverged because of the cause.
+  // Lagging warps of a warpgroup explain an uncertain cause. A certain cause may have made warps lag.
   if (cause &&
-      (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_strays(*cta); }))) {
+      (cause->certain || !std::ranges::any_of(ctas_, [](auto& cta) { return report_lagging_warps(*cta); }))) {
     const Cause& why = cause->why;
     About about;
     about.leads = cause->certain;

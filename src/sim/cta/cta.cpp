@@ -15,9 +15,9 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Instructions that a warp runs before other warps get their turn.
+/// Micro-operations that a warp executes in one turn.
 constexpr std::uint32_t slice = 20'000;
-/// In mode random, half of all turns are drawn to have at most this many instructions.
+/// In mode random, half of all turns, drawn at random, have at most this many micro-operations.
 constexpr std::uint32_t short_slice = 128;
 
 std::string describe_wait(Cta& cta, const Group& group) {
@@ -56,10 +56,11 @@ std::string describe_wait(Cta& cta, const Group& group) {
   }
 }
 
-/// The place at which a group waits. At a CTA barrier its pc has moved on already.
+/// The instruction at which a group waits (index into Program::places). At a CTA barrier its pc is already
+/// past the instruction.
 std::uint32_t place_of(const Program& program, const Group& group) {
   const std::uint32_t pc = group.pc - (group.wait.kind == Wait::Kind::barrier ? 1 : 0);
-  return program.places[pc < program.places.size() ? pc : 0];
+  return program.place_of[pc < program.place_of.size() ? pc : 0];
 }
 
 }  // namespace
@@ -79,7 +80,7 @@ Cta::Cta(Launch& all, Cluster& peers, std::uint32_t own_rank)
       small_copies(*this),
       random(all.options.seed),
       shared_bytes_(program.static_shared_bytes + launch.shape.shared_bytes),
-      // Rounded up, because the engine accesses whole pieces of 16 bytes. Bounds are checked by
+      // Rounded up, because the copy engine accesses whole chunks of 16 bytes. Bounds checks use
       // shared_bytes_.
       shared_((shared_bytes_ + 15) / 16 * 16),
       shadow_(shared_.size()),
@@ -128,9 +129,9 @@ void Cta::start(const Triple& index) {
   barriers = {};
   engine.reset();
   small_copies.reset();
-  executed_ = looks_ = 0;
+  executed_ = clock_reads_ = 0;
   thread_instructions_ = 0;
-  // Each CTA has a random sequence of its own, the same on whichever host thread it runs.
+  // Each CTA has its own random sequence, which does not depend on the host thread that runs it.
   random.seed(launch.options.seed ^
               (ctaid[0] + 0x9e3779b9ULL * ctaid[1] + 0x85ebca6bULL * ctaid[2]) * 0x9e3779b97f4a7c15ULL);
   live_threads = static_cast<std::uint32_t>(fences_.size());
@@ -163,9 +164,8 @@ void Cta::start(const Triple& index) {
   }
 }
 
-/// Orders warps so that a missing barrier is likely to show. In the first round the first warp, which mostly
-/// does the set-up, comes last. After that every other round is in order, and the rounds between are
-/// shuffled.
+/// Orders warps so that a missing barrier is likely to show. In round 0 the order is reversed, because the
+/// first warp usually does the set-up. Odd rounds are in order, even rounds are shuffled.
 void Cta::order_warps(std::uint64_t round) {
   order_.clear();
   for (auto& warp : warps) order_.push_back(warp.get());
@@ -187,11 +187,11 @@ bool Cta::turn(std::uint64_t round) {
       if (!warp->choose()) continue;
     }
     ran = true;
-    const bool at_random = launch.options.mode == SimOptions::Mode::random;
-    // Other threads may run between the two stores of a thread that publishes a value.
-    const std::uint32_t most = at_random && random() % 2 == 0 ? 1 + random() % short_slice : slice;
-    execute(*warp, most);
-    if (at_random && random() % 4 == 0) (void)engine.deliver();
+    const bool random_mode = launch.options.mode == SimOptions::Mode::random;
+    // With short turns, other threads may run between the two stores of a thread that publishes a value.
+    const std::uint32_t limit = random_mode && random() % 2 == 0 ? 1 + random() % short_slice : slice;
+    execute(*warp, limit);
+    if (random_mode && random() % 4 == 0) (void)engine.deliver();
   }
   return ran;
 }
@@ -326,7 +326,7 @@ void Cta::release_barrier(std::uint32_t id) {
   ++changes;
   const NamedBarrier state = barriers[id];
   barriers[id] = {.expected =
-                      state.expected};  // keeps the count, by which the barrier's users are recognised
+                      state.expected};  // arrive_at_barrier() compares the next use's count with this one
   for (auto& warp : warps) {
     bool waits = false;
     for (Group& group : warp->groups) {
@@ -336,7 +336,7 @@ void Cta::release_barrier(std::uint32_t id) {
       if (races) races->barrier_pass(id, *warp, group.mask);
     }
     if (waits) {
-      warp->reductions[id] = state.said;
+      warp->reductions[id] = state.true_predicates;
       warp->reduced[id] = state.arrived;
     }
     warp->update_join();
@@ -362,7 +362,7 @@ void Warp::report(std::uint32_t lane, check::RuleId rule, std::string found, std
 void Warp::fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected,
                 std::string_view remedy) const {
   report(lane, rule, std::move(found), std::move(expected), remedy);
-  if (cta->launch.goes_on(rule->id)) throw Skip{};
+  if (cta->launch.continues_after(rule->id)) throw Skip{};
   throw Stop{rule->id};
 }
 
@@ -372,8 +372,8 @@ void Warp::stop(std::uint32_t lane, check::RuleId rule, std::string found, std::
   throw Stop{rule->id};
 }
 
-void Cta::report_sent(std::uint32_t thread, std::uint32_t place, std::string found) {
-  if (launch.reports.again("exit.store-unread", program.place[place].line)) return;
+void Cta::report_unread_source(std::uint32_t thread, std::uint32_t place, std::string found) {
+  if (launch.reports.count_repeat("exit.store-unread", program.places[place].line)) return;
   report(thread, place, "exit.store-unread", std::move(found),
          "a CTA that lives until the copy has completed at its destination",
          "synchronise the cluster after the destination has waited for the copy");
@@ -398,29 +398,29 @@ Report Cta::make_report(std::uint32_t thread, std::uint32_t place, check::RuleId
 
 void Cta::report(std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string found,
                  std::string expected, std::string_view remedy, About about) {
-  if (launch.options.keep_going && launch.reported >= Reports::most_kept_going) return;
-  const Place& at = program.place[place];
+  if (launch.options.keep_going && launch.reported >= Reports::max_kept_going) return;
+  const Place& at = program.places[place];
   Reports::Cause cause{.statement = at.statement,
                        .name = std::move(about.cause),
                        .symptom = std::string(about.symptom),
                        .symptom_line = about.symptom_line,
-                       .swapped = std::move(about.swapped),
+                       .replacement = std::move(about.replacement),
                        .leads = about.leads};
   if (about.other) {
-    cause.other_line = program.place[*about.other].line;
-    // One missing barrier explains all races between the accesses of shared memory before and after it.
+    cause.other_line = program.places[*about.other].line;
+    // One missing barrier explains all races between shared accesses of the segments before and after it.
     if (cause.name.empty() && !rule->id.starts_with("race.global"))
-      cause.name = fmt::format("segment {} with {}", at.segment, program.place[*about.other].segment);
+      cause.name = fmt::format("segment {} with {}", at.segment, program.places[*about.other].segment);
   }
   launch.reports.add(make_report(thread, place, rule, std::move(found), std::move(expected), remedy),
                      std::move(cause));
   if (!launch.options.keep_going || launch.allows(rule->id)) return;
-  if (++launch.reported != Reports::most_kept_going) return;
+  if (++launch.reported != Reports::max_kept_going) return;
   launch.reports.add(
       make_report(thread, place, "report-limit",
-                  fmt::format("this is report {} of the launch, which ends here: what it would have written "
-                              "from now on is missing",
-                              Reports::most_kept_going)));
+                  fmt::format("this is report {} of the launch, which ends here: its later writes are "
+                              "missing",
+                              Reports::max_kept_going)));
   launch.stopped = true;
 }
 
@@ -439,7 +439,7 @@ std::string Cta::describe_waits() {
   for (const auto& warp : warps) {
     const std::uint32_t begin = warp->index * lanes;
     for (const Group& group : warp->groups) {
-      std::string what = fmt::format(" at PTX line {} {}", program.place[place_of(program, group)].line,
+      std::string what = fmt::format(" at PTX line {} {}", program.places[place_of(program, group)].line,
                                      describe_wait(*this, group));
       if (group.mask == all_lanes && what == shared && begin == end) {
         end += lanes;
@@ -460,8 +460,8 @@ std::string Cta::describe_waits() {
 }
 
 void Cta::report_deadlock(std::string found) {
-  // A wait for registers explains waits for arrivals; a wait for products is explained by any other wait.
-  const auto causes = [](const Group& group) {
+  // Picks the wait that explains the others: waits for registers first, waits for products last.
+  const auto priority = [](const Group& group) {
     if (group.wait.kind == Wait::Kind::registers) return 2;
     return group.wait.kind == Wait::Kind::products ? 0 : 1;
   };
@@ -469,14 +469,14 @@ void Cta::report_deadlock(std::string found) {
   const Group* waiting = nullptr;
   for (const auto& warp : warps) {
     for (const Group& group : warp->groups) {
-      if (waiting != nullptr && causes(group) <= causes(*waiting)) continue;
+      if (waiting != nullptr && priority(group) <= priority(*waiting)) continue;
       first = warp.get();
       waiting = &group;
     }
   }
   const bool registers = waiting->wait.kind == Wait::Kind::registers;
-  // Warps that have executed less than the rest of their warpgroup explain waits for registers or arrivals.
-  if (report_strays(*this)) throw Stop{};
+  // A warp that has executed less than the rest of its warpgroup explains waits for registers or arrivals.
+  if (report_lagging_warps(*this)) throw Stop{};
   const check::RuleId rule = registers ? check::RuleId("setmaxnreg.total") : check::RuleId("deadlock");
   report(first->thread(first_lane(waiting->mask)), place_of(program, *waiting), rule, std::move(found));
   throw Stop{rule->id};

@@ -13,25 +13,25 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Thread-instructions after which a CTA adds its count to the launch's, for SimOptions::progress.
-constexpr std::uint64_t counted_apart = 1 << 20;
+/// After this many thread-instructions a CTA adds its count to the launch's, for SimOptions::progress.
+constexpr std::uint64_t progress_batch = 1 << 20;
 
 }  // namespace
 
-template <bool watches, bool follows>
-std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
+template <bool checks_products, bool tracks_undefined>
+std::uint32_t Cta::run(Warp& warp, std::uint32_t limit) {
   const MicroOp* const code = program.code.data();
   std::uint64_t threads = 0;
   std::uint32_t n = 0;
-  while (warp.running && n < most) {
+  while (warp.running && n < limit) {
     const std::uint32_t pc = warp.pc;
     const MicroOp& op = code[pc];
     const Mask guard = read_mask(warp, op.guard);
     const Mask mask = warp.active & guard;
-    if constexpr (watches) {
+    if constexpr (checks_products) {
       if (mask != 0 && program.watch_begin[pc] != program.watch_begin[pc + 1]) watch_registers(warp, mask);
     }
-    if constexpr (follows) warp.undefined->before(warp, mask);
+    if constexpr (tracks_undefined) warp.undefined->before(warp, mask);
     ++warp.pc;
     ++n;
     threads += mask == all_lanes ? lanes : static_cast<std::uint64_t>(std::popcount(mask));
@@ -42,39 +42,39 @@ std::uint32_t Cta::run(Warp& warp, std::uint32_t most) {
         // The remaining effects of the instruction are skipped.
       }
     }
-    if constexpr (follows) warp.undefined->after(warp, pc, mask & warp.active);
+    if constexpr (tracks_undefined) warp.undefined->after(warp, pc, mask & warp.active);
     if (warp.pc >= warp.join && warp.running) {
       warp.choose();
-      if (!follows && warp.changes_loop) break;
+      if (!tracks_undefined && warp.changes_loop) break;
     }
-    if (follows && !warp.undefined->any()) break;
+    if (tracks_undefined && !warp.undefined->any()) break;
   }
   thread_instructions_ += threads;
   executed_ += n;
   return n;
 }
 
-void Cta::execute(Warp& warp, std::uint32_t most) {
-  while (warp.running && most > 0) {
+void Cta::execute(Warp& warp, std::uint32_t limit) {
+  while (warp.running && limit > 0) {
     if (std::exchange(warp.changes_loop, false)) warp.update_join();
-    const bool follows = warp.undefined && warp.undefined->any();
+    const bool tracks_undefined = warp.undefined && warp.undefined->any();
     if (program.watched == 0) [[likely]] {
-      most -= follows ? run<false, true>(warp, most) : run<false, false>(warp, most);
+      limit -= tracks_undefined ? run<false, true>(warp, limit) : run<false, false>(warp, limit);
     } else {
-      most -= follows ? run<true, true>(warp, most) : run<true, false>(warp, most);
+      limit -= tracks_undefined ? run<true, true>(warp, limit) : run<true, false>(warp, limit);
     }
   }
-  if (thread_instructions_ >= counted_apart)
+  if (thread_instructions_ >= progress_batch)
     launch.thread_instructions += std::exchange(thread_instructions_, 0);
   if (executed_ > launch.options.instruction_limit) report_limit(warp);
   if (launch.options.seconds_limit > 0 && std::chrono::steady_clock::now() > launch.deadline)
     report_late(warp);
-  // The turn is over. The group may spin for other lanes of its warp, so these go first now.
+  // The turn is over. The group may spin for other lanes of its warp, so those run first in the next turn.
   if (warp.running && !warp.groups.empty()) warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
 void Cta::report_limit(const Warp& warp) {
-  const std::uint32_t at = program.places[warp.pc < program.places.size() ? warp.pc : 0];
+  const std::uint32_t at = program.place_of[warp.pc < program.place_of.size() ? warp.pc : 0];
   report(warp.thread(0), at, "instruction-limit",
          fmt::format("the CTA has executed {} warp-instructions and has not ended", executed_),
          fmt::format("at most {} (SimOptions::instruction_limit, jitc run --sim-limit)",
@@ -83,18 +83,19 @@ void Cta::report_limit(const Warp& warp) {
 }
 
 void Cta::report_late(const Warp& warp) {
-  // Other host threads that see it end without a report of their own.
+  // Only the first host thread that misses the deadline reports it.
   if (launch.late.exchange(true)) throw Stop{};
   std::string found = fmt::format("the launch has run for {} s: {} of {} CTAs have ended; of CTA {}",
                                   launch.options.seconds_limit, launch.ctas_done.load(),
                                   volume(launch.shape.grid), text_of(ctaid));
   for (const auto& each : warps) {
     if (each->active == 0) continue;
-    found += fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
-                         program.place[program.places[each->pc < program.places.size() ? each->pc : 0]].line);
+    found +=
+        fmt::format("\n    {} at PTX line {} run", describe_threads(*each, each->active),
+                    program.places[program.place_of[each->pc < program.place_of.size() ? each->pc : 0]].line);
   }
   found += describe_waits();
-  report(warp.thread(0), program.places[warp.pc < program.places.size() ? warp.pc : 0], "time-limit",
+  report(warp.thread(0), program.place_of[warp.pc < program.place_of.size() ? warp.pc : 0], "time-limit",
          std::move(found));
   throw Stop{"time-limit"};
 }

@@ -6,7 +6,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The CTA to whose shared memory an address belongs that is outside the lane's own.
+/// The CTA that a shared address outside the lane's own CTA names.
 Cta& peer_of(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, bool writes) {
   Cta& cta = *warp.cta;
   Cluster& cluster = cta.cluster;
@@ -46,7 +46,7 @@ SharedPlace reach_shared(Warp& warp, std::uint32_t lane, std::uint64_t address, 
   if (cta.is_peer_address(address, Space::shared)) {
     if (address >= shared_window) address -= shared_window;
     owner = &peer_of(warp, lane, address, peers, writes);
-    // Turn the address into one that the peer would use for its own memory.
+    // shared_offset() of the owner accepts an address with the owner's rank.
     if (const auto offset = owner->shared_offset(address, bytes)) return {owner, *offset};
   }
   warp.fail(lane, "shared.out-of-bounds",
@@ -61,7 +61,7 @@ SharedPlace completion_barrier(Warp& warp, std::uint32_t lane, std::uint64_t add
   const SharedPlace at = named ? reach_shared(warp, lane, address, 8, peers, true) : SharedPlace{};
   if (!named || address % 8 != 0 || at.owner->mbarrier(at.offset) == nullptr) {
     warp.fail(lane, "mbarrier.uninitialised",
-              fmt::format("a load completes on shared address {:#x}, where no mbarrier is", address));
+              fmt::format("a load completes on shared address {:#x}, which holds no mbarrier", address));
   }
   if (at.owner != &target) {
     warp.fail(lane, "mbarrier.other-cta",
@@ -122,13 +122,13 @@ Target resolve_or_zeros(Warp& warp, std::uint32_t lane, Space space, std::uint64
   try {
     return resolve(warp, lane, space, address, bytes, alignment, writes, peers);
   } catch (const Skip&) {
-    warp.cta->nowhere.fill(std::byte{0});
-    return {warp.cta->nowhere.data(), false, 0, nullptr, false};
+    warp.cta->scratch.fill(std::byte{0});
+    return {warp.cta->scratch.data(), false, 0, nullptr, false};
   }
 }
 
 bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, bool writes,
-                  bool* unsure) {
+                  bool* maybe_undefined) {
   if (!at.shared) return true;
   Cta& cta = *at.owner;
   std::uint8_t* const shadow = cta.shadow() + at.offset;
@@ -142,32 +142,33 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
     ++cta.changes;
     for (std::uint32_t i = 0; i < bytes; ++i)
       shadow[i] = static_cast<std::uint8_t>((shadow[i] & ~undefined) | initialised);
-    // A tag names a thread of the CTA that owns the memory, so a peer's write has no tag.
+    // A tag names a thread of the CTA that owns the memory, so a write by a peer has no tag.
     const std::uint32_t tag = at.owner == warp.cta ? cta.thread_tag(warp.thread(lane)) : 0;
     for (std::uint32_t i = at.offset / 4; i <= (at.offset + bytes - 1) / 4; ++i) cta.writers()[i] = tag;
     if (tag == 0) cta.set_loaded(at.offset, bytes, {});
   }
-  if (unsure != nullptr) *unsure = (all & initialised) == 0 || (any & undefined) != 0;
+  if (maybe_undefined != nullptr) *maybe_undefined = (all & initialised) == 0 || (any & undefined) != 0;
   const std::uint8_t wrong = any & (in_mbarrier | loading | (writes ? storing : 0));
   if (wrong == 0 && (writes || (all & initialised) != 0)) [[likely]]
     return true;
-  if (wrong == 0 && unsure != nullptr) return false;
+  if (wrong == 0 && maybe_undefined != nullptr) return false;
   const auto misused = [&](check::RuleId rule, std::string_view what, std::string_view why = {},
                            Shadow meets = initialised) {
-    if (cta.launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return false;
+    if (cta.launch.reports.count_repeat(rule->id, warp.program->places[warp.place()].line)) return false;
     Copy access;
     access.shared = at.offset;
     access.bytes = bytes;
-    const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.whom_it_meets(access, meets);
+    const auto copy = meets == initialised ? Engine::InFlight{} : cta.engine.find_in_flight(access, meets);
     if (meets == loading && report_read_early(warp, lane, cta, copy, rule)) return false;
     if (copy.store != nullptr && warp.cta->races != nullptr &&
-        warp.cta->races->report_unmet(warp, lane, at.offset + shared_base, *copy.store, copy.group))
+        warp.cta->races->report_unsynchronised_write(warp, lane, at.offset + shared_base, *copy.store,
+                                                     copy.group))
       return false;
     About about(copy.place);
     if (meets == initialised)
-      about.cause = fmt::format("in segment {}", warp.program->place[warp.place()].segment);
+      about.cause = fmt::format("in segment {}", warp.program->places[warp.place()].segment);
     if (copy.store != nullptr && warp.cta->races != nullptr)
-      about.swapped = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
+      about.replacement = warp.cta->races->missing_barrier(warp, lane, *copy.store, copy.group);
     warp.cta->report(warp.thread(lane), warp.place(), rule,
                      fmt::format("{} at {:#x}{}{}", what, at.offset + shared_base, why, copy.text), {}, {},
                      std::move(about));
@@ -186,7 +187,7 @@ bool check_shadow(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_
   }
   return writes ? misused("shared.overwritten-before-store-read", access,
                           " that a bulk store has not read yet", storing)
-                : misused("shared.uninitialised", access, " that nobody has written");
+                : misused("shared.uninitialised", access, " that no thread or copy has written");
 }
 
 }  // namespace sim

@@ -13,13 +13,13 @@ namespace {
 /// Limits of an SM of compute capability 9.0 (CUDA C++ Programming Guide, "Technical Specifications").
 constexpr std::uint32_t sm_registers = 64 * 1024;
 constexpr std::uint32_t warps_of_sm = 64;
-/// An SM has four partitions, each with a quarter of the registers, and every fourth warp.
+/// An SM has four partitions. Each has a quarter of the registers and of the warps.
 constexpr std::uint32_t partitions_of_sm = 4;
-constexpr std::uint32_t least_registers = 24;
-constexpr std::uint32_t most_registers = 255;
+constexpr std::uint32_t min_thread_registers = 24;
+constexpr std::uint32_t max_thread_registers = 255;
 
-/// Reports a warpgroup in which a warp that satisfies `lags` has executed less than another. Returns false if
-/// there is no such warp.
+/// `log` is the list of products or of settings. Reports the warpgroup from warp `first` on if a warp that
+/// satisfies `lags` has a shorter list than another. Returns false if there is no such warp.
 template <typename Lags>
 bool compare(Cta& cta, std::size_t first, std::vector<std::uint32_t> WarpgroupState::*log, check::RuleId rule,
              const char* what, const Lags& lags) {
@@ -58,21 +58,21 @@ bool compare_warpgroups(Cta& cta, const Lags& lags) {
 
 namespace {
 
-/// The place of the first wgmma.wait_group after `place`, if no product comes before it; else nothing.
-std::optional<std::uint32_t> wait_behind(const Program& program, std::uint32_t place) {
-  for (std::uint32_t at = place + 1; at < program.place.size(); ++at) {
-    const std::string& shown = program.place[at].text;
+/// The place of the first wgmma.wait_group after `place`; nothing if a product comes before it.
+std::optional<std::uint32_t> next_wait_group(const Program& program, std::uint32_t place) {
+  for (std::uint32_t at = place + 1; at < program.places.size(); ++at) {
+    const std::string& shown = program.places[at].text;
     if (shown.find("wgmma.wait_group") != std::string::npos) return at;
     if (shown.find("wgmma.mma_async") != std::string::npos) return std::nullopt;
   }
   return std::nullopt;
 }
 
-/// Reports an access at `place` to a register of products that have not been waited for.
+/// Reports an access at `place` to a register that products in flight use.
 void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::uint32_t watched) {
   const Program& program = *warp.program;
   const check::RuleId rule("wgmma.register-in-flight");
-  if (warp.cta->launch.reports.again(rule->id, program.place[place].line)) return;
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.places[place].line)) return;
   const auto& pending = warp.warpgroup->pending;
   const auto uses = [&](const PendingProduct& each) {
     return std::ranges::find(each.product->registers, watched) != each.product->registers.end();
@@ -80,17 +80,17 @@ void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::
   const auto product = std::ranges::find_if(pending, uses);
   if (product == pending.end()) {
     warp.cta->report(warp.thread(lane), place, rule,
-                     "an access to a register that a wgmma.mma_async uses which has not been waited for");
+                     "an access to a register that a wgmma.mma_async in flight uses");
     return;
   }
-  const std::uint32_t line = program.place[product->place].line;
+  const std::uint32_t line = program.places[product->place].line;
   const bool committed = product->group < warp.warpgroup->group;
   std::string found = fmt::format(
       "no wgmma.wait_group covers the product at PTX line {} before this access to a register of it{}", line,
       committed ? "" : "; no wgmma.commit_group has closed its group");
   std::string remedy;
-  if (const auto wait = committed ? wait_behind(program, place) : std::nullopt) {
-    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.place[*wait].line);
+  if (const auto wait = committed ? next_wait_group(program, place) : std::nullopt) {
+    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.places[*wait].line);
     remedy = check::moved_before_wait;
   }
   warp.cta->report(warp.thread(lane), place, rule, std::move(found), {}, remedy,
@@ -100,7 +100,7 @@ void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::
 }  // namespace
 
 std::string product_cause(const Program& program, std::uint32_t place) {
-  return fmt::format("*products in segment {}", program.place[place].segment);
+  return fmt::format("*products in segment {}", program.places[place].segment);
 }
 
 Warp::Warp() = default;
@@ -117,7 +117,7 @@ MatrixDescriptor::MatrixDescriptor(std::uint64_t bits) noexcept {
 }
 
 std::uint32_t MatrixDescriptor::swizzled(std::uint32_t address) const noexcept {
-  // The base offset moves the start of the pattern: measured on an H200 (docs/tma.md).
+  // The base offset moves the start of the pattern, as measured on an H200 (docs/tma.md).
   return address ^ (((address >> 7) - base) & (row_bytes / 16 - 1)) << 4;
 }
 
@@ -138,8 +138,8 @@ Swizzle MatrixDescriptor::swizzle() const noexcept {
 }
 
 bool MatrixDescriptor::agrees(std::uint32_t address, Swizzle loaded) const noexcept {
-  // Both swizzles permute chunks by the address alone. At an address where they permute alike, as in the
-  // first row of a pattern, they agree.
+  // Both swizzles permute 16-byte chunks depending on the address alone. They agree at addresses where the
+  // permutations are equal, as in the first row of a pattern.
   const std::uint32_t row = address >> 7;
   return ((row & (row_bytes / 16 - 1)) == (row & ((1U << static_cast<std::uint32_t>(loaded)) - 1)));
 }
@@ -154,10 +154,10 @@ void watch_registers(Warp& warp, Mask mask) {
   const Program& program = *warp.program;
   for (std::uint32_t i = program.watch_begin[warp.pc]; i < program.watch_begin[warp.pc + 1]; ++i) {
     const std::uint32_t reg = program.watches[i] / 2;
-    // Compilers place copies and constants freely, even across a fence in the source.
+    // An odd entry is a mov or setp, which compilers move freely, even across a fence in the source.
     if (program.watches[i] % 2 == 0) state.touched[reg] = true;
     if (state.in_flight[reg] == 0) continue;
-    report_in_flight(warp, first_lane(mask), program.places[warp.pc], reg);
+    report_in_flight(warp, first_lane(mask), program.place_of[warp.pc], reg);
   }
 }
 
@@ -171,20 +171,19 @@ void finish_warpgroups(Cta& cta) {
   (void)compare_warpgroups(cta, [](const Warp&) { return true; });
 }
 
-bool report_strays(Cta& cta) {
-  // A warp that waits for an mbarrier's bytes or for registers may still execute what the other warps of its
-  // group have executed.
-  const auto strays = [](const Warp& warp) {
+bool report_lagging_warps(Cta& cta) {
+  // A warp that waits for an mbarrier or for registers may catch up later.
+  const auto may_lag = [](const Warp& warp) {
     return std::ranges::none_of(warp.groups, [](const Group& group) {
       return group.wait.kind == Wait::Kind::mbarrier || group.wait.kind == Wait::Kind::registers;
     });
   };
-  return compare_warpgroups(cta, strays);
+  return compare_warpgroups(cta, may_lag);
 }
 
-// Measured with ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg: a kernel without
-// .maxnreg needs both .maxntid and .minnctapersm. It gets the largest value of a setmaxnreg.inc, but at most
-// .maxnreg and its share of the SM.
+// Measured with ptxas 13.0 (sm_90a) for all .maxntid and .minnctapersm, and for .maxnreg. A kernel needs
+// .maxnreg, or both .maxntid and .minnctapersm. A thread gets the largest value of a setmaxnreg.inc, but at
+// most .maxnreg and its share of the SM's registers.
 std::uint32_t registers_at_launch(const Program& program) {
   std::uint32_t registers = program.max_registers;
   const std::uint64_t warps = std::uint64_t{(program.max_threads + lanes - 1) / lanes} * program.min_ctas;
@@ -192,11 +191,11 @@ std::uint32_t registers_at_launch(const Program& program) {
     const auto warps_of_partition =
         static_cast<std::uint32_t>(warps + partitions_of_sm - 1) / partitions_of_sm;
     const std::uint32_t share = sm_registers / partitions_of_sm / lanes / warps_of_partition / 8 * 8;
-    if (share > least_registers) registers = registers == 0 ? share : std::min(registers, share);
+    if (share > min_thread_registers) registers = registers == 0 ? share : std::min(registers, share);
   }
   if (registers == 0) return 0;
-  registers = std::clamp(registers, least_registers, most_registers);
-  if (program.most_increase != 0) registers = std::min(registers, program.most_increase);
+  registers = std::clamp(registers, min_thread_registers, max_thread_registers);
+  if (program.max_increase != 0) registers = std::min(registers, program.max_increase);
   // Registers are allocated in multiples of 8.
   return (registers + 7) / 8 * 8;
 }

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Operations of a warpgroup, four warps: asynchronous products of matrices (wgmma, PTX ISA 9.7.15), and
-/// the registers that warps hand over to each other (setmaxnreg, 9.7.19.5).
+/// Operations of a warpgroup, which is four warps: asynchronous matrix products (wgmma, PTX ISA 9.7.15), and
+/// moving registers between warpgroups (setmaxnreg, 9.7.19.5).
 #include "sim/cta/cta.hpp"
 
 #include <deque>
@@ -12,25 +12,25 @@ namespace sim {
 
 inline constexpr std::uint32_t warps_of_group = 4;
 
-/// A matrix in shared memory as a descriptor names it (9.7.15.5.1.2.2).
+/// A decoded wgmma matrix descriptor: a matrix in shared memory (9.7.15.5.1.2.2).
 struct MatrixDescriptor {
   explicit MatrixDescriptor(std::uint64_t bits) noexcept;
 
   std::uint32_t start = 0;    ///< shared address
-  std::uint32_t leading = 0;  ///< bytes
-  std::uint32_t stride = 0;   ///< bytes
-  std::uint32_t base = 0;     ///< offset of the swizzle's pattern, in units of 128 bytes; 0: it begins at a
-                              ///< multiple of its period
+  std::uint32_t leading = 0;  ///< leading dimension byte offset
+  std::uint32_t stride = 0;   ///< stride dimension byte offset
+  std::uint32_t base = 0;     ///< matrix base offset: start of the swizzle's pattern, in units of 128 bytes
   std::uint32_t row_bytes = 16;  ///< width of the swizzle's pattern: 16 (not swizzled), 32, 64, 128
 
-  /// Shared address of 16 bytes of the matrix: chunk `chunk` along K of row `row`, where it is stored row by
-  /// row (K-major) …
+  /// For a K-major matrix (stored row by row): the shared address of 16 bytes, chunk `chunk` along K of row
+  /// `row`.
   [[nodiscard]] std::uint32_t by_rows(std::uint32_t row, std::uint32_t chunk) const noexcept;
-  /// … or chunk `chunk` of 8 rows at column `k`, where it is stored column by column (MN-major).
+  /// For an MN-major matrix (stored column by column): the shared address of 16 bytes, chunk `chunk` along
+  /// the rows of column `k`.
   [[nodiscard]] std::uint32_t by_columns(std::uint32_t chunk, std::uint32_t k) const noexcept;
 
   [[nodiscard]] Swizzle swizzle() const noexcept;
-  /// Whether a load with swizzle `loaded` puts the same bytes of the matrix at this shared address.
+  /// Whether swizzle `loaded` puts the same bytes of the matrix at this shared address as this descriptor's.
   [[nodiscard]] bool agrees(std::uint32_t address, Swizzle loaded) const noexcept;
 
  private:
@@ -42,12 +42,13 @@ struct PendingProduct {
   const WarpgroupProduct* product = nullptr;
   MatrixDescriptor a{0};
   MatrixDescriptor b{0};
-  bool keeps_d = false;
+  bool keeps_d = false;  ///< D += A · B, else D = A · B
   std::uint64_t group = 0;
-  std::uint32_t place = 0;
-  bool done = false;
+  std::uint32_t place = 0;  ///< index into Program::places
+  bool done = false;        ///< D has been computed
 };
 
+/// The state of one warp for instructions of its warpgroup. Watched registers are those that products use.
 struct WarpgroupState {
   explicit WarpgroupState(std::uint32_t watched)
       : in_flight(watched), results(watched), touched(watched), kinds(watched) {}
@@ -55,32 +56,33 @@ struct WarpgroupState {
   bool fenced = false;                   ///< wgmma.fence has been executed
   std::vector<std::uint32_t> in_flight;  ///< by watched register: products in flight that use it
   std::vector<std::uint32_t> results;    ///< by watched register: products in flight that write it
-  std::vector<bool>
-      touched;  ///< by watched register: other instructions have used it since the last wgmma.fence
-  std::vector<std::uint32_t>
-      kinds;  ///< by watched register: kind of the product that has used it since then; 0: none
+  std::vector<bool> touched;  ///< by watched register: another instruction used it since the last wgmma.fence
+  /// By watched register: WarpgroupProduct::kind of the last product that used it since the last wgmma.fence;
+  /// 0: none.
+  std::vector<std::uint32_t> kinds;
   std::deque<PendingProduct> pending;   ///< in order of issue
-  std::uint64_t group = 0;              ///< the group that the next commit closes
+  std::uint64_t group = 0;              ///< number of the group that the next wgmma.commit_group closes
   std::vector<std::uint32_t> products;  ///< places of the products issued, to compare with the other warps
   std::vector<std::uint32_t> settings;  ///< values of setmaxnreg, to compare with the other warps
   std::uint32_t last_setting = 0;       ///< place of the last setmaxnreg
 };
 
-/// About::cause of a product that no wait covers. Products between the same waits share it, whichever rule
-/// they break.
+/// About::cause for a product that no wait covers. It merges the reports of all products between the same
+/// waits, whichever rule they break.
 [[nodiscard]] std::string product_cause(const Program& program, std::uint32_t place);
-/// Returns the warpgroup state of a warp, and makes it on first use.
+/// Returns the warpgroup state of a warp; creates it on first use.
 [[nodiscard]] WarpgroupState& warpgroup_of(Warp& warp);
 /// Checks the watched registers that an instruction uses. Called before its first micro-operation.
 void watch_registers(Warp& warp, Mask mask);
-/// Reports, when the CTA ends, products that have not been waited for, and warps that have executed less than
-/// another warp of their warpgroup.
+/// Called when the CTA ends. Reports products that no wait has covered, and warps that have executed fewer
+/// products or setmaxnreg than another warp of their warpgroup.
 void finish_warpgroups(Cta& cta);
-/// Called when no thread can go on. Reports warpgroups in which a warp has executed less than another warp,
-/// and has ended or waits neither for an mbarrier nor for registers. Returns false if there are none.
-[[nodiscard]] bool report_strays(Cta& cta);
-/// Registers of a thread when its CTA begins, as ptxas gives them to a kernel with setmaxnreg. 0: ptxas
-/// cannot tell, and ignores setmaxnreg (its message C7508).
+/// Called when no thread can continue. Reports warps that have executed fewer products or setmaxnreg than
+/// another warp of their warpgroup and cannot catch up: they wait neither for an mbarrier nor for registers.
+/// Returns false if there are none.
+[[nodiscard]] bool report_lagging_warps(Cta& cta);
+/// The number of registers that ptxas gives a thread of a kernel with setmaxnreg at launch. 0: ptxas cannot
+/// determine it, and ignores setmaxnreg (ptxas message C7508).
 [[nodiscard]] std::uint32_t registers_at_launch(const Program& program);
 
 }  // namespace sim

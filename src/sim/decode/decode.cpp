@@ -18,8 +18,8 @@ namespace sim {
 
 namespace {
 
-// Special registers (PTX ISA 10). Time is the number of instructions that the CTA has executed, so that runs
-// repeat: one a cycle, one a nanosecond.
+// Special registers (PTX ISA 10). %clock and %globaltimer count the CTA's instructions, so that runs are
+// reproducible.
 
 enum class Shape : std::uint8_t { scalar, vector, predicate };
 
@@ -36,7 +36,7 @@ std::uint32_t lanes_below(const LaneId& at) {
 
 using At = const LaneId&;
 
-/// Special registers that keep their value while a kernel runs.
+/// Special registers whose value does not change while a kernel runs.
 constexpr SpecialRegister special_registers[] = {
     {"%tid", vector, [](At at, std::size_t d) { return at.cta.thread_index(at.warp.thread(at.lane))[d]; }},
     {"%ntid", vector, [](At at, std::size_t d) { return at.cta.launch.shape.block[d]; }},
@@ -91,7 +91,7 @@ void read_clock(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The text of the error that the simulator does not run an instruction, or `what` of it.
+/// The error text for an unsupported instruction, or for unsupported `what` in it.
 std::string refusal(const Program& program, const ptx::Instruction& instruction, std::string_view what) {
   return fmt::format("kernel \"{}\", PTX line {}: the simulator does not run {}\"{}\"", program.entry,
                      instruction.location.line, what.empty() ? std::string() : fmt::format("{} in ", what),
@@ -118,7 +118,8 @@ Program decode(std::string_view text, const std::string& entry, std::uint64_t gl
 }
 
 void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
-  program_.register_bytes = 64;  // the true predicate, the carry, and padding that aligns further slots
+  program_.register_bytes =
+      64;  // the true predicate, the carry, and padding for the alignment of further slots
   sink_[0] = allocate(4 * lanes);
   sink_[1] = allocate(8 * lanes);
   collect_functions(module);
@@ -127,8 +128,8 @@ void Decoder::run(const ptx::Module& module, ptx::FlatFunction function) {
   const auto choose = [&](std::span<const std::string_view> paths) { return own_files_.headline(paths); };
   for (const auto& callee : callees_) choose_sources(callee->flat, choose);
   choose_sources(function, choose);
-  // Functions come before their callers. When lanes diverge, the lanes with the smallest pc run first, so
-  // lanes in a function finish it and reconverge with the rest where they return.
+  // The code of a function comes before that of its callers. When lanes diverge, the lanes with the smallest
+  // pc run first, so lanes in a function finish it, and reconverge with the other lanes after the call.
   for (const auto& callee : callees_) {
     current_ = callee.get();
     callee->first = static_cast<std::uint32_t>(program_.code.size());
@@ -177,7 +178,7 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
   after_.clear();
   const ptx::Instruction& instruction = *flat.instruction;
   if (ptx::separates(instruction.opcode)) ++segment_;
-  program_.place.push_back(
+  program_.places.push_back(
       {instruction.location.line, instruction.location.column, std::string(flat.source.file()),
        own_files_.shown(flat.source.path), flat.source.line, ptx::print(instruction),
        flat.frame == ptx::SourceFrame::none ? 0 : statements_ + flat.frame + 1, segment_});
@@ -194,8 +195,8 @@ void Decoder::decode_one(const ptx::FlatInstruction& flat) {
     if (error.code() != ErrorCode::unsupported) throw;
     refuse(first, error.what());
   }
-  program_.places.resize(program_.code.size(), static_cast<std::uint32_t>(program_.place.size() - 1));
-  program_.flows.resize(program_.place.size());
+  program_.place_of.resize(program_.code.size(), static_cast<std::uint32_t>(program_.places.size() - 1));
+  program_.flows.resize(program_.places.size());
 }
 
 void Decoder::select_one() {
@@ -206,13 +207,13 @@ void Decoder::select_one() {
   args_.clear();
   const auto first = static_cast<std::uint32_t>(program_.code.size());
   for (const ptx::Operand& operand : instruction.operands) args_.push_back(convert(operand));
-  if (instruction.opcode != Opcode::wgmma_mma_async) note_registers(first, args_);
+  if (instruction.opcode != Opcode::wgmma_mma_async) record_registers(first, args_);
   if (instruction.opcode == Opcode::mov || instruction.opcode == Opcode::setp) moves_.insert(first);
   const Selector* const selector = find_selector(instruction.opcode);
   if (selector == nullptr) unsupported();
   selector->select(*this);
   for (MicroOp& op : after_) program_.code.push_back(op);
-  if (program_.code.size() > first) note_flow(first);
+  if (program_.code.size() > first) record_flow(first);
 }
 
 void Decoder::refuse(std::uint32_t first, std::string why) {
@@ -256,7 +257,7 @@ Arg Decoder::convert(const ptx::Operand& operand) {
     case Kind::symbol:
     case Kind::negated: return convert_name(operand);
     case Kind::sink: break;
-    case Kind::unread: unsupported();  // an operand of an unknown instruction, which is refused earlier
+    case Kind::unread: unsupported();  // not reached: select_one() rejects unknown instructions
     case Kind::immediate:
       return {.kind = Arg::Kind::constant,
               .bits = operand.value.bits,
@@ -335,8 +336,8 @@ Slot Decoder::read(const Arg& arg, ScalarType type) {
   if (arg.kind != Arg::Kind::reg) unsupported("this operand");
   if (arg.wide == wide) return arg.slot;
   const Slot slot = temporary(wide);
-  emit(wide ? &apply<keep, std::uint64_t, std::uint32_t> : &apply<keep, std::uint32_t, std::uint64_t>, slot,
-       arg.slot);
+  emit(wide ? &apply<identity, std::uint64_t, std::uint32_t> : &apply<identity, std::uint32_t, std::uint64_t>,
+       slot, arg.slot);
   return slot;
 }
 
@@ -350,10 +351,10 @@ Slot Decoder::write(const Arg& arg, ScalarType type) {
   if (arg.kind != Arg::Kind::reg) unsupported("this destination");
   if (arg.wide == wide) return arg.slot;
   const Slot slot = temporary(wide);
-  const Handler extends = ptx::is_signed_integer(type) ? &apply<keep, std::uint64_t, std::int32_t>
-                                                       : &apply<keep, std::uint64_t, std::uint32_t>;
+  const Handler extends = ptx::is_signed_integer(type) ? &apply<identity, std::uint64_t, std::int32_t>
+                                                       : &apply<identity, std::uint64_t, std::uint32_t>;
   after_.push_back(
-      {wide ? &apply<keep, std::uint32_t, std::uint64_t> : extends, arg.slot, slot, 0, 0, guard_, 0});
+      {wide ? &apply<identity, std::uint32_t, std::uint64_t> : extends, arg.slot, slot, 0, 0, guard_, 0});
   return slot;
 }
 

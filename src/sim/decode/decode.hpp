@@ -21,10 +21,10 @@ using ptx::Opcode;
 using ptx::ScalarType;
 using ptx::StateSpace;
 
-/// Decodes kernel `entry` of a module's PTX text. An instruction that the simulator cannot run throws
-/// Error{unsupported}, which shows its line, when a thread reaches it. Throws Error{invalid_argument} for
-/// text that does not parse. The module's .global variables begin at address `global_base`. `project`: see
-/// SimOptions::project.
+/// Decodes kernel `entry` of a module's PTX text. The module's .global variables begin at address
+/// `global_base`. `project`: see SimOptions::project. Throws Error{invalid_argument} for text that does not
+/// parse. An instruction that the simulator does not support throws Error{unsupported} only when a thread
+/// executes it.
 [[nodiscard]] Program decode(std::string_view ptx, const std::string& entry, std::uint64_t global_base = 0,
                              std::string_view project = {});
 
@@ -34,17 +34,16 @@ using ptx::StateSpace;
 [[nodiscard]] constexpr std::uint64_t align_up(std::uint64_t value, std::uint64_t alignment) noexcept {
   return (value + alignment - 1) / alignment * alignment;
 }
-/// Resolves the names of a function. If that fails, throws Error{invalid_argument}, whose text begins with
-/// `what`.
+/// Resolves the names in a function. Throws Error{invalid_argument} for an unknown name; `what` begins its
+/// text.
 [[nodiscard]] ptx::FlatFunction resolve(const ptx::Module& module, const ptx::Function& function,
                                         std::string_view what);
-/// Size of a variable in bytes; 0 for `[]`. Throws Error{unsupported} for a variable that no memory holds.
+/// Size of a variable in bytes; 0 for `[]`. Throws Error{unsupported} for a size larger than any memory.
 [[nodiscard]] std::uint64_t bytes_of(const ptx::Variable& variable);
-/// Alignment of a variable in bytes, at least 1. Throws Error{unsupported} unless it is a power of two of at
-/// most 64 KiB.
+/// Alignment of a variable in bytes. Throws Error{unsupported} unless it is a power of two of at most 64 KiB.
 [[nodiscard]] std::uint64_t alignment_of(const ptx::Variable& variable);
 
-/// One operand, its name resolved.
+/// One operand of an instruction, with resolved names.
 struct Arg {
   enum class Kind : std::uint8_t {
     reg,
@@ -60,44 +59,45 @@ struct Arg {
   };
   Kind kind = Kind::sink;
   Slot slot = 0;
-  /// The number of a register, or of the register in an address; 0: none that PTX declares.
+  /// The number of a register, or of the register in an address; 0: no register that PTX declares.
   RegisterNumber number = 0;
-  bool wide = false;       ///< registers: 8 bytes a lane
-  bool negated = false;    ///< predicates
-  std::uint64_t bits = 0;  ///< constants; label: instruction index; table: index
+  bool wide = false;       ///< reg: 8 bytes a lane
+  bool negated = false;    ///< predicate
+  std::uint64_t bits = 0;  ///< constant: its value; label: index of the instruction; table, targets: index
   bool is_f64_literal = false;
-  std::vector<Arg> elements{};  ///< elements of a vector, a pair or tensor coordinates
-  MemoryAccess access{};        ///< memory: register and offset; the space is the instruction's
-  /// A .param variable of a function or a call, which is in local memory at `access`.
+  std::vector<Arg> elements{};  ///< group: elements of a vector or pair; memory: coordinates of a tensor
+  MemoryAccess access{};        ///< memory: register and offset; the instruction gives the space
+  /// Not null: the operand is this .param variable of a function or a call, in local memory at `access`.
   const ptx::Variable* passed = nullptr;
   const ptx::Function* function = nullptr;
 };
 
-/// The elements of a vector or pair; any other operand is its own only element.
+/// The elements of a vector or pair; for any other operand, the operand itself.
 [[nodiscard]] inline std::span<const Arg> elements(const Arg& arg) noexcept {
   if (arg.kind == Arg::Kind::group) return arg.elements;
   return {&arg, 1};
 }
 
-/// A function that is called: its code, and where its arguments and results are handed over.
+/// A function that is called: its code, and how its arguments and results are passed.
 struct Callee {
-  /// One parameter or result. Callers hand it over in the mailbox. The variables of a recursive function are
-  /// in its frame, so its mailbox is separate; the mailbox of any other function is the variable itself.
+  /// One parameter or result. Callers write an argument to the mailbox, and read a result from it. For a
+  /// variable in memory, the mailbox is the variable itself, except in a recursive function: its variables
+  /// are in its frame.
   struct Formal {
     const ptx::Variable* variable = nullptr;
-    Arg mailbox;  ///< a register for .reg, else `passed` and `access`
+    Arg mailbox;  ///< for .reg a register, else local memory (`passed`, `access`)
     std::uint32_t bytes = 0;
   };
   ptx::FlatFunction flat;
   bool recursive = false;
   std::uint32_t first = 0;  ///< index of its first micro-operation
-  std::uint32_t frame = 0;  ///< index into Program::frames if it is recursive
+  std::uint32_t frame = 0;  ///< recursive: index into Program::frames
   std::vector<Formal> parameters;
   std::vector<Formal> results;
 };
 
-/// The interface for selectors (select.hpp): the operands of one instruction, and functions that emit
-/// micro-operations.
+/// Decodes a kernel. It is also the interface of selectors (select.hpp): the operands of one instruction, and
+/// functions that emit micro-operations.
 class Decoder {
  public:
   Decoder(Program& program, std::string_view project) : program_(program), own_files_(project) {}
@@ -106,24 +106,27 @@ class Decoder {
 
   // Calls, see decode/layout.cpp.
 
-  /// The callee that belongs to a function; null if the function has no body.
+  /// The callee of a function; null if the function has no body.
   [[nodiscard]] const Callee* callee(const ptx::Function* function) const;
   /// The function that is being decoded; null for the kernel.
   [[nodiscard]] const Callee* current() const noexcept { return current_; }
-  /// Emits the copies that hand over the arguments (`enters`) or the results of the current function.
+  /// Emits the current function's copies of arguments from their mailboxes (`enters`), or of results to
+  /// theirs.
   void emit_transfers(bool enters);
+  /// The functions that an indirect call can reach.
   [[nodiscard]] const std::vector<const ptx::Function*>& target_list(const Arg& arg) const {
     return target_lists_[arg.bits];
   }
   [[nodiscard]] std::uint64_t function_address(const ptx::Function& function) const;
   /// Sets the guard of all micro-operations emitted from here on, and returns the previous guard.
   std::uint32_t exchange_guard(std::uint32_t guard) { return std::exchange(guard_, guard); }
-  /// Emits a micro-operation whose aux becomes the function's first.
+  /// Emits a micro-operation whose aux will be the index of the function's first micro-operation.
   void emit_call(Handler handler, const Callee& target);
-  /// Emits a copy from `own` to the mailbox of a parameter or result (`hands_over`), or from the mailbox to
-  /// `own`.
-  void emit_transfer(const Callee::Formal& formal, const Arg& own, bool hands_over);
+  /// Emits a copy between `own` and the mailbox of a parameter or result: with `to_mailbox` to it, else from
+  /// it.
+  void emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox);
 
+  /// The instruction that is being decoded.
   [[nodiscard]] const ptx::Instruction& in() const noexcept { return *flat_->instruction; }
   [[nodiscard]] bool has(std::string_view word) const noexcept { return in().has(word); }
   [[nodiscard]] const std::vector<Arg>& args() const noexcept { return args_; }
@@ -132,12 +135,12 @@ class Decoder {
   /// The last type that the instruction names: most instructions operate on it.
   [[nodiscard]] ScalarType type() const;
 
-  /// The slot from which to read an operand, its lanes as wide as `type` needs. A negated predicate has 1
-  /// added to its slot.
+  /// The slot from which to read an operand of type `type`. If the register's width differs, first emits a
+  /// conversion to a temporary. For a negated predicate the result is its slot plus 1.
   [[nodiscard]] Slot read(const Arg& arg, ScalarType type);
   [[nodiscard]] Slot read(std::size_t i, ScalarType type) { return read(arg(i), type); }
-  /// The slot to which to write a result. If the register is wider than `type`, a later micro-operation
-  /// extends the result.
+  /// The slot to which to write a result of type `type`. If the register's width differs, this is a
+  /// temporary, and a conversion to the register follows the instruction's micro-operations.
   [[nodiscard]] Slot write(const Arg& arg, ScalarType type);
   [[nodiscard]] Slot write(std::size_t i, ScalarType type) { return write(arg(i), type); }
   /// The value of a literal operand; any other operand is an error.
@@ -149,12 +152,13 @@ class Decoder {
 
   [[nodiscard]] Slot constant(std::uint64_t bits, bool wide);
   [[nodiscard]] Slot temporary(bool wide);
-  /// The slots of an operand's elements, to be read, or to be `written`.
+  /// The slots of an operand's elements: write() of each with `written`, else read().
   [[nodiscard]] std::vector<Slot> slots(const Arg& arg, ScalarType type, bool written);
+  // These add an entry to one of the program's tables. They return its index, for MicroOp::aux.
+
   [[nodiscard]] std::uint32_t add(WarpgroupProduct product) {
     return append(program_.products, std::move(product));
   }
-  /// These add an entry to one of the program's tables. They return its index, for MicroOp::aux.
   [[nodiscard]] std::uint32_t add(MemoryAccess access) {
     return append(program_.accesses, std::move(access));
   }
@@ -164,17 +168,18 @@ class Decoder {
   [[nodiscard]] std::uint32_t add(const Video& video) { return append(program_.videos, video); }
   /// Emits a micro-operation. Throws Error{unsupported} if `handler` is null.
   void emit(Handler handler, Slot d = 0, Slot a = 0, Slot b = 0, Slot c = 0, std::uint32_t aux = 0);
-  /// Emits a micro-operation with operand 0 as d and the operands after it as a, b and c; operand i has type
-  /// types[i].
+  /// Emits a micro-operation with operand 0 as d and operands 1 to 3, as far as `types` has them, as a, b and
+  /// c. Operand i has type types[i].
   void emit_as(Handler handler, std::initializer_list<ScalarType> types) {
     emit_as(handler, std::span(types.begin(), types.size()));
   }
   /// Emits a micro-operation with all operands of the instruction, each of type `type`.
   void emit_uniform(Handler handler, ScalarType type, std::uint32_t aux = 0);
-  /// Emits a branch to the instruction with index `target`, which becomes the index of a micro-operation
-  /// once all are known.
+  /// Emits a branch to the instruction with index `target`. decode_function() replaces `target` by the index
+  /// of a micro-operation once all instructions are decoded.
   void emit_branch(Handler handler, std::uint64_t target);
 
+  /// Throws Error{unsupported} for the instruction, or for `what` in it.
   [[noreturn]] void unsupported(std::string_view what = {}) const;
 
  private:
@@ -186,22 +191,24 @@ class Decoder {
   void emit_as(Handler handler, std::span<const ScalarType> types, std::uint32_t aux = 0);
   void collect_callees(const ptx::Module& module, const ptx::FlatFunction& function);
   // decode/indirect.cpp
-  /// Gives the module's functions addresses, and finds those whose address the program takes.
+  /// Assigns addresses to the module's functions, and finds the functions whose address the program takes.
   void collect_functions(const ptx::Module& module);
-  /// The functions that an indirect call through this prototype or list of targets can reach; empty for any
-  /// other binding.
+  /// The functions that an indirect call with this prototype or list of targets can reach. Empty if the
+  /// binding is neither.
   [[nodiscard]] std::vector<const ptx::Function*> targets(const ptx::Binding& binding) const;
-  /// Functions with a body that the instructions of `flat` call.
+  /// The functions with a body that `flat` can call.
   [[nodiscard]] std::vector<const ptx::Function*> called_by(const ptx::FlatFunction& flat) const;
   /// Writes the addresses of variables and functions into initial values, once all addresses are known.
-  void place_addresses();
+  void write_relocations();
   void lay_out(const ptx::Module& module, const ptx::FlatFunction& function);
   void lay_out_callee(Callee& callee);
   void place_variable(const ptx::Variable& variable);
-  /// Writes a variable's initial bytes to its bank, from `at` up to `end` at most; moves `at` past them.
+  /// Writes a variable's initial bytes to its bank, from offset `at` on; `end` is the variable's end. Moves
+  /// `at` past the bytes.
   void initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
                   std::uint64_t end);
-  void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const;
+  /// Throws Error{unsupported} if `bytes` exceeds `limit`.
+  void check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const;
   void allocate_registers(const ptx::FlatFunction& function);
   void decode_function(const ptx::FlatFunction& function);
   void describe_frame(Callee& callee);
@@ -211,62 +218,62 @@ class Decoder {
   /// Replaces the instruction's micro-operations from `first` on by one that throws Error{unsupported}.
   void refuse(std::uint32_t first, std::string why);
   // decode/flow.cpp
-  void note_registers(std::uint32_t first, const std::vector<Arg>& args);
+  void record_registers(std::uint32_t first, const std::vector<Arg>& args);
   void watch_registers();
   /// Records how the instruction whose first micro-operation is `first` propagates uninitialised values.
-  void note_flow(std::uint32_t first);
+  void record_flow(std::uint32_t first);
   void append_fragments(Flow flow);
   /// Finds the function's registers that can be read before they are written.
   void find_unwritten(const ptx::FlatFunction& function);
   [[nodiscard]] Arg convert(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_name(const ptx::Operand& operand);
   [[nodiscard]] Arg convert_special(const std::string& name, const std::string& component);
-  /// A special register such as %clock, which the instruction itself must read; nothing for other names.
+  /// Emits a read of a special register that changes while the kernel runs, such as %clock; nothing for other
+  /// names.
   [[nodiscard]] std::optional<Arg> convert_clock(std::string_view name);
   [[nodiscard]] Slot allocate(std::uint32_t bytes);
   [[nodiscard]] Arg new_register(bool wide);
 
-  /// An address in the initial value of a variable.
+  /// An address in the initial value of a variable. write_relocations() writes it.
   struct Relocation {
     const ptx::Variable* variable = nullptr;
     const ptx::Initializer* value = nullptr;
     std::uint64_t at = 0;  ///< offset in the variable's bank
     std::uint32_t bytes = 0;
-    bool global = false;
+    bool global = false;  ///< in Program::global_image, else in Program::constant_bank
   };
 
   Program& program_;
   const ptx::Module* module_ = nullptr;
-  std::map<std::string, const ptx::Variable*> variables_;    ///< the module's, by name
-  std::map<std::string, std::uint64_t> function_addresses_;  ///< all functions' addresses
+  std::map<std::string, const ptx::Variable*> variables_;    ///< the module's variables, by name
+  std::map<std::string, std::uint64_t> function_addresses_;  ///< by name
   std::vector<const ptx::Function*> addressed_;              ///< functions whose address the program takes
   std::vector<std::vector<const ptx::Function*>> target_lists_;
   std::vector<Relocation> relocations_;
   const ptx::FlatInstruction* flat_ = nullptr;
-  std::size_t binding_ = 0;
-  std::vector<Arg> args_;
+  std::size_t binding_ = 0;  ///< index in flat_->bindings of the next name
+  std::vector<Arg> args_;    ///< operands of the instruction
   std::uint32_t guard_ = true_slot;
   RegisterNumber guard_number_ = 0;
-  std::vector<Arg> registers_;
+  std::vector<Arg> registers_;  ///< of the current function
   std::map<const ptx::Variable*, std::uint64_t> addresses_;
   std::set<const ptx::Variable*> passed_;  ///< .param variables that are in local memory
   std::set<const ptx::Variable*> framed_;  ///< variables of recursive functions, at offsets in the frame
   std::map<const ptx::Variable*, Arg> formal_registers_;
   std::vector<std::unique_ptr<Callee>> callees_;  ///< each function before its callers
   Callee* current_ = nullptr;
-  std::vector<std::pair<std::uint32_t, const Callee*>>
-      calls_;  ///< calls that lack their target yet, by micro-operation
+  std::vector<std::pair<std::uint32_t, const Callee*>> calls_;  ///< (micro-operation, callee) of each call
   std::map<std::pair<std::uint64_t, bool>, Slot> constants_;
   std::map<std::string, Slot> specials_;
-  std::vector<MicroOp> after_;        ///< emitted after the instruction: extensions of results
-  std::vector<std::uint32_t> first_;  ///< each instruction's first micro-operation
-  std::vector<std::uint32_t> branches_;
+  std::vector<MicroOp> after_;                        ///< micro-operations that convert results: see write()
+  std::vector<std::uint32_t> first_;                  ///< by instruction: index of its first micro-operation
+  std::vector<std::uint32_t> branches_;               ///< indices of the branches' micro-operations
   std::vector<std::pair<std::uint32_t, Slot>> uses_;  ///< (first micro-operation, register slot) of each use
   std::set<std::uint32_t> moves_;                     ///< the first micro-operation of each mov and setp
   std::size_t table_base_ = 0;  ///< index of the function's first table in Program::branch_tables
-  Slot sink_[2] = {0, 0};
+  Slot sink_[2] = {0, 0};       ///< slots for discarded results: 4 and 8 bytes a lane
   check::OwnFiles own_files_;
-  std::uint32_t statements_ = 0;  ///< source frames of the functions decoded before
+  std::uint32_t statements_ = 0;  ///< number of source frames in the functions decoded so far
   std::uint32_t segment_ = 0;
 };
 

@@ -9,9 +9,9 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The handle of the grid is the workspace of a cooperative launch, and 0 in any other launch. The barrier is
-/// that of CUDA's cooperative groups: the first CTA adds a number with which the sum of all arrivals flips
-/// the highest bit.
+/// The grid's handle is the address of a cooperative launch's workspace; it is 0 in any other launch. The
+/// barrier works as in CUDA's cooperative groups: CTA 0 adds 2^31 minus the number of other CTAs, and each
+/// other CTA adds 1. So the highest bit of the counter flips when all have arrived.
 constexpr std::string_view text = R"(.version 8.0
 .target sm_90a
 .address_size 64
@@ -66,7 +66,7 @@ MET:
 }
 )";
 
-void place(ptx::Block& block, ptx::Location at) {
+void set_location(ptx::Block& block, ptx::Location at) {
   for (ptx::Statement& statement : block.statements) {
     if (auto* instruction = std::get_if<ptx::Instruction>(&statement.node)) instruction->location = at;
   }
@@ -84,7 +84,7 @@ void define_device_runtime(ptx::Module& module) {
     if (declared == nullptr || declared->body) continue;
     ptx::Function defined = *function;
     defined.location = declared->location;
-    place(*defined.body, declared->location);
+    set_location(*defined.body, declared->location);
     bodies.emplace_back(std::move(defined));
   }
   std::ranges::move(bodies, std::back_inserter(module.directives));

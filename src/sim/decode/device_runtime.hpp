@@ -5,9 +5,9 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Gives bodies to those functions of CUDA's device runtime (libcudadevrt) that a module only declares and
-/// that the simulator supports: the barrier of the grid, as Numba and relocatable code call it. Reports
-/// locate the instructions of a body at the line of the declaration.
+/// Adds bodies for functions of CUDA's device runtime (libcudadevrt) that a module declares without a body:
+/// the grid barrier, which Numba and relocatable code call. Reports show the line of the declaration for
+/// instructions of such a body.
 void define_device_runtime(ptx::Module& module);
 
 }  // namespace sim

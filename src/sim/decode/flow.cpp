@@ -1,5 +1,5 @@
-/// Records which registers an instruction reads and writes, to track uninitialised values (undefined.hpp) and
-/// products of warpgroups in flight (warpgroup.hpp).
+/// Records which registers an instruction reads and writes. The records serve to track uninitialised values
+/// (undefined.hpp) and registers of wgmma products in flight (warpgroup.hpp).
 #include "ptx/control_flow.hpp"
 #include "ptx/liveness.hpp"
 #include "ptx/operands.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Flow::Kind;
 
-/// Appends the number of each element of an operand; 0 for an element that is no register.
+/// Appends the register number of each element of an operand; 0 for an element that is no register.
 void append_numbers(std::vector<RegisterNumber>& to, const Arg& arg) {
   for (const Arg& element : elements(arg)) {
     if (element.kind == Arg::Kind::memory) continue;
@@ -27,17 +27,18 @@ void append_numbers(std::vector<RegisterNumber>& to, const Arg& arg) {
 
 }  // namespace
 
-/// Notes the registers that an instruction names; `first` is its first micro-operation.
-void Decoder::note_registers(std::uint32_t first, const std::vector<Arg>& args) {
+/// Records in uses_ the registers that an instruction names; `first` is its first micro-operation.
+void Decoder::record_registers(std::uint32_t first, const std::vector<Arg>& args) {
   for (const Arg& arg : args) {
     if (arg.kind == Arg::Kind::reg) uses_.emplace_back(first, arg.slot);
     if (arg.kind == Arg::Kind::memory && arg.access.address_width != 0)
       uses_.emplace_back(first, arg.access.address);
-    note_registers(first, arg.elements);
+    record_registers(first, arg.elements);
   }
 }
 
-/// Numbers the registers of the kernel's warpgroup products, and notes which other micro-operations use them.
+/// Numbers the registers of the kernel's wgmma products, and records which other instructions use these
+/// registers.
 void Decoder::watch_registers() {
   std::map<Slot, std::uint32_t> numbers;
   for (WarpgroupProduct& product : program_.products) {
@@ -62,7 +63,7 @@ void Decoder::watch_registers() {
   }
 }
 
-void Decoder::note_flow(std::uint32_t first) {
+void Decoder::record_flow(std::uint32_t first) {
   const Opcode opcode = in().opcode;
   Flow flow;
   flow.kind = ptx::data_flow(*flat_);
@@ -94,19 +95,19 @@ void Decoder::note_flow(std::uint32_t first) {
     append_fragments(flow);
     return;
   }
-  // The operand that names the participating lanes always matters, whatever the lanes exchange. So does the
-  // stride of a matrix's lines.
-  const bool named = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
-                     (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
-  if (named) append_numbers(all, args_.back());
-  // The pointer of an indirect call is an operand beside the lists of arguments and results.
+  // The last operand must be defined if it is a mask of lanes, or the stride of wmma.load and wmma.store.
+  const bool last_is_checked = flow.kind == Kind::shuffles || flow.kind == Kind::meets ||
+                               (opcode == Opcode::wmma && !has("mma") && args_.size() > 2);
+  if (last_is_checked) append_numbers(all, args_.back());
+  // The pointer of an indirect call must be defined; it is the only register outside the lists in
+  // parentheses.
   for (const Arg& arg : args_)
     if (opcode == Opcode::call && arg.kind == Arg::Kind::reg) all.push_back(arg.number);
   flow.addresses = count();
   if (flow.kind == Kind::defines) return program_.flows.push_back(flow);
-  for (std::size_t i = from; i + (named ? 1 : 0) < args_.size(); ++i) {
+  for (std::size_t i = from; i + (last_is_checked ? 1 : 0) < args_.size(); ++i) {
     append_numbers(all, args_[i]);
-    // Coordinates are elements of the operand that names the map.
+    // The coordinates of a tensor copy are elements of the operand that names the map.
     if (args_[i].kind == Arg::Kind::memory) {
       for (const Arg& element : args_[i].elements) append_numbers(all, element);
     }
@@ -116,8 +117,8 @@ void Decoder::note_flow(std::uint32_t first) {
   program_.flows.push_back(flow);
 }
 
-/// The operands are mma d, a, b, c and wgmma.mma_async d, a, b, p. For wgmma b is a descriptor, a may be one,
-/// and the predicate p says whether d is the addend.
+/// The operands are mma d, a, b, c and wgmma.mma_async d, a, b, p. For wgmma, b is a descriptor, a may be
+/// one, and predicate p decides whether d is the addend.
 void Decoder::append_fragments(Flow flow) {
   std::vector<RegisterNumber>& all = program_.flow_registers;
   const bool of_warpgroup = in().opcode == Opcode::wgmma_mma_async;
@@ -141,8 +142,8 @@ void Decoder::append_fragments(Flow flow) {
 }
 
 void Decoder::find_unwritten(const ptx::FlatFunction& function) {
-  // A register can be read before it is written only if some block reads it before the block itself has
-  // surely written it, and the first block does not surely write it.
+  // Candidates are registers that a block reads without an earlier unguarded write in this block or in the
+  // first block. No other register can be read before it is written.
   constexpr std::uint32_t none = ~0U;
   const ptx::ControlFlow flow(function);
   std::vector<std::uint32_t> slot_of(function.registers.size(), none);
@@ -164,13 +165,13 @@ void Decoder::find_unwritten(const ptx::FlatFunction& function) {
     });
   }
   ptx::Liveness live;
-  // If there are too many candidates to analyse, all count as written.
+  // If there are too many candidates to analyse, all are assumed to be written.
   if (candidates.empty() || !live.find(function, flow, slot_of, candidates.size())) return;
   for (const std::uint32_t slot : live.in(0)) {
     const std::uint32_t reg = candidates[slot];
     for (const Arg& each : elements(registers_[reg])) {
       program_.unwritten.push_back({each.number, function.registers[reg].name});
-      // Each call of a recursive function has registers of its own.
+      // Each call of a recursive function starts with unwritten registers.
       if (current_ != nullptr && current_->recursive)
         program_.frames[current_->frame].unwritten.push_back(each.number);
     }

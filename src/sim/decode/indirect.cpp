@@ -1,5 +1,4 @@
-/// The parts of decode for functions that are called by their address, and for addresses in the initial
-/// values of variables.
+/// The parts of the decoder for indirect calls, and for addresses in the initial values of variables.
 #include "sim/decode/decode.hpp"
 
 #include <tmajit/error.hpp>
@@ -14,7 +13,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Addresses of functions, 16 bytes each; no memory is there.
+/// First address of a function. Functions have addresses 16 bytes apart; no memory has these addresses.
 constexpr std::uint64_t function_window = 0x7a00'0000'0000;
 constexpr std::uint64_t function_bytes = 16;
 
@@ -104,7 +103,7 @@ std::uint64_t Decoder::function_address(const ptx::Function& function) const {
   return function_addresses_.at(function.name);
 }
 
-void Decoder::place_addresses() {
+void Decoder::write_relocations() {
   for (const Relocation& each : relocations_) {
     const ptx::Initializer& value = *each.value;
     std::uint64_t address = 0;
@@ -129,7 +128,7 @@ void Decoder::place_addresses() {
       }
     }
     address += static_cast<std::uint64_t>(value.offset);
-    // 0xFF00(name): the bits of the address under the mask, shifted down to bit 0.
+    // 0xFF00(name) selects the bits of the address under the mask, shifted down to bit 0.
     if (value.kind == ptx::Initializer::Kind::mask && value.value.bits != 0)
       address = (address & value.value.bits) >> std::countr_zero(value.value.bits);
     auto& bank = each.global ? program_.global_image : program_.constant_bank;

@@ -1,5 +1,5 @@
-/// The parts of decode that place variables, parameters and registers, and that prepare functions to be
-/// called.
+/// The parts of the decoder that assign addresses to variables and parameters, and slots to registers, and
+/// that prepare called functions.
 #include "sim/decode/selector.hpp"
 #include "sim/undefined/undefined.hpp"
 
@@ -18,8 +18,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Upper bound of a variable's size: more than any memory has.
-constexpr std::uint64_t most_variable_bytes = 1ULL << 40;
+/// Limit of a variable's size: more than any memory has.
+constexpr std::uint64_t max_variable_bytes = 1ULL << 40;
 
 std::uint64_t element_bytes(const ptx::Variable& variable) {
   return std::max(ptx::bits_of(variable.type) / 8, 1U) * std::uint64_t{variable.vector_width};
@@ -47,7 +47,7 @@ Arg mailbox_in_memory(const ptx::Variable& variable, std::uint64_t address) {
           .passed = &variable};
 }
 
-/// Runs a LocalCopy. aux: index into Program::copies.
+/// The handler of a LocalCopy. aux: index into Program::copies.
 void copy_local(Warp& warp, const MicroOp& op, Mask mask) {
   const LocalCopy& copy = warp.program->copies[op.aux];
   if (warp.undefined) warp.undefined->copy(warp, copy, mask);
@@ -76,10 +76,10 @@ std::uint64_t bytes_of(const ptx::Variable& variable) {
   std::uint64_t bytes = element_bytes(variable);
   for (const auto& extent : variable.extents) {
     const std::uint64_t n = extent.value_or(0);
-    if (bytes != 0 && n > most_variable_bytes / bytes) {
+    if (bytes != 0 && n > max_variable_bytes / bytes) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("PTX line {}: {} has more than {} bytes", variable.location.line, variable.name,
-                              most_variable_bytes));
+                              max_variable_bytes));
     }
     bytes *= n;
   }
@@ -96,10 +96,10 @@ std::uint64_t alignment_of(const ptx::Variable& variable) {
   return alignment;
 }
 
-void Decoder::check_room(std::string_view what, std::uint64_t bytes, std::uint64_t most) const {
-  if (bytes <= most) return;
+void Decoder::check_room(std::string_view what, std::uint64_t bytes, std::uint64_t limit) const {
+  if (bytes <= limit) return;
   throw Error(ErrorCode::unsupported, fmt::format("kernel \"{}\": {} of {} bytes, at most {} are legal",
-                                                  program_.entry, what, bytes, most));
+                                                  program_.entry, what, bytes, limit));
 }
 
 void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& value, std::uint64_t& at,
@@ -129,16 +129,16 @@ void Decoder::initialise(const ptx::Variable& variable, const ptx::Initializer& 
 void Decoder::place_variable(const ptx::Variable& variable) {
   const std::uint64_t bytes = bytes_of(variable);
   const std::uint64_t alignment = std::max<std::uint64_t>(alignment_of(variable), 1);
-  const auto place = [&](std::uint32_t& end, std::string_view what, std::uint64_t most) {
+  const auto place = [&](std::uint32_t& end, std::string_view what, std::uint64_t limit) {
     const std::uint64_t at = align_up(end, alignment);
-    check_room(what, at + bytes, most);
+    check_room(what, at + bytes, limit);
     end = static_cast<std::uint32_t>(at + bytes);
     return at;
   };
   switch (variable.space) {
     case StateSpace::shared:
     case StateSpace::shared_cta:
-      // Dynamic shared memory follows all variables with a size; run() places it last.
+      // Only variables with a size; lay_out() puts dynamic shared memory after them.
       addresses_[&variable] =
           shared_base + place(program_.static_shared_bytes, "static shared memory", max_shared_bytes);
       break;
@@ -178,16 +178,15 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
   for (const auto& callee : callees_) add_named(callee->flat, named);
   for (const ptx::Directive& directive : module.directives) {
     const auto* variable = std::get_if<ptx::Variable>(&directive);
-    // As with ptxas, a shared variable of the module that only other kernels name takes no memory in this
-    // kernel.
+    // A shared variable of the module that only other kernels use takes no memory in this kernel, as with
+    // ptxas.
     if (variable != nullptr && (variable->space != StateSpace::shared || named.count(variable) != 0)) {
       variables.push_back(variable);
     }
   }
-  const std::size_t of_module = variables.size();
+  const std::size_t module_variables = variables.size();
   variables.insert(variables.end(), function.variables.begin(), function.variables.end());
-  // lay_out_callee() places local variables and parameters of functions; their other variables are placed
-  // here.
+  // lay_out_callee() places the local variables and parameters of functions; their other variables come here.
   for (const auto& callee : callees_) {
     lay_out_callee(*callee);
     for (const ptx::Variable* variable : callee->flat.variables) {
@@ -210,7 +209,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
     program_.static_shared_bytes =
         static_cast<std::uint32_t>(align_up(program_.static_shared_bytes, alignment));
   }
-  for (const ptx::Variable* variable : std::span(variables).first(of_module)) {
+  for (const ptx::Variable* variable : std::span(variables).first(module_variables)) {
     const bool constant = variable->space == StateSpace::constant;
     if (constant || variable->space == StateSpace::global) {
       program_.variables.push_back({variable->name, constant, addresses_.at(variable), bytes_of(*variable)});
@@ -218,7 +217,7 @@ void Decoder::lay_out(const ptx::Module& module, const ptx::FlatFunction& functi
   }
   for (const ptx::Variable* variable : dynamic)
     addresses_[variable] = shared_base + program_.static_shared_bytes;
-  place_addresses();
+  write_relocations();
   bool has_stack = !program_.frames.empty() || uses_stack(function);
   for (const auto& callee : callees_) has_stack = has_stack || uses_stack(callee->flat);
   if (has_stack) {
@@ -264,7 +263,8 @@ Slot Decoder::allocate(std::uint32_t bytes) {
 }
 
 void Decoder::allocate_registers(const ptx::FlatFunction& function) {
-  // Registers with a value per lane come first, so that they stay aligned; a predicate takes 4 bytes in all.
+  // Registers with a value per lane come first, so that they stay aligned; a predicate takes 4 bytes per
+  // warp.
   registers_.clear();
   for (const ptx::Register& reg : function.registers) {
     Arg& arg = registers_.emplace_back();
@@ -273,7 +273,7 @@ void Decoder::allocate_registers(const ptx::FlatFunction& function) {
                   fmt::format("the simulator has no vector registers ({})", reg.name));
     }
     if (ptx::bits_of(reg.type) == 128) {
-      // Two halves, the low one first.
+      // Two registers of 64 bits, the low half first.
       arg.kind = Arg::Kind::group;
       for (int half = 0; half < 2; ++half) {
         arg.elements.push_back(new_register(true));
@@ -301,10 +301,10 @@ void Decoder::collect_callees(const ptx::Module& module, const ptx::FlatFunction
   // Depth first: a function is added after all functions that it calls.
   const auto visit = [&](const auto& self, const ptx::Function* each) -> void {
     if (graph.count(each) != 0) return;
-    if (open.size() > most_calls) {
+    if (open.size() > max_open_calls) {
       throw Error(ErrorCode::unsupported,
                   fmt::format("kernel \"{}\": functions call each other more than {} deep", program_.entry,
-                              most_calls));
+                              max_open_calls));
     }
     ptx::FlatFunction flat = resolve(module, *each, "function");
     open.push_back(each);
@@ -315,7 +315,7 @@ void Decoder::collect_callees(const ptx::Module& module, const ptx::FlatFunction
   };
   for (const ptx::Function* each : called_by(function)) visit(visit, each);
   for (const auto& callee : callees_) {
-    // A function is recursive if its calls lead back to it.
+    // A function is recursive if it can call itself, directly or through other functions.
     std::set<const ptx::Function*> reached;
     std::vector<const ptx::Function*> next = graph[callee->flat.function];
     while (!next.empty()) {
@@ -411,9 +411,9 @@ void Decoder::emit_call(Handler handler, const Callee& target) {
   emit(handler);
 }
 
-void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool hands_over) {
-  const Arg& to = hands_over ? formal.mailbox : own;
-  const Arg& from = hands_over ? own : formal.mailbox;
+void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool to_mailbox) {
+  const Arg& to = to_mailbox ? formal.mailbox : own;
+  const Arg& from = to_mailbox ? own : formal.mailbox;
   if (to.passed != nullptr && from.passed != nullptr) {
     emit(&copy_local, 0, 0, 0, 0, append(program_.copies, {to.access, from.access, formal.bytes}));
     return;
@@ -421,7 +421,8 @@ void Decoder::emit_transfer(const Callee::Formal& formal, const Arg& own, bool h
   if (to.passed != nullptr || from.passed != nullptr) unsupported("a .param where a .reg is passed");
   const ScalarType type = formal.variable->type;
   const Slot a = read(from, type);
-  emit(is_wide(type) ? uniform<keep, std::uint64_t, 1> : uniform<keep, std::uint32_t, 1>, write(to, type), a);
+  emit(is_wide(type) ? uniform<identity, std::uint64_t, 1> : uniform<identity, std::uint32_t, 1>,
+       write(to, type), a);
 }
 
 void Decoder::describe_frame(Callee& callee) {

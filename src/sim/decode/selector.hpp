@@ -1,6 +1,7 @@
 #pragma once
 
-/// The interface through which the decoder finds the selector of an opcode (src/sim/instructions).
+/// The decoder's lookup of selectors. A selector turns the instructions of one opcode into micro-operations;
+/// they are in src/sim/instructions.
 #include "sim/decode/decode.hpp"
 
 #include <span>
@@ -11,8 +12,7 @@ namespace sim {
 
 struct Selector {
   Opcode opcode;
-  /// Emits the micro-operations of the instruction. Throws Error{unsupported} for a form that the simulator
-  /// does not run.
+  /// Emits the micro-operations of the instruction. Throws Error{unsupported} for an unsupported form.
   void (*select)(Decoder&);
 };
 using Selectors = std::span<const Selector>;
@@ -22,12 +22,13 @@ struct SelectorTable {
   std::string_view file;  ///< without ".cpp"
   Selectors selectors;
 };
-/// All tables. Every opcode that the simulator runs is in one of them, once.
+/// All tables. Every supported opcode is in exactly one of them.
 [[nodiscard]] std::span<const SelectorTable> selector_tables() noexcept;
-/// The selector of an opcode; null if the simulator does not run it.
+/// The selector of an opcode; null for an unsupported opcode.
 [[nodiscard]] const Selector* find_selector(Opcode opcode);
 
-/// Saves the registers of a recursive function and gives it a new frame; aux: index into Program::frames.
+/// The handler that begins a recursive function: saves its registers and allocates its frame. aux: index into
+/// Program::frames.
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask);
 
 }  // namespace sim

@@ -7,10 +7,9 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Like Device::allocate(), but the allocation begins `past` bytes (below 512) after an aligned address. A
-/// tensor of any alignment can then fill its allocation, so that an access to any byte beside it is reported.
-/// For tests of what kernels read. Throws Error{invalid_argument} if make_sim_device() has not made the
-/// device.
+/// Like DeviceMemory::allocate(), but the allocation begins `past` bytes after a multiple of 512. So a tensor
+/// of any alignment can fill its allocation, and the device reports accesses to bytes next to the tensor. For
+/// tests. Throws Error{invalid_argument} if `past` is 512 or more, or if `device` is not a simulated one.
 [[nodiscard]] DevicePtr allocate_between(Device& device, std::uint64_t bytes, std::uint64_t past);
 
 }  // namespace sim

@@ -41,7 +41,7 @@ SimOptions::Mode parse<SimOptions::Mode>(std::string_view text) {
 namespace sim {
 namespace {
 
-/// The state that launches and devices share; kernels may outlive neither.
+/// The state of a device, which its kernels share: kernels may outlive the device.
 struct State {
   explicit State(const SimOptions& all)
       : options(all), memory(all.memory_bytes, range.first_address()), heap(all.heap_bytes) {}
@@ -52,15 +52,15 @@ struct State {
   DeviceHeap heap;
   TensorMaps maps;
   Streams streams;
-  std::mutex mutex;  // one launch at a time; guards the members below, too
+  std::mutex mutex;  ///< a launch holds it while it runs; it also guards the members below
   std::vector<Report> reports;
   std::vector<Report> pending;  ///< reports of launches since the last synchronize()
-  std::set<Stream> created;     ///< streams that are not destroyed
+  std::set<Stream> created;     ///< streams that have not been destroyed
   std::uint64_t streams_created = 0;
   std::uint64_t thread_instructions = 0;
 
-  /// Throws Error{invalid_argument} for a stream of another device, or one that was destroyed. Null and the
-  /// driver's two handles of default streams (1, 2) are legal for every device.
+  /// Throws Error{invalid_argument} for a stream that this device does not have. Null and the driver's two
+  /// handles of default streams (1, 2) are legal for every device.
   void require_stream(Stream stream) {
     if (reinterpret_cast<std::uintptr_t>(stream) <= 2) return;
     const std::lock_guard lock(mutex);
@@ -72,7 +72,7 @@ struct State {
                     fmt::ptr(stream)));
   }
 
-  /// Records a mistake of the host; the next synchronize() throws it.
+  /// Records a mistake of the host, which the next synchronize() throws.
   void report_host(check::RuleId rule, const std::string& found) {
     if (std::ranges::find(options.allowed, rule->id) != options.allowed.end()) return;
     Report report;
@@ -83,11 +83,11 @@ struct State {
     pending.push_back(std::move(report));
   }
 
-  /// `globals` may be null.
+  /// Runs a launch. `globals` may be null.
   void run(const std::shared_ptr<Program>& loaded, const Globals* globals, const LaunchShape& shape,
            std::span<void* const> parameters, std::uint64_t ctas_at_once, Stream stream) {
     const Program& program = *loaded;
-    // Cooperative groups keep a size and the grid's barrier in it.
+    // Memory for CUDA's cooperative groups: a size and the counter of the grid barrier.
     std::optional<OwnMemory> workspace;
     if (shape.cooperative) workspace.emplace(memory, 8, 8);
     if (parameters.size() != program.parameters.size()) {
@@ -149,9 +149,9 @@ class SimKernel final : public LoadedKernel {
     if (threads > program_->max_threads) {
       refuse(fmt::format("a block of {} threads, at most {} are legal", threads, program_->max_threads));
     }
-    if (shape.shared_bytes > allowed_) {
+    if (shape.shared_bytes > allowed_shared_bytes_) {
       refuse(fmt::format("{} bytes of dynamic shared memory, allowed are {} (allow_shared_bytes)",
-                         shape.shared_bytes, allowed_));
+                         shape.shared_bytes, allowed_shared_bytes_));
     }
     if (program_->static_shared_bytes + shape.shared_bytes > max_shared_bytes) {
       refuse(fmt::format("{} bytes of shared memory, a CTA has {}",
@@ -172,7 +172,7 @@ class SimKernel final : public LoadedKernel {
     std::uint64_t address = scratch.address();
     if (!all.empty()) all.back() = &address;
     state_->run(program_, globals_.get(), shape, all, at_once, stream);
-    if (!scratch.leaves_zeros()) refuse("it has left scratch memory that others take for zeros");
+    if (!scratch.leaves_zeros()) refuse("it has not restored the zeros of its scratch memory");
   }
 
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const override {
@@ -192,7 +192,7 @@ class SimKernel final : public LoadedKernel {
               "are static",
               program_->entry, bytes, max_shared_bytes, program_->static_shared_bytes));
     }
-    allowed_ = std::max(allowed_, bytes);
+    allowed_shared_bytes_ = std::max(allowed_shared_bytes_, bytes);
   }
 
   [[nodiscard]] std::uint32_t ctas_per_sm(std::uint32_t threads, std::uint32_t shared_bytes) const override {
@@ -203,7 +203,7 @@ class SimKernel final : public LoadedKernel {
   }
 
  private:
-  /// Says why the kernel cannot be launched with these clusters; empty if it can.
+  /// Why the kernel cannot be launched with the shape's clusters; empty if it can.
   [[nodiscard]] std::string why_no_cluster(const LaunchShape& shape) const {
     const bool given = shape.cluster != LaunchShape{}.cluster;
     const auto text = [](const auto& n) { return fmt::format("{}x{}x{}", n[0], n[1], n[2]); };
@@ -231,11 +231,10 @@ class SimKernel final : public LoadedKernel {
   std::shared_ptr<State> state_;
   std::shared_ptr<Globals> globals_;  ///< null: the kernel uses no module variables
   std::shared_ptr<Program> program_;
-  std::uint32_t allowed_ = 48 * 1024;
+  std::uint32_t allowed_shared_bytes_ = 48 * 1024;  ///< of dynamic shared memory
 };
 
-/// The time of an event is a count of thread-instructions, which is reproducible: a million are a
-/// millisecond.
+/// Times are reproducible: one millisecond is a million thread-instructions.
 class SimTimer final : public StreamTimer {
  public:
   explicit SimTimer(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -347,7 +346,7 @@ class Simulator final : public SimDevice,
 
   [[nodiscard]] Stream create() override {
     const std::lock_guard lock(state_->mutex);
-    // A stream is a name only: every launch runs at once.
+    // A stream is only a handle: every launch runs synchronously.
     return *state_->created.insert(state_->range.stream(++state_->streams_created)).first;
   }
   void destroy(Stream stream) noexcept override {
@@ -374,8 +373,8 @@ class Simulator final : public SimDevice,
   [[nodiscard]] std::unique_ptr<StreamTimer> timer() override { return std::make_unique<SimTimer>(state_); }
 
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, DevicePtr address) override {
-    // A launch on new addresses does not call validate(), so this device rejects such an address here, as the
-    // driver does.
+    // A launch with new addresses does not call validate(), so a misaligned address is rejected here, as by
+    // the driver.
     if (address % (spec.interleave == Interleave::b32 ? 32 : 16) != 0)
       throw SpecError(validate(spec, address));
     return state_->maps.encode(spec, address);

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The variables of a PTX module in a simulated device's memory.
+/// The .global and .const variables of a PTX module in a simulated device's memory.
 #include "sim/memory/global_memory.hpp"
 #include "sim/program/program.hpp"
 
@@ -19,10 +19,10 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// The module's variables; they live as long as any kernel of the module.
+/// The module's variables. They live as long as the module or one of its kernels.
 struct Globals {
   std::optional<OwnMemory> memory;   ///< memory of the .global variables
-  std::vector<std::byte> constants;  ///< constant memory of every launch; empty: Program::constant_bank
+  std::vector<std::byte> constants;  ///< constant memory of each launch; empty: Program::constant_bank
   std::vector<ModuleVariable> variables;
 
   [[nodiscard]] std::uint64_t base() const noexcept { return memory ? memory->address() : 0; }
@@ -38,7 +38,7 @@ class ModuleHost {
  public:
   virtual ~ModuleHost() = default;
   [[nodiscard]] virtual GlobalMemory& global_memory() noexcept = 0;
-  /// The lock that a launch holds while it runs.
+  /// The mutex that a launch locks while it runs.
   [[nodiscard]] virtual std::mutex& launches() noexcept = 0;
   /// Decodes a kernel whose module's .global variables begin at address `base`.
   [[nodiscard]] virtual Program decode_at(const std::string& ptx, const std::string& entry,
@@ -47,8 +47,8 @@ class ModuleHost {
                                                                   std::shared_ptr<Globals> globals) = 0;
 };
 
-/// Allocates and fills the variables of the program's module, and decodes the program again for their
-/// addresses.
+/// Allocates and initialises the variables of the program's module. Decodes the program again, because it
+/// contains the variables' addresses.
 [[nodiscard]] std::shared_ptr<Globals> place_globals(ModuleHost& host, const std::string& ptx,
                                                      Program& program);
 

@@ -13,13 +13,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The value of the bytes of a load's destination until it is delivered.
+/// Value of a load's destination bytes until the load is delivered.
 constexpr int poison = 0xcb;
-/// The most stores that have read their source and not written yet; beyond that the oldest is written.
-constexpr std::size_t most_unwritten = 32;
-constexpr std::uint32_t most_row_bytes = 256 * 32;
+/// Limit of stores that have read their source and not written yet. If there are more, the oldest one writes.
+constexpr std::size_t max_unwritten_stores = 32;
+constexpr std::uint32_t max_row_bytes = 256 * 32;
 
-/// Converts a row's elements as the engine does on the way to shared memory.
+/// Rounds f32 elements to tf32, as loads through a tf32 map do. Other types are unchanged.
 void convert_row(ElementType type, std::byte* row, std::uint32_t bytes) {
   if (type != ElementType::tf32 && type != ElementType::tf32_ftz) return;
   for (std::uint32_t i = 0; i + 4 <= bytes; i += 4) {
@@ -38,35 +38,37 @@ void fill_row(OobFill fill, std::byte* row, std::uint32_t bytes) {
   for (std::uint32_t i = 0; i < bytes; ++i) row[i] = i % 2 == 0 ? std::byte{0xf7} : std::byte{0x7f};
 }
 
-/// Reports a copy into shared memory that is in use; `seen` has the shadow states of its bytes.
+/// Reports a copy into shared memory that is in use; `seen` is the union of its bytes' Shadow states. The
+/// texts are for the report: "an asynchronous load", "begins to write", "load".
 void check_destination(const Warp& warp, std::uint32_t lane, std::uint8_t seen, const Copy& destination,
-                       Engine& engine, std::string_view copy, std::string_view writes,
-                       std::string_view others) {
+                       Engine& engine, std::string_view subject, std::string_view verb,
+                       std::string_view kind) {
   const auto report = [&](check::RuleId rule, std::string_view used, Shadow state) {
-    if (warp.cta->launch.reports.again(rule->id, warp.program->place[warp.place()].line)) return;
-    const Engine::InFlight met = engine.whom_it_meets(destination, state);
+    if (warp.cta->launch.reports.count_repeat(rule->id, warp.program->places[warp.place()].line)) return;
+    const Engine::InFlight met = engine.find_in_flight(destination, state);
     if (state == loading) {
-      if (const auto cause = why_went_on(*warp.cta, warp.thread(lane), rule)) {
-        const std::uint32_t line = warp.program->place[warp.place()].line;
+      if (const auto cause = why_too_early(*warp.cta, warp.thread(lane), rule)) {
+        const std::uint32_t line = warp.program->places[warp.place()].line;
         return sim::report(*cause,
                            fmt::format("{} at PTX line {} writes {}, into which another {} is in flight",
-                                       copy, line, range_text(destination), others),
+                                       subject, line, range_text(destination), kind),
                            rule, line);
       }
     }
     warp.cta->report(warp.thread(lane), warp.place(), rule,
-                     fmt::format("{} into {} {} shared memory that {}{}", copy, range_text(destination),
-                                 writes, used, met.text),
+                     fmt::format("{} into {} {} shared memory that {}{}", subject, range_text(destination),
+                                 verb, used, met.text),
                      {}, {}, met.place);
   };
   if ((seen & in_mbarrier) != 0)
-    warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", copy));
+    warp.fail(lane, "load.onto-mbarrier", fmt::format("the destination of {} covers an mbarrier", subject));
   if ((seen & storing) != 0) report("load.before-store-read", "a bulk store has not read yet", storing);
   if ((seen & loading) != 0)
-    report("load.overlap", fmt::format("another {} in flight writes too", others), loading);
+    report("load.overlap", fmt::format("another {} in flight writes too", kind), loading);
 }
 
-/// Host memory of the global range that a copy reads or writes. Reports and stops if no allocation holds it.
+/// Host memory of the global range that a copy reads or writes. If no allocation contains the range, reports
+/// that and throws Stop.
 std::byte* reach_global(Cta& cta, std::uint64_t address, std::uint64_t bytes, Cta& issuer,
                         std::uint32_t thread, std::uint32_t place, check::RuleId rule, std::string_view what,
                         std::string_view remedy = {}) {
@@ -165,7 +167,7 @@ void Engine::complete_load(const Copy& copy) {
   } else {
     const TensorMapSpec& spec = copy.map.spec;
     const Tile tile = copy.tile();
-    std::array<std::byte, most_row_bytes> buffer;
+    std::array<std::byte, max_row_bytes> buffer;
     tile.for_each_row([&](const TileRow& row) {
       fill_row(spec.oob_fill, buffer.data(), tile.row_bytes());
       if (row.first < row.last) {
@@ -183,11 +185,11 @@ void Engine::complete_load(const Copy& copy) {
   Mbarrier* barrier = cta_.mbarrier(copy.barrier);
   if (barrier == nullptr) {
     copy.issuer->report(copy.thread, copy.place, "mbarrier.invalidated",
-                        "an asynchronous load completes on an mbarrier that is none any more");
+                        "an asynchronous load completes on an mbarrier that has been invalidated");
     return;
   }
   barrier->bytes -= copy.bytes;
-  barrier->transactions.came(*copy.issuer, copy.thread, copy.place, copy.bytes);
+  barrier->transactions.complete(*copy.issuer, copy.thread, copy.place, copy.bytes);
   cta_.settle(copy.barrier, *barrier);
 }
 
@@ -226,7 +228,7 @@ void Engine::wait_group(std::uint32_t thread, std::uint64_t pending, bool read_o
   }
   if (cta_.races && pending < next) cta_.races->wait_group(cta_, thread, next - pending, read_only);
   std::erase_if(stores_, [](const Store& store) { return store.awaited && store.data.empty(); });
-  while (stores_.size() > most_unwritten && stores_.front().awaited) {
+  while (stores_.size() > max_unwritten_stores && stores_.front().awaited) {
     write(stores_.front());
     stores_.pop_front();
   }
@@ -246,8 +248,8 @@ void Engine::read(Store& store) {
   mark_unread();
 }
 
-/// Marks the bytes that copies in flight have yet to read as `storing`: when one copy has read its source,
-/// another may still have to read the same bytes.
+/// Sets `storing` for all bytes that copies in flight have yet to read. Needed after a copy has cleared the
+/// state of its own source, because another copy may still have to read the same bytes.
 void Engine::mark_unread() {
   const auto mark = [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i) cta_.shadow()[at + i] |= storing;
@@ -309,8 +311,9 @@ void Engine::finish() {
     if (load.source != nullptr) load.source->engine.end_read(load);
   }
   for (const Copy& copy : reads_) {
-    cta_.report_sent(copy.thread, copy.place,
-                     "the CTA ends before an asynchronous copy to a peer has read its shared memory");
+    cta_.report_unread_source(
+        copy.thread, copy.place,
+        "the CTA ends before an asynchronous copy to a peer has read its shared memory");
   }
   for (Store& store : stores_) {
     if (!store.awaited) {
@@ -333,7 +336,8 @@ void Engine::reset() {
   reads_.clear();
 }
 
-// Copies between CTAs of a cluster: the engine of the destination's CTA holds them.
+// Copies between CTAs of a cluster. They are in `loads_` of the destination's CTA and `reads_` of the
+// source's.
 
 void Engine::begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   Copy range = copy;
@@ -350,7 +354,7 @@ void Engine::end_read(const Copy& copy) {
            other.bytes == copy.bytes;
   };
   const auto found = std::ranges::find_if(reads_, same);
-  if (found == reads_.end()) return;  // the CTA has ended, and has reported the copy
+  if (found == reads_.end()) return;  // this CTA has ended, and finish() has reported the copy
   reads_.erase(found);
   for (std::uint32_t i = 0; i < copy.bytes; ++i)
     cta_.shadow()[copy.source_offset + i] &= static_cast<std::uint8_t>(~storing);
@@ -372,24 +376,24 @@ void SmallCopies::issue(SmallCopy copy, const Warp& warp, std::uint32_t lane) {
   std::memset(cta_.shadow() + copy.shared, loading, copy.bytes);
   copy.group = open_group_[copy.thread];
   copy.serial = serial_++;
-  copy.brought = cta_.launch.options.mode == SimOptions::Mode::early;
-  if (copy.brought) bring(copy);
+  copy.written = cta_.launch.options.mode == SimOptions::Mode::early;
+  if (copy.written) write(copy);
   pending_.push_back(copy);
 }
 
-void SmallCopies::bring(const SmallCopy& copy) {
+void SmallCopies::write(const SmallCopy& copy) {
   std::byte* const to = cta_.shared() + copy.shared;
-  if (copy.given != 0) {
+  if (copy.source_bytes != 0) {
     std::memcpy(to,
-                reach_global(cta_, copy.global, copy.given, cta_, copy.thread, copy.place,
+                reach_global(cta_, copy.global, copy.source_bytes, cta_, copy.thread, copy.place,
                              "load.out-of-bounds", "a cp.async reads"),
-                copy.given);
+                copy.source_bytes);
   }
-  std::memset(to + copy.given, 0, copy.bytes - copy.given);
+  std::memset(to + copy.source_bytes, 0, copy.bytes - copy.source_bytes);
 }
 
 void SmallCopies::complete(const SmallCopy& copy) {
-  if (!copy.brought) bring(copy);
+  if (!copy.written) write(copy);
   std::memset(cta_.shadow() + copy.shared, initialised, copy.bytes);
   // cp.async writes through the generic proxy, like a store of the thread.
   for (std::uint32_t i = copy.shared / 4; i < (copy.shared + copy.bytes) / 4; ++i)
@@ -431,9 +435,10 @@ bool SmallCopies::deliver() {
     const check::RuleId rule =
         barrier == nullptr ? check::RuleId("mbarrier.invalidated") : check::RuleId("mbarrier.arrivals");
     cta_.report(arrival.thread, arrival.place, rule,
-                barrier == nullptr ? "cp.async.mbarrier.arrive completes on an mbarrier that is none any more"
-                                   : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
-    if (cta_.launch.goes_on(rule->id)) return true;
+                barrier == nullptr
+                    ? "cp.async.mbarrier.arrive completes on an mbarrier that has been invalidated"
+                    : "cp.async.mbarrier.arrive at an mbarrier whose phase lacks no arrival");
+    if (cta_.launch.continues_after(rule->id)) return true;
     throw Stop{rule->id};
   }
   barrier->uses.arrive(cta_.number_of(arrival.thread), arrival.place, barrier->phase);

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The copy engines of a CTA. They perform each copy as late as they may, or at moments drawn from the seed.
+/// The copy engines of a CTA: bulk and tensor copies, and cp.async. They perform each copy as late as the PTX
+/// ISA allows; in mode early at once, and in mode random at times drawn from the seed.
 #include "sim/engine/tile.hpp"
 #include "sim/engine/transactions.hpp"
 #include "sim/memory/tensor_maps.hpp"
@@ -27,14 +28,14 @@ struct Copy {
   bool tensor = false;
   TensorMap map;              ///< tensor: shape and address
   std::uint64_t map_at = 0;   ///< tensor: global address of the map
-  MapPlace origin{};          ///< tensor: place of the tile's first element
-  MapPlace offsets{};         ///< im2col: from the filter's corner to the pixels that are read
+  MapCoordinates origin{};    ///< tensor: coordinates of the tile's first element
+  MapCoordinates offsets{};   ///< im2col: from the filter's corner to the pixels that are read
   std::uint64_t global = 0;   ///< bulk: global address
   std::uint32_t bytes = 0;    ///< bytes delivered or stored
   std::uint32_t shared = 0;   ///< offset in the shared memory of the engine's CTA
   std::uint32_t barrier = 0;  ///< loads: offset of the mbarrier
   std::uint32_t thread = 0;   ///< issuer
-  std::uint32_t place = 0;    ///< index into Program::place
+  std::uint32_t place = 0;    ///< index into Program::places
   Cta* issuer = nullptr;      ///< loads: CTA of the issuing thread
   /// The tile of a tensor copy.
   [[nodiscard]] Tile tile() const { return {map.spec, origin, offsets}; }
@@ -45,14 +46,14 @@ struct Copy {
   std::array<std::uint64_t, 2> values{};  ///< st.async: the bytes; red.async: the operand
   void (*deposit)(std::byte* to,
                   const Copy& copy) = nullptr;  ///< st.async, red.async: writes or combines `values`
-  bool reduces = false;
-  Reduction reduction{};  ///< bulk: the bytes are combined with those of the destination
+  bool reduces = false;                         ///< combines the bytes with those of the destination
+  Reduction reduction{};                        ///< bulk copies that reduce
 };
 
-/// A copy in which only the issuer and its place are set.
+/// A copy in which only `issuer`, `thread` and `place` are set.
 [[nodiscard]] Copy issued_by(const Warp& warp, std::uint32_t lane);
 
-/// Calls visit(shared offset, bytes) for every piece that a copy has in shared memory.
+/// Calls visit(shared offset, bytes) for every contiguous piece of a copy in shared memory.
 template <typename Visit>
 void for_each_shared(const Copy& copy, const Visit& visit) {
   if (!copy.tensor) return visit(copy.shared, copy.bytes);
@@ -62,8 +63,8 @@ void for_each_shared(const Copy& copy, const Visit& visit) {
                         [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) { visit(at, bytes); });
   });
 }
-/// Calls visit(shared offset, bytes) for every piece that a store writes to the tensor. Elements outside of
-/// the tensor have none.
+/// Calls visit(shared offset, bytes) for every piece of shared memory that a store copies to the tensor.
+/// Elements outside the tensor are left out.
 template <typename Visit>
 void for_each_stored(const Copy& copy, const Visit& visit) {
   if (!copy.tensor) return visit(copy.shared, copy.bytes);
@@ -76,17 +77,17 @@ void for_each_stored(const Copy& copy, const Visit& visit) {
     });
   });
 }
-/// "0x500 to 0x5ff": the shared addresses of a range, or of a copy's bytes in shared memory.
+/// "0x500 to 0x5ff": shared addresses, of a range of offsets or of a copy's bytes.
 [[nodiscard]] std::string range_text(std::uint32_t offset, std::uint32_t bytes);
 [[nodiscard]] std::string range_text(const Copy& copy);
 
 /// State of a byte of shared memory.
 enum Shadow : std::uint8_t {
-  initialised = 1,
-  in_mbarrier = 2,
-  loading = 4,     ///< an asynchronous load will write it
-  storing = 8,     ///< an asynchronous store has yet to read it
-  undefined = 16,  ///< written, with an uninitialised value (undefined.hpp)
+  initialised = 1,  ///< a thread or a copy has written it
+  in_mbarrier = 2,  ///< part of an mbarrier
+  loading = 4,      ///< an asynchronous load in flight will write it
+  storing = 8,      ///< an asynchronous store in flight has yet to read it
+  undefined = 16,   ///< the value written was uninitialised (undefined.hpp)
 };
 
 /// Calls visit(shared offset, bytes) for every piece of a copy in shared memory that is inside the tensor.
@@ -103,41 +104,43 @@ void for_each_inside(const Copy& copy, const Visit& visit) {
   });
 }
 
+/// Bulk and tensor copies whose shared memory is that of one CTA.
 class Engine {
  public:
   explicit Engine(Cta& cta) : cta_(cta) {}
 
-  /// A load into the shared memory of the engine's CTA, by one of its threads or a peer's.
+  /// Issues a load into the shared memory of the engine's CTA, for one of its threads or a peer's thread.
   void issue_load(const Copy& copy, const Warp& warp, std::uint32_t lane);
-  /// A copy to a peer is to read shared memory of the engine's CTA.
+  /// Records that a copy to a peer will read shared memory of the engine's CTA …
   void begin_read(const Copy& copy, const Warp& warp, std::uint32_t lane);
+  /// … and that the copy has read it.
   void end_read(const Copy& copy);
   void issue_store(const Copy& copy, const Warp& warp, std::uint32_t lane);
   void commit_group(std::uint32_t thread);
-  /// Performs the source reads of all the thread's groups but the newest `pending`, and unless `read_only`
-  /// their writes.
+  /// cp.async.bulk.wait_group: performs the source reads of all groups of the thread except the newest
+  /// `pending`, and unless `read_only` their writes.
   void wait_group(std::uint32_t thread, std::uint64_t pending, bool read_only);
 
-  /// A load, if any is in flight, that completes on the mbarrier at `barrier`.
+  /// A load in flight that completes on the mbarrier at offset `barrier`; nothing if there is none.
   [[nodiscard]] std::optional<TransactionPart> in_flight_to(std::uint32_t barrier) const;
-  /// A copy in flight: ", the one at PTX line 40 into 0x480 to 0x57f".
+  /// A copy in flight.
   struct InFlight {
-    std::string text;
+    std::string text;  ///< ", the one at PTX line 40 into 0x480 to 0x57f"
     std::optional<std::uint32_t> place;
     std::optional<std::uint32_t> barrier{};  ///< a load: offset of the mbarrier that it completes on
     const Copy* load = nullptr;              ///< a bulk load
     const Copy* store = nullptr;             ///< a bulk store
     std::uint64_t group = 0;                 ///< the store's bulk group
   };
-  /// The copy in flight, `loading` or `storing` as `state` says, that an access of shared memory from
-  /// `access.shared` on overlaps.
-  [[nodiscard]] InFlight whom_it_meets(const Copy& access, Shadow state) const;
-  /// Whether a copy in flight takes its tensor map from `address`.
+  /// A copy in flight, a load or a store as `state` says, that overlaps the shared memory of `access`.
+  [[nodiscard]] InFlight find_in_flight(const Copy& access, Shadow state) const;
+  /// Whether a copy in flight uses the tensor map at global address `address`.
   [[nodiscard]] bool uses_map(std::uint64_t address) const;
 
-  /// Delivers one load, if any is in flight. Mode random calls it also while warps can run.
+  /// Delivers one load drawn at random; returns false if none is in flight.
   bool deliver();
-  /// The CTA has ended: completes all copies in flight, and reports those that a CTA must wait for.
+  /// Called when the CTA has ended: completes all copies in flight, and reports those that it should have
+  /// waited for.
   void finish();
   void reset();
 
@@ -146,69 +149,69 @@ class Engine {
     Copy copy;
     std::uint64_t group = 0;
     bool committed = false;
-    bool read = false;
+    bool read = false;            ///< the source has been read into `data`
     bool awaited = false;         ///< a wait of the issuing thread covers it
-    std::vector<std::byte> data;  ///< the tile's rows, once they are read
+    std::vector<std::byte> data;  ///< the source's bytes between read() and write()
   };
   /// The threads whose fence.proxy.async counts.
   enum class Fence : std::uint8_t {
-    of_anyone,  ///< the writer's, or one by the issuing lane after it knew of the write
-    of_writer,
+    any_thread,  ///< the writer after the write, or the issuing lane after it knew of the write
+    writer_only,
   };
-  /// Returns the tag of a thread that has written memory which the copy touches, without a proxy fence since.
-  /// Returns 0 if there is none, or if the write does not happen before the issue of the copy: that is a data
-  /// race, and reported as one.
+  /// Returns the tag (Cta::writers) of a write of the copy's shared memory after which no such fence has been
+  /// executed; 0: none. Also returns 0 if the write does not happen before the issue of the copy, because
+  /// that is reported as a race.
   [[nodiscard]] std::uint32_t unpublished_writer(const Copy& copy, const Warp& warp, std::uint32_t lane,
                                                  Fence fence) const;
-  /// Reports a load that overwrites stores of another proxy without a proxy fence.
+  /// Reports a load that overwrites stores of threads without a proxy fence.
   void check_writers(const Copy& load, const Warp& warp, std::uint32_t lane);
-  /// Reports a load whose thread does not know that the phase before is over.
+  /// Reports a load that may be issued before the previous phase of its mbarrier is over.
   void check_phase(const Copy& copy);
   void complete_load(const Copy& copy);
   void mark_unread();
   void read(Store& store);
   void write(Store& store);
-  /// Returns false if it has reported something.
+  /// Checks the shared memory that a store reads. Returns false if it has reported a mistake.
   bool check_source(const Copy& copy, const Warp& warp, std::uint32_t lane);
 
   Cta& cta_;
-  std::vector<Copy> loads_;
+  std::vector<Copy> loads_;                                      ///< in flight
   std::deque<Store> stores_;                                     ///< in order of issue
-  std::unordered_map<std::uint32_t, std::uint64_t> open_group_;  ///< by thread
+  std::unordered_map<std::uint32_t, std::uint64_t> open_group_;  ///< number of the next group, by thread
   std::vector<Copy> reads_;  ///< copies to peers that read this CTA's shared memory
 };
 
-/// A copy of cp.async (PTX ISA 9.7.9.25.3): 4, 8 or 16 bytes by a thread, in groups of that thread or
-/// completing on an mbarrier.
+/// A cp.async of one thread (PTX ISA 9.7.9.25.3): 4, 8 or 16 bytes. The thread waits for a group, or an
+/// mbarrier tracks the copy.
 struct SmallCopy {
   std::uint64_t global = 0;
-  std::uint32_t shared = 0;  ///< offset in the CTA's shared memory
-  std::uint32_t bytes = 0;   ///< bytes written
-  std::uint32_t given = 0;   ///< bytes read; the rest is zeros
+  std::uint32_t shared = 0;        ///< offset in the CTA's shared memory
+  std::uint32_t bytes = 0;         ///< bytes written
+  std::uint32_t source_bytes = 0;  ///< bytes read; the remaining bytes become zeros
   std::uint32_t thread = 0;
   std::uint64_t group = 0;
   std::uint64_t serial = 0;  ///< number in the order of issue, over all threads
   std::uint32_t place = 0;
-  bool brought = false;  ///< the bytes are written, though no wait has covered the copy
+  bool written = false;  ///< mode early: the bytes are written before a wait covers the copy
 };
 
-/// Performs the copies of cp.async as late as it may, or at once. In either case a thread may read the bytes
-/// only after its wait.
+/// Performs the copies of cp.async as late as the ISA allows, or at issue in mode early. In either case a
+/// thread may read the bytes only after its wait.
 class SmallCopies {
  public:
   explicit SmallCopies(Cta& cta) : cta_(cta) {}
 
   void issue(SmallCopy copy, const Warp& warp, std::uint32_t lane);
   void commit_group(std::uint32_t thread) { ++open_group_[thread]; }
-  /// Completes the thread's groups but the newest `pending`.
+  /// Completes the thread's groups except the newest `pending`.
   void wait_group(std::uint32_t thread, std::uint64_t pending);
-  /// Completes all that the thread has issued, committed or not.
+  /// Completes all copies that the thread has issued, committed or not.
   void wait_all(std::uint32_t thread);
   /// Arrives at the mbarrier at `offset` once all copies that the thread has issued so far are complete.
   void arrive_later(std::uint32_t thread, std::uint32_t offset, std::uint32_t place);
 
-  /// Draws an outstanding arrival, completes the copies that it waits for, and arrives. Returns false if
-  /// there is none.
+  /// Draws one of the outstanding arrivals, completes the copies that it waits for, and arrives. Returns
+  /// false if no arrival is outstanding.
   bool deliver();
   /// A copy in flight that writes bytes of [begin, end); null if there is none.
   [[nodiscard]] const SmallCopy* writes_into(std::uint32_t begin, std::uint32_t end) const;
@@ -219,9 +222,9 @@ class SmallCopies {
     std::uint32_t thread = 0;
     std::uint32_t offset = 0;
     std::uint32_t place = 0;
-    std::uint64_t serial = 0;  ///< it waits for the copies with lower numbers
+    std::uint64_t serial = 0;  ///< waits for the thread's copies with lower numbers
   };
-  void bring(const SmallCopy& copy);
+  void write(const SmallCopy& copy);
   void complete(const SmallCopy& copy);
   /// Completes the thread's copies for which due(copy) is true, in the order of issue.
   template <typename Due>
@@ -230,8 +233,8 @@ class SmallCopies {
   Cta& cta_;
   std::deque<SmallCopy> pending_;  ///< in order of issue
   std::deque<Arrival> arrivals_;
-  std::unordered_map<std::uint32_t, std::uint64_t> open_group_;
-  std::uint64_t serial_ = 0;
+  std::unordered_map<std::uint32_t, std::uint64_t> open_group_;  ///< number of the next group, by thread
+  std::uint64_t serial_ = 0;                                     ///< number of the next copy
 };
 
 }  // namespace sim

@@ -1,6 +1,7 @@
 #pragma once
 
-/// The arrivals and waits of threads at one mbarrier: for reports of mistakes that show elsewhere.
+/// The arrivals and waits of threads at one mbarrier. Reports use them to find the mistake behind a symptom
+/// at another instruction.
 #include <tmajit/version.hpp>
 
 #include <algorithm>
@@ -12,16 +13,18 @@ namespace sim {
 
 class MbarrierUses {
  public:
+  /// The arrivals and waits of one thread. A place is an index into Program::places.
   struct Thread {
-    std::uint32_t arrival = 0;     ///< 1 + place of its last arrival; 0: it has not arrived
-    std::uint32_t wait = 0;        ///< 1 + place of its last wait that ended; 0: none has
-    std::uint64_t arrived_in = 0;  ///< phase of that arrival
-    std::uint64_t ended = 0;       ///< phases that were over when that wait ended
-    std::uint32_t steps = 0;       ///< Warp::steps when that wait ended
-    bool again = false;  ///< the previous wait ended by the same phase, and the warp had gone on since
-    bool twice = false;  ///< it has arrived twice in one phase
-    bool stale = false;  ///< at some time, `again` was true …
-    std::uint64_t stale_ended = 0;  ///< … and `ended` had this value
+    std::uint32_t arrival = 0;     ///< 1 + place of its last arrival; 0: none
+    std::uint32_t wait = 0;        ///< 1 + place of its last completed wait; 0: none
+    std::uint64_t arrived_in = 0;  ///< phase of the last arrival
+    std::uint64_t ended = 0;       ///< number of completed phases when the last wait ended
+    std::uint32_t steps = 0;       ///< Warp::steps when the last wait ended
+    /// The last two waits ended by the same phase, and the warp arrived at some barrier in between.
+    bool repeated = false;
+    bool arrived_twice = false;        ///< has arrived twice in one phase
+    bool ever_repeated = false;        ///< `repeated` has been true at some time
+    std::uint64_t repeated_ended = 0;  ///< `ended` when `repeated` was last true
   };
 
   // A thread is named by its number in the cluster (Cta::number_of).
@@ -31,28 +34,29 @@ class MbarrierUses {
     if (uses.arrival == 0) {
       ++arrivers_;
     } else if (uses.arrived_in == phase) {
-      uses.twice = true;
+      uses.arrived_twice = true;
     }
     uses.arrival = place + 1;
     uses.arrived_in = phase;
   }
+  /// A wait of the thread has ended after `ended` phases.
   void pass(std::uint32_t thread, std::uint32_t place, std::uint64_t ended, std::uint32_t steps) {
     Thread& uses = at(thread);
-    uses.again = uses.wait != 0 && uses.ended == ended && uses.steps != steps;
-    if (uses.again) {
-      uses.stale = true;
-      uses.stale_ended = ended;
+    uses.repeated = uses.wait != 0 && uses.ended == ended && uses.steps != steps;
+    if (uses.repeated) {
+      uses.ever_repeated = true;
+      uses.repeated_ended = ended;
     }
     uses.wait = place + 1;
     uses.ended = ended;
     uses.steps = steps;
   }
-  /// Threads that have ever arrived.
+  /// Number of threads that have ever arrived.
   [[nodiscard]] std::uint32_t arrivers() const noexcept { return arrivers_; }
   [[nodiscard]] Thread of(std::uint32_t thread) const {
     return thread < all_.size() ? all_[thread] : Thread();
   }
-  /// Indexed by thread. Threads beyond the end have done nothing.
+  /// By thread. Threads beyond the end have done nothing.
   [[nodiscard]] const std::vector<Thread>& all() const noexcept { return all_; }
 
  private:

@@ -1,5 +1,5 @@
-/// Conflicts of copies in shared memory: with unfenced writers, with other phases of an mbarrier, with other
-/// copies.
+/// Conflicts of copies in shared memory: with writes that lack a proxy fence, with other phases of an
+/// mbarrier, with other copies.
 #include "sim/causes/causes.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+/// Offsets in shared memory: [begin, end).
 struct Range {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -21,10 +22,10 @@ std::vector<Range> pieces_of(const Copy& copy) {
   return pieces;
 }
 
-bool meet(const std::vector<Range>& some, const std::vector<Range>& others) {
-  return std::ranges::any_of(some, [&](const Range& one) {
+bool overlap(const std::vector<Range>& a, const std::vector<Range>& b) {
+  return std::ranges::any_of(a, [&](const Range& one) {
     return std::ranges::any_of(
-        others, [&](const Range& other) { return one.begin < other.end && other.begin < one.end; });
+        b, [&](const Range& other) { return one.begin < other.end && other.begin < one.end; });
   });
 }
 
@@ -38,19 +39,19 @@ std::string range_text(const Copy& copy) {
   return range_text(copy.shared, copy.tensor ? copy.tile().span() : copy.bytes);
 }
 
-Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
+Engine::InFlight Engine::find_in_flight(const Copy& access, Shadow state) const {
   const std::vector<Range> touched = pieces_of(access);
   const auto named = [&](std::string_view what, std::uint32_t place, std::string_view way,
                          const std::string& range) {
     InFlight found;
     found.text =
-        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.place[place].line, way, range);
+        fmt::format(", the {} at PTX line {} {} {}", what, cta_.program.places[place].line, way, range);
     found.place = place;
     return found;
   };
   if (state == Shadow::loading) {
     for (const Copy& load : loads_) {
-      if (!meet(pieces_of(load), touched)) continue;
+      if (!overlap(pieces_of(load), touched)) continue;
       InFlight found = named("one", load.place, "into", range_text(load));
       found.barrier = load.barrier;
       found.load = &load;
@@ -61,7 +62,7 @@ Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
     return named("cp.async", small->place, "into", range_text(small->shared, small->bytes));
   }
   for (const Store& store : stores_) {
-    if (store.read || !meet(pieces_of(store.copy), touched)) continue;
+    if (store.read || !overlap(pieces_of(store.copy), touched)) continue;
     InFlight found = named("one", store.copy.place, "from", range_text(store.copy));
     if (!store.committed) found.text += ", which no cp.async.bulk.commit_group has put into a group";
     found.store = &store.copy;
@@ -70,7 +71,8 @@ Engine::InFlight Engine::whom_it_meets(const Copy& access, Shadow state) const {
   }
   for (Copy copy : reads_) {
     copy.shared = copy.source_offset;
-    if (meet(pieces_of(copy), touched)) return named("copy to a peer", copy.place, "from", range_text(copy));
+    if (overlap(pieces_of(copy), touched))
+      return named("copy to a peer", copy.place, "from", range_text(copy));
   }
   return {};
 }
@@ -82,9 +84,9 @@ const SmallCopy* SmallCopies::writes_into(std::uint32_t begin, std::uint32_t end
 }
 
 void Engine::check_writers(const Copy& load, const Warp& warp, std::uint32_t lane) {
-  // st.async and red.async use the generic proxy.
+  // st.async and red.async write through the generic proxy, so they need no proxy fence.
   if (load.deposit != nullptr) return;
-  const std::uint32_t tag = unpublished_writer(load, warp, lane, Fence::of_anyone);
+  const std::uint32_t tag = unpublished_writer(load, warp, lane, Fence::any_thread);
   if (tag == 0) return;
   std::uint32_t writer = 0;
   (void)cta_.published(tag, writer);
@@ -102,8 +104,8 @@ std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std
   std::uint32_t writer = 0;
   for_each_shared(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = at / 4; i < (at + bytes) / 4 && tag == 0; ++i) {
-      if (fence == Fence::of_writer ? cta_.published(cta_.writers()[i], writer)
-                                    : cta_.visible(warp, lane, i, writer))
+      if (fence == Fence::writer_only ? cta_.published(cta_.writers()[i], writer)
+                                      : cta_.visible(warp, lane, i, writer))
         continue;
       tag = cta_.writers()[i];
       offset = 4 * i;
@@ -116,9 +118,9 @@ std::uint32_t Engine::unpublished_writer(const Copy& copy, const Warp& warp, std
 
 void Engine::check_phase(const Copy& copy) {
   const Mbarrier& barrier = *cta_.mbarrier(copy.barrier);
-  const PhaseTransactions& before = barrier.transactions.before();
-  // A phase that expects no bytes belongs to no copy.
-  if (before.expected.empty() || before.came.empty()) return;
+  const PhaseTransactions& before = barrier.transactions.previous();
+  // A previous phase without bytes cannot be the phase of a copy.
+  if (before.expected.empty() || before.completed.empty()) return;
   report_too_late(cta_, copy.barrier, barrier, {copy.issuer, copy.thread, copy.place, copy.bytes, 1});
 }
 
@@ -142,7 +144,7 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
     warp.report(lane, "store.uninitialised", "a bulk store reads shared memory that no thread has written");
   }
   if (!delivered) {
-    const InFlight load = whom_it_meets(copy, loading);
+    const InFlight load = find_in_flight(copy, loading);
     if (!report_read_early(warp, lane, cta_, load, "store.in-flight-read"))
       warp.cta->report(
           warp.thread(lane), warp.place(), "store.in-flight-read",
@@ -151,7 +153,7 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
                       range_text(copy), load.text),
           {}, {}, load.place);
   }
-  const std::uint32_t unpublished = unpublished_writer(copy, warp, lane, Fence::of_anyone);
+  const std::uint32_t unpublished = unpublished_writer(copy, warp, lane, Fence::any_thread);
   std::uint32_t writer = 0;
   if (unpublished != 0) {
     (void)cta_.published(unpublished, writer);
@@ -159,7 +161,7 @@ bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane
                 fmt::format("a bulk store reads shared memory that thread {} wrote with no "
                             "fence.proxy.async since",
                             text_of(cta_.thread_index(writer))));
-  } else if (const std::uint32_t late = unpublished_writer(copy, warp, lane, Fence::of_writer); late != 0) {
+  } else if (const std::uint32_t late = unpublished_writer(copy, warp, lane, Fence::writer_only); late != 0) {
     (void)cta_.published(late, writer);
     warp.report(
         lane, "store.late-proxy-fence",

@@ -10,7 +10,7 @@ namespace {
 
 using ptx::ScalarType;
 
-/// An element whose type C++ lacks, as a word of the same size.
+/// Combines elements of a 16-bit float type, which C++ lacks. A word holds one element.
 template <SmallFormat format>
 struct Small {
   using Word = std::uint16_t;
@@ -25,6 +25,7 @@ struct Small {
   }
 };
 
+/// Combines elements of a type that C++ has.
 template <typename T>
 struct Plain {
   using Word = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
@@ -33,9 +34,9 @@ struct Plain {
   }
 };
 
-/// Combines elements as the copy engine does. Sums in f32 keep subnormals. A sum in f64 returns the operand
-/// if it is NaN, else the destination if that is NaN, with all bits unchanged, even a signalling one
-/// (docs/tma.md).
+/// Sums of floats, with the copy engine's treatment of subnormals and NaNs (docs/tma.md). Sums of f32 keep
+/// subnormals. A sum of f64 with a NaN returns that NaN with unchanged bits, even if it is signalling; of two
+/// NaNs it returns the operand.
 template <typename T>
 struct Sum {
   using Word = typename Plain<T>::Word;
@@ -50,7 +51,7 @@ struct Sum {
   }
 };
 
-/// Combines atomically: CTAs on other host threads may reduce into the same elements.
+/// Combines element by element, each atomically: CTAs on other host threads may change the same elements.
 template <typename Element>
 void apply(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) {
   using Word = typename Element::Word;
@@ -73,8 +74,9 @@ constexpr std::uint32_t extremes = bit(Atomic::min) | bit(Atomic::max);
 constexpr std::uint32_t counts = bit(Atomic::inc) | bit(Atomic::dec);
 constexpr std::uint32_t logic = bit(Atomic::and_) | bit(Atomic::or_) | bit(Atomic::xor_);
 
-/// The ISA's tables. It has bit-wise operations on .b32 and .b64, and in its examples also on .s32. Tensor
-/// maps of u64 have them; with maps of s64 they are illegal on an H200 (docs/tma.md).
+/// The legal operations for a type and each kind of destination. The ISA's tables have bit-wise operations
+/// for .b32 and .b64, its examples also for .s32. Maps of u64 have them; with maps of s64 they are illegal on
+/// an H200 (docs/tma.md).
 struct Row {
   ScalarType type;
   void (*apply)(std::byte*, const std::byte*, std::uint32_t, Atomic);
@@ -97,7 +99,7 @@ constexpr Row rows[] = {
     {ScalarType::f64, &apply<Sum<double>>, add, 0, 0},
 };
 
-/// The type with which the engine combines a tensor's elements; .pred if it cannot combine them.
+/// The PTX type of a tensor's elements; .pred if the copy engine cannot combine them.
 ScalarType scalar_of(ElementType type) {
   switch (type) {
     case ElementType::u32: return ScalarType::u32;

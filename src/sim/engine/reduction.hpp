@@ -1,6 +1,6 @@
 #pragma once
 
-/// Reductions of the copy engine: each element of the destination is combined with the one of the source
+/// Reductions by the copy engine: each element of the destination is combined with an element of the source
 /// (PTX ISA 9.7.9.25.4.2, "cp.reduce.async.bulk", and 9.7.9.27.1.3, "cp.reduce.async.bulk.tensor").
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/program/program.hpp"
@@ -10,7 +10,8 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// The destination of a reduction: the ISA has different operations for each.
+/// The kind of destination, which decides the legal operations: global memory, a peer's shared memory, a
+/// tensor.
 enum class ReductionTo : std::uint8_t { global, peer, tensor };
 
 /// The reduction of elements of `type`; nothing if the ISA has no such reduction.

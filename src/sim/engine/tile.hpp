@@ -1,6 +1,6 @@
 #pragma once
 
-/// The rows of a tile as the copy engine moves them (docs/tma.md; PTX ISA, "Tensors").
+/// The rows of a tensor copy's tile, in shared and global memory (docs/tma.md; PTX ISA, "Tensors").
 #include <tmajit/tensor_map_spec.hpp>
 
 #include <algorithm>
@@ -12,23 +12,23 @@ TMAJIT_BEGIN
 namespace sim {
 
 /// A coordinate for each dimension of a tensor map, row-major.
-using MapPlace = std::array<std::int64_t, max_map_rank>;
+using MapCoordinates = std::array<std::int64_t, max_map_rank>;
 
 /// One row of a tile. Its bytes [first, last) are inside the tensor.
 struct TileRow {
-  std::uint32_t shared = 0;  ///< offset from the tile's shared address, before the swizzle
-  std::int64_t global = 0;   ///< offset of the row's byte 0 from the tensor's address
+  std::uint32_t shared = 0;  ///< offset in bytes from the tile's shared address, before swizzling
+  std::int64_t global = 0;   ///< offset in bytes of the row's first byte from the tensor's address
   std::uint32_t first = 0;
   std::uint32_t last = 0;
 };
 
-/// Enumerates the rows of a tile. The box of a tiled map has a row for each index of the outer dimensions,
-/// the box of an im2col map a row for each pixel. In both cases a place steps through the dimensions from the
-/// tile's origin, the last dimension first. A dimension that reaches its end starts again, and the next one
-/// takes a step. A dimension without steps has equal begin and end.
+/// Enumerates the rows of a tile. A tiled map has one row for each index of the outer dimensions of its box,
+/// an im2col map one row for each pixel. In both cases coordinates step through the dimensions from the
+/// tile's origin, the last dimension first. A coordinate that reaches its end returns to its begin, and the
+/// next outer one takes a step. A dimension without steps has equal begin and end.
 class Tile {
  public:
-  Tile(const TensorMapSpec& map, const MapPlace& origin, const MapPlace& offsets)
+  Tile(const TensorMapSpec& map, const MapCoordinates& origin, const MapCoordinates& offsets)
       : map_(map), origin_(origin), offsets_(offsets) {
     const bool interleaved = map.interleave != Interleave::none;
     unit_ = !interleaved ? size_of(map.type) : map.interleave == Interleave::b16 ? 16 : 32;
@@ -54,7 +54,7 @@ class Tile {
   void for_each_row(const Visit& visit) const {
     const std::uint32_t inner = map_.rank - 1U;
     const auto extent = static_cast<std::int64_t>(map_.shape[inner]);
-    MapPlace place = origin_;
+    MapCoordinates place = origin_;
     for (std::uint32_t row = 0; row < rows_; ++row) {
       const std::int64_t column = place[inner] + offsets_[inner];
       const auto clip = [&](std::int64_t at) {
@@ -77,8 +77,8 @@ class Tile {
     }
   }
 
-  /// Calls visit(shared offset, byte in the row, bytes) for the pieces of a row. `base` is the offset of the
-  /// tile in shared memory, which begins at a multiple of 1024.
+  /// Calls visit(shared offset, byte in the row, bytes) for the contiguous pieces of a row. `base` is the
+  /// tile's offset in shared memory, whose first byte has an address that is a multiple of 1024.
   template <typename Visit>
   void for_each_piece(std::uint32_t base, const TileRow& row, const Visit& visit) const {
     const std::uint32_t start = base + row.shared;
@@ -95,14 +95,14 @@ class Tile {
     const auto count = [&](std::uint32_t d, std::uint32_t step) { return (map_.box[d] + step - 1) / step; };
     width_ = count(inner, interleaved ? map_.element_strides[inner] : 1);
     for (std::uint32_t d = 0; d < inner; ++d) {
-      if (interleaved && d == slices) continue;  // has no steps, whatever the box says (docs/tma.md)
+      if (interleaved && d == slices) continue;  // never takes a step, for any box (docs/tma.md)
       steps_[d] = map_.element_strides[d];
       ends_[d] = origin_[d] + map_.box[d];
       rows_ *= count(d, map_.element_strides[d]);
     }
   }
 
-  /// PTX ISA, "Im2col mode": the pixels from the origin on, over as many images as they need.
+  /// PTX ISA, "Im2col mode": the pixels from the origin on, which may extend over several images.
   void walk_bounding_box(bool interleaved) {
     width_ = interleaved ? 1 : map_.pixel_box.channels;
     rows_ = map_.pixel_box.pixels;
@@ -120,17 +120,17 @@ class Tile {
   static constexpr std::uint32_t slices = 1;
 
   const TensorMapSpec& map_;
-  const MapPlace& origin_;
-  const MapPlace& offsets_;
-  MapPlace steps_{};
-  MapPlace begins_{};
-  MapPlace ends_{};  ///< one past the last place
-  std::uint32_t unit_ = 1;
+  const MapCoordinates& origin_;
+  const MapCoordinates& offsets_;
+  MapCoordinates steps_{};
+  MapCoordinates begins_{};
+  MapCoordinates ends_{};    ///< exclusive
+  std::uint32_t unit_ = 1;   ///< bytes of an element, or with an interleaved layout of a slice of channels
   std::uint32_t width_ = 0;  ///< width of a row, in units
   std::uint32_t row_bytes_ = 0;
   std::uint32_t pitch_ = 0;
   std::uint32_t rows_ = 1;
-  std::uint32_t mask_ = 0;
+  std::uint32_t mask_ = 0;  ///< swizzle: address bits 7 and up under this mask are XORed into bits 4 and up
 };
 
 }  // namespace sim

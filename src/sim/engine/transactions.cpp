@@ -22,7 +22,7 @@ std::string lines_of(const Cta& cta, const std::vector<TransactionPart>& parts) 
   if (parts.empty()) return {};
   std::string text;
   for (const TransactionPart& part : parts) {
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.place[part.place].line);
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", cta.program.places[part.place].line);
     if (part.times > 1) text += fmt::format(" {} times", part.times);
   }
   return fmt::format(" (PTX line{} {})", parts.size() == 1 ? "" : "s", text);
@@ -30,10 +30,10 @@ std::string lines_of(const Cta& cta, const std::vector<TransactionPart>& parts) 
 
 /// "6144 bytes are expected (PTX line 15), 4096 came (PTX line 17)"
 std::string sums(const Cta& cta, const PhaseTransactions& phase) {
-  const std::uint64_t came = sum_of(phase.came);
+  const std::uint64_t came = sum_of(phase.completed);
   return fmt::format("{} bytes are expected{}, {} came{}", sum_of(phase.expected),
                      lines_of(cta, phase.expected), came == 0 ? "none" : std::to_string(came),
-                     lines_of(cta, phase.came));
+                     lines_of(cta, phase.completed));
 }
 
 std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
@@ -43,29 +43,28 @@ std::string name_of(std::uint64_t phase, const Cta& cta, std::uint32_t offset) {
 
 constexpr check::RuleId wrong_bytes = "mbarrier.expected-bytes";
 
-/// Reports at an instruction that expects bytes of the phase, or else at one that completes bytes, or else at
-/// `other`.
+/// Reports at the first of these that exists: an instruction that expects bytes of the phase, one that
+/// completes bytes, `other`.
 void report(const PhaseTransactions& phase, std::string found, std::string expected,
             const TransactionPart* other = nullptr) {
-  const TransactionPart& at = !phase.expected.empty() ? phase.expected.front()
-                              : phase.came.empty()    ? *other
-                                                      : phase.came.front();
+  const TransactionPart& at = !phase.expected.empty()   ? phase.expected.front()
+                              : phase.completed.empty() ? *other
+                                                        : phase.completed.front();
   at.by->report(at.thread, at.place, wrong_bytes, std::move(found), std::move(expected));
 }
 
-/// Stops after a report of a phase that is over nevertheless, unless the launch goes on after the rule.
+/// Throws Stop, unless the launch continues after violations of the rule.
 void stop_unless_allowed(const Cta& cta) {
-  if (!cta.launch.goes_on(wrong_bytes->id)) throw Stop{wrong_bytes->id};
+  if (!cta.launch.continues_after(wrong_bytes->id)) throw Stop{wrong_bytes->id};
 }
 
-/// Whether this mbarrier's bytes are the cause of the standstill, not another wait that keeps a thread from
-/// issuing its copy.
+/// Whether this mbarrier's bytes cause the deadlock, not another wait that keeps a thread from issuing its
+/// copy.
 bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
   if (barrier.pending != 0 || barrier.bytes == 0) return false;
-  const PhaseTransactions& phase = barrier.transactions.now();
-  if (barrier.bytes < 0 || !phase.came.empty()) return true;
-  // No bytes have completed: a thread that expects them may wait for something else before it issues the
-  // copy.
+  const PhaseTransactions& phase = barrier.transactions.current();
+  if (barrier.bytes < 0 || !phase.completed.empty()) return true;
+  // No bytes have completed: a thread that expects them may be blocked elsewhere before it issues the copy.
   return std::ranges::all_of(phase.expected, [&](const TransactionPart& part) {
     const Warp& warp = *part.by->warps[part.thread / lanes];
     const Mask lane = 1U << part.thread % lanes;
@@ -80,9 +79,9 @@ bool is_cause(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
 }  // namespace
 
 void Transactions::next_phase() {
-  std::swap(before_, now_);
-  now_.expected.clear();
-  now_.came.clear();
+  std::swap(previous_, current_);
+  current_.expected.clear();
+  current_.completed.clear();
 }
 
 void Transactions::add(std::vector<TransactionPart>& parts, Cta& by, std::uint32_t thread,
@@ -96,34 +95,34 @@ void Transactions::add(std::vector<TransactionPart>& parts, Cta& by, std::uint32
 
 void report_over_too_early(Cta& cta, std::uint32_t offset, const Mbarrier& barrier,
                            const TransactionPart& in_flight) {
-  const PhaseTransactions& phase = barrier.transactions.now();
+  const PhaseTransactions& phase = barrier.transactions.current();
   report(
       phase,
       fmt::format("{} is over too early: {}, and the {} bytes of the copy at PTX line {} are still to come",
                   name_of(barrier.phase, cta, offset), sums(cta, phase), in_flight.bytes,
-                  cta.program.place[in_flight.place].line),
-      fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.came) + in_flight.bytes),
+                  cta.program.places[in_flight.place].line),
+      fmt::format("{} bytes, those of all copies of the phase", sum_of(phase.completed) + in_flight.bytes),
       &in_flight);
   stop_unless_allowed(cta);
 }
 
 void report_too_late(Cta& cta, std::uint32_t offset, const Mbarrier& barrier, const TransactionPart& copy) {
-  const PhaseTransactions& phase = barrier.transactions.before();
+  const PhaseTransactions& phase = barrier.transactions.previous();
   report(phase,
          fmt::format("{} can be over before the copy at PTX line {} is issued, whose {} bytes then count for "
                      "the next phase: {}, and nothing makes the copy wait for that phase's end",
-                     name_of(barrier.phase - 1, cta, offset), cta.program.place[copy.place].line, copy.bytes,
+                     name_of(barrier.phase - 1, cta, offset), cta.program.places[copy.place].line, copy.bytes,
                      sums(cta, phase)),
          fmt::format("{} bytes, those of all copies of the phase; or a wait for the phase before the copy",
-                     sum_of(phase.came) + copy.bytes),
+                     sum_of(phase.completed) + copy.bytes),
          &copy);
   stop_unless_allowed(cta);
 }
 
 void report_never_over(Cta& cta, std::uint32_t offset, const Mbarrier& barrier) {
-  const PhaseTransactions& phase = barrier.transactions.now();
+  const PhaseTransactions& phase = barrier.transactions.current();
   report(phase,
-         fmt::format("{} is never over, and who waits for it waits for ever: {}, which leaves {} bytes {}",
+         fmt::format("{} is never over, so that threads waiting for it hang: {}, which leaves {} bytes {}",
                      name_of(barrier.phase, cta, offset), sums(cta, phase), std::abs(barrier.bytes),
                      barrier.bytes < 0 ? "in excess" : "missing"),
          {});

@@ -1,5 +1,5 @@
 /// Instructions on addresses (PTX ISA 9.7.9): conversion between state spaces and between the CTAs of a
-/// cluster, queries of an address, cache policies.
+/// cluster (cvta, mapa), queries (isspacep, getctarank), cache policies (createpolicy).
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -11,7 +11,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// isspacep. aux: the space; c: 1 if shared memory must be that of the thread's own CTA.
+/// isspacep. aux: the space; c: 1 if only the shared memory of the thread's own CTA counts (.shared::cta).
 void is_space(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto address = get<std::uint64_t>(warp.registers + op.a, lane);
@@ -36,6 +36,7 @@ void map_address(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// getctarank. d: the rank of the CTA that address a names; T is the type of a.
 template <typename T>
 void rank_of(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -44,7 +45,7 @@ void rank_of(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// cvta to generic adds the window, cvta.to subtracts it.
+/// cvta adds the begin of the space's window to an address, cvta.to subtracts it.
 void select_cvta(Decoder& d) {
   const std::uint64_t window = window_of(d.space());
   const Slot a = d.read(1, ScalarType::u64);
@@ -71,7 +72,7 @@ void select_getctarank(Decoder& d) {
 }
 
 void select_createpolicy(Decoder& d) {
-  d.emit(uniform<keep, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
+  d.emit(uniform<identity, std::uint64_t, 1>, d.write(0, ScalarType::b64), d.constant(0, true));
 }
 
 constexpr Selector address_table[] = {

@@ -1,6 +1,6 @@
-/// Asynchronous copies by threads: cp.async, its groups and its arrival at an mbarrier (PTX ISA 9.7.9.25.3);
-/// st.async and red.async into the shared memory of another CTA of the cluster (9.7.9.12, 9.7.13,
-/// "red.async").
+/// Asynchronous copies by single threads. cp.async, its groups and its arrival at an mbarrier (PTX
+/// ISA 9.7.9.25.3); st.async and red.async into the shared memory of another CTA of the cluster
+/// (9.7.9.12; 9.7.13, "red.async").
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -13,9 +13,10 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The part of a copy that st.async and red.async share: the destination, and the mbarrier on which it
-/// completes.
-Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes, Cta*& target) {
+/// Makes the copy of a st.async or red.async, without its values: the destination, in shared memory of
+/// `target`, and the mbarrier on which the copy completes.
+Copy remote_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uint32_t bytes,
+                 Cta*& target) {
   Cta& cta = *warp.cta;
   if (cta.cluster.size() == 1) {
     warp.fail(lane, "cluster.size", "an asynchronous store in a cluster of one CTA");
@@ -31,14 +32,14 @@ Copy sent(Warp& warp, std::uint32_t lane, const BulkOperands& operands, std::uin
   return copy;
 }
 
-/// accesses[b].values: the values to store.
+/// st.async. bulks[aux]: destination and mbarrier; accesses[b].values: the values to store.
 template <typename T>
 void store_async(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& values = warp.program->accesses[op.b].values;
   const auto bytes = static_cast<std::uint32_t>(values.size() * sizeof(T));
   for_lanes(mask, [&](std::uint32_t lane) {
     Cta* target = nullptr;
-    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], bytes, target);
+    Copy copy = remote_copy(warp, lane, warp.program->bulks[op.aux], bytes, target);
     auto* to = reinterpret_cast<std::byte*>(copy.values.data());
     for (const Slot slot : values) {
       const T value = get<T>(warp.registers + slot, lane);
@@ -51,11 +52,12 @@ void store_async(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// red.async. bulks[aux]: destination and mbarrier; a: the operand; c: the operation.
 template <typename T>
 void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     Cta* target = nullptr;
-    Copy copy = sent(warp, lane, warp.program->bulks[op.aux], sizeof(T), target);
+    Copy copy = remote_copy(warp, lane, warp.program->bulks[op.aux], sizeof(T), target);
     copy.values = {static_cast<std::uint64_t>(get<T>(warp.registers + op.a, lane)), op.c};
     copy.reduces = true;
     copy.deposit = [](std::byte* to, const Copy& from) {
@@ -68,9 +70,9 @@ void reduce_async(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Adds the operands that st.async and red.async share.
+/// Adds the destination and the mbarrier of a st.async or red.async to Program::bulks; returns their index.
 std::uint32_t add_destination(Decoder& d) {
-  // The forms without an mbarrier store to global memory, which Hopper does not have.
+  // The forms without an mbarrier store to global memory; Hopper does not support them.
   if (!d.has("mbarrier::complete_tx::bytes")) d.unsupported();
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::shared);
@@ -99,8 +101,8 @@ void select_red_async(Decoder& d) {
 
 // cp.async.
 
-/// bulks[aux]: destination, source; a: bytes to read; c: bytes to write; b: 2 + the slot of a predicate that,
-/// if true, makes the bytes to read 0; b is 0 without one.
+/// cp.async. bulks[aux]: destination and source; a: bytes to read; c: bytes to write. b: 2 + the slot of the
+/// ignore-src predicate, which if true makes the bytes to read 0; or 0 for none.
 void copy(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = warp.program->bulks[op.aux];
   Cta& cta = *warp.cta;
@@ -112,11 +114,12 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     SmallCopy small;
     small.bytes = bytes;
-    small.given = get<std::uint32_t>(warp.registers + op.a, lane);
-    if (small.given > bytes) {
-      warp.fail(lane, "copy.size", fmt::format("a cp.async of {} bytes that reads {}", bytes, small.given));
+    small.source_bytes = get<std::uint32_t>(warp.registers + op.a, lane);
+    if (small.source_bytes > bytes) {
+      warp.fail(lane, "copy.size",
+                fmt::format("a cp.async of {} bytes that reads {}", bytes, small.source_bytes));
     }
-    if ((ignored >> lane & 1) != 0) small.given = 0;
+    if ((ignored >> lane & 1) != 0) small.source_bytes = 0;
     const std::uint64_t to = address_of(warp, operands.destination, lane);
     small.global = address_of(warp, operands.source, lane);
     if (to % bytes != 0 || small.global % bytes != 0) {
@@ -130,12 +133,12 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
     cta.small_copies.issue(small, warp, lane);
     from[lane] = small.global;
     into[lane] = cta.in_cluster(small.shared);
-    // A source outside of all allocations is reported when the copy reads.
-    if (small.given == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
+    // A source outside all allocations is not recorded: it is reported when the copy reads.
+    if (small.source_bytes == bytes && cta.global(small.global, bytes) != nullptr) reading |= 1U << lane;
   });
   if (!cta.races) return;
-  // The copy is recorded as accesses of the thread at the issue: until the thread waits, no other thread may
-  // conflict with either range.
+  // For the race detector the thread itself accesses both ranges at the issue: until the thread waits, no
+  // other thread may make a conflicting access.
   if (reading != 0) cta.races->access(warp, {Memory::global, bytes, false, {}}, from, reading);
   cta.races->access(warp, {Memory::shared, bytes, true, {}}, into, mask);
 }
@@ -143,7 +146,7 @@ void copy(Warp& warp, const MicroOp& op, Mask mask) {
 void commit_small(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.commit_group(warp.thread(lane)); });
 }
-/// aux: groups that may be pending.
+/// cp.async.wait_group. aux: number of groups that may be pending.
 void wait_small(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_group(warp.thread(lane), op.aux); });
 }
@@ -151,8 +154,8 @@ void wait_all_small(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->small_copies.wait_all(warp.thread(lane)); });
 }
 
-/// accesses[aux]: the mbarrier. `counted`: without .noinc the instruction adds its arrival to the pending
-/// count.
+/// cp.async.mbarrier.arrive. accesses[aux]: the mbarrier. `counted` (without .noinc): also increments the
+/// pending count.
 template <bool counted>
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -173,16 +176,16 @@ void select_cp_async(Decoder& d) {
   if ((bytes != 4 && bytes != 8 && bytes != 16) || (d.has("cg") && bytes != 16)) d.unsupported("this size");
   // If there is a cache policy, it is the last operand.
   const std::size_t count = d.args().size() - (d.has("L2::cache_hint") ? 1 : 0);
-  Slot given = d.constant(bytes, false);
+  Slot source_bytes = d.constant(bytes, false);
   Slot ignores = 0;
   if (count > 3) {
     if (d.arg(3).kind == Arg::Kind::predicate) {
       ignores = d.read(3, ScalarType::pred) + 2;
     } else {
-      given = d.read(3, ScalarType::u32);
+      source_bytes = d.read(3, ScalarType::u32);
     }
   }
-  d.emit(&copy, 0, given, ignores, static_cast<Slot>(bytes), d.add(std::move(operands)));
+  d.emit(&copy, 0, source_bytes, ignores, static_cast<Slot>(bytes), d.add(std::move(operands)));
 }
 
 void select_cp_async_mbarrier_arrive(Decoder& d) {

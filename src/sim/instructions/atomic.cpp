@@ -11,14 +11,14 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-// Atomics run lane by lane. Atomics on global memory are host atomics, and make the same order as on the
-// device.
+// Atomics run lane by lane. They are host atomics, because CTAs run on several host threads.
 
-/// Calls change(lane, memory, shared) for the `bytes` bytes that each lane changes.
+/// Checks and records the `bytes` bytes that each lane changes, and calls change(lane, host memory, is shared
+/// memory).
 template <typename Change>
 void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes, const Change& change) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
+  if (access.peers && warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   ++warp.cta->changes;
   Trace trace(warp, bytes, true, access.ordering);
   std::array<std::byte*, lanes> memory;
@@ -38,7 +38,7 @@ void change_memory(Warp& warp, const MicroOp& op, Mask mask, std::uint32_t bytes
   trace.finish();
 }
 
-/// Atomics on integers, f64, and f32 except sums of f32.
+/// Atomics on one integer, f64 or f32, except sums of f32. d: old value; a and b: operands; c: the operation.
 template <typename T>
 void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   using Word = std::conditional_t<sizeof(T) == 2, std::uint16_t,
@@ -56,7 +56,7 @@ void atomic(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Replaces the word at `memory` by change(word), atomically, and returns the old word.
+/// Atomically replaces the word at `memory` by change(word), and returns the old word.
 template <typename Word, typename Change>
 Word exchange(std::byte* memory, const Change& change) {
   auto* const word = reinterpret_cast<Word*>(memory);
@@ -67,17 +67,17 @@ Word exchange(std::byte* memory, const Change& change) {
   return old;
 }
 
-/// The sum of f32 in global memory. Subnormal operands and results are flushed to zero (PTX ISA, "atom",
-/// "red"), unlike in the copy engine.
+/// The sum of two f32 for an atomic on global memory: subnormal operands and results are flushed to zero (PTX
+/// ISA, "atom", "red").
 std::uint32_t flushed_sum(std::uint32_t a, std::uint32_t b) {
   return std::bit_cast<std::uint32_t>(
       canonical(flush(flush(std::bit_cast<float>(a)) + flush(std::bit_cast<float>(b)))));
 }
 
-/// Atomics on f16 and bf16, alone or in pairs, sums of f32, and vectors of all of these. Each element is
-/// atomic by itself. Except for f32 in global memory, the arithmetic is the copy engine's. The values of
-/// accesses[aux] are the words of the operands, then the old words if the instruction returns them. a: number
-/// of operand words; b: type of the elements.
+/// Atomics on f16, bf16 and pairs of them, sums of f32, and vectors of all of these. Each element is atomic
+/// by itself. accesses[aux].values: the words of the operand, then the old words if the instruction returns
+/// them. a: number of operand words; b: type of the elements; c: the operation. The arithmetic is that of the
+/// copy engine's reductions, except for f32 in global memory.
 template <typename Word>
 void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
   const auto what = static_cast<Atomic>(op.c);
@@ -103,12 +103,12 @@ void combine_elements(Warp& warp, const MicroOp& op, Mask mask) {
                 });
 }
 
-/// cas and exch of 128 bits. The values of accesses[aux] are halves, the low one first: of the value to
-/// compare (only cas), of the value to store, and of the old value if the instruction returns it. c: the
+/// cas and exch of 128 bits. accesses[aux].values has two words, the low one first, of each of these: the
+/// value to compare (cas only), the value to store, and the old value if the instruction returns it. c: the
 /// operation.
 void exchange_128(Warp& warp, const MicroOp& op, Mask mask) {
   using U64 = std::uint64_t;
-  // A lock for the whole process: without a library the host has no atomics of 128 bits.
+  // A lock for the whole process, because host atomics of 128 bits would need a library.
   static std::mutex mutex;
   const bool compares = static_cast<Atomic>(op.c) == Atomic::cas;
   const std::vector<Slot>& values = warp.program->accesses[op.aux].values;
@@ -132,7 +132,7 @@ struct Form {
   Atomic what{};
   ScalarType type{};
   std::size_t address = 0;  ///< index of the address operand
-  bool returns = false;
+  bool returns = false;     ///< atom; else red
 };
 
 void append_slots(Decoder& d, MemoryAccess& access, const Arg& arg, ScalarType type, bool written) {
@@ -153,7 +153,7 @@ void emit_128(Decoder& d, const Form& form, MemoryAccess access) {
   d.emit(&exchange_128, 0, 0, 0, static_cast<Slot>(form.what), d.add(std::move(access)));
 }
 
-/// Whether the atomic is one of combine_elements().
+/// Whether combine_elements() executes the atomic.
 bool by_elements(const Decoder& d, const Form& form) {
   return d.in().vector_width() != 1 || is_half(form.type) ||
          (form.type == ScalarType::f32 && form.what == Atomic::add);
@@ -165,7 +165,7 @@ void emit_elements(Decoder& d, const Form& form, MemoryAccess access) {
   const std::uint32_t count = d.in().vector_width();
   const ScalarType word = ptx::bits_of(t) == 16 ? ScalarType::b16 : ScalarType::b32;
   const ScalarType element = !halves ? t : is_bfloat(t) ? ScalarType::bf16 : ScalarType::f16;
-  // The ISA has min and max of halves only in vectors, and of f32 only sums.
+  // The ISA has min and max of f16 and bf16 only for vectors, and only sums of f32.
   const bool known = (halves || t == ScalarType::f32) &&
                      (form.what == Atomic::add ||
                       (halves && count > 1 && (form.what == Atomic::min || form.what == Atomic::max))) &&
@@ -189,7 +189,7 @@ void emit_number(Decoder& d, const Form& form, MemoryAccess access) {
     else
       return &atomic<T>;
   });
-  // The ISA has only cas for 16-bit words.
+  // For 16-bit words the ISA has only cas.
   if (handler == nullptr || (ptx::bits_of(t) == 16 && form.what != Atomic::cas)) d.unsupported();
   const std::uint32_t index = d.add(std::move(access));
   const Slot a = d.read(form.address + 1, t);

@@ -10,11 +10,12 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+// Flags of a CTA barrier instruction, in MicroOp::aux.
 constexpr std::uint32_t aligned = 1;
-constexpr std::uint32_t counted = 2;
-constexpr std::uint32_t waits = 4;
+constexpr std::uint32_t counted = 2;  ///< has an operand with the number of threads
+constexpr std::uint32_t waits = 4;    ///< sync or red; else arrive
 
-/// The barrier that a lane names: its number, and its count of threads (0: all threads of the CTA).
+/// The barrier that a lane names: (number, count of threads). A count of 0 stands for all threads of the CTA.
 using NamedPlace = std::pair<std::uint32_t, std::uint32_t>;
 
 NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
@@ -22,12 +23,12 @@ NamedPlace named_by(const Warp& warp, const MicroOp& op, std::uint32_t lane) {
           (op.aux & counted) != 0 ? get<std::uint32_t>(warp.registers + op.b, lane) : 0};
 }
 
-/// Lanes of a warp that have come to a CTA barrier.
+/// The arrival of a warp at a CTA barrier.
 struct WarpArrival {
   Mask all = 0;
-  Mask passing = 0;        ///< lanes at this instruction that wait for the barrier
-  bool waits = true;       ///< all lanes wait for the barrier
-  std::uint32_t said = 0;  ///< bar.red: lanes whose predicate is true
+  Mask passing = 0;                   ///< lanes at this instruction that wait for the barrier
+  bool waits = true;                  ///< all lanes wait for the barrier
+  std::uint32_t true_predicates = 0;  ///< bar.red: lanes whose predicate is true
 };
 
 void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& lanes_here) {
@@ -51,7 +52,7 @@ void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& l
     for (const auto& each : cta.warps) each->at_barriers &= ~(1U << id);
   }
   state.expected = expected;
-  state.said += lanes_here.said;
+  state.true_predicates += lanes_here.true_predicates;
   state.arrived = arrived;
   ++cta.changes;
   ++warp.steps;
@@ -59,7 +60,7 @@ void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& l
   if (cta.races) cta.races->barrier_arrive(id, warp, lanes_here.all, lanes_here.waits);
   if (arrived == needed) {
     if (cta.races && lanes_here.passing != 0) cta.races->barrier_pass(id, warp, lanes_here.passing);
-    warp.reductions[id] = state.said;
+    warp.reductions[id] = state.true_predicates;
     warp.reduced[id] = state.arrived;
     cta.release_barrier(id);
   } else if (lanes_here.passing != 0) {
@@ -67,8 +68,8 @@ void arrive_at_barrier(Warp& warp, const NamedPlace& named, const WarpArrival& l
   }
 }
 
-/// bar.sync, bar.arrive, and the first part of bar.red: a is the barrier, b the number of threads, c the
-/// predicate of a reduction. All lanes of the warp execute the same instruction.
+/// bar.sync, bar.arrive, and the first part of bar.red. a: the barrier; b: the number of threads; c: the
+/// predicate of bar.red. All lanes of the warp execute the same instruction.
 void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const bool passes = (op.aux & waits) != 0;
@@ -76,8 +77,8 @@ void aligned_barrier(Warp& warp, const MicroOp& op, Mask mask) {
                     {mask, passes ? mask : 0, passes, count_of(mask & read_mask(warp, op.c))});
 }
 
-/// The barrier instructions without .aligned: lanes of a warp may come to a barrier one by one, at one
-/// instruction or at several. The warp arrives when its last lane has come.
+/// barrier.sync, barrier.arrive, and the first part of barrier.red, all without .aligned. Lanes of a warp may
+/// arrive one by one, at one instruction or at several. The warp arrives when its last lane has come.
 void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   const auto named = [&](std::uint32_t lane) { return named_by(warp, op, lane); };
   for_alike(mask, named, [&](const NamedPlace& place, Mask same) {
@@ -97,7 +98,7 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
       const bool group_passes = (at.aux & waits) != 0;
       arrival.all |= group.mask;
       arrival.waits = arrival.waits && group_passes;
-      arrival.said += count_of(group.mask & read_mask(warp, at.c));
+      arrival.true_predicates += count_of(group.mask & read_mask(warp, at.c));
       group.wait = group_passes ? Wait{Wait::Kind::barrier, id, 0} : Wait{};
       ++group.pc;
     });
@@ -105,8 +106,8 @@ void barrier(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// The second part of bar.red at barrier a. d gets the number of threads with a true predicate, or a
-/// predicate: whether all or any threads have a true one.
+/// The second part of bar.red at barrier a. d: with `number`, the number of threads with a true predicate
+/// (.popc); else a predicate, which is true if all (.and) or any (.or) threads have a true predicate.
 template <bool number, bool all = false>
 void barrier_result(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -127,8 +128,8 @@ void fence_async(Warp& warp, const MicroOp&, Mask mask) {
 
 void fence_mbarriers(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->fence_mbarriers(warp.thread(lane)); });
-  // The fence releases the init, so that a relaxed arrival at the cluster's barrier may follow. Here it
-  // releases everything else, too.
+  // The fence releases the init, so that a relaxed arrival at the cluster's barrier may follow. The simulator
+  // lets it release all earlier accesses of the thread, too.
   if (warp.cta->races) warp.cta->races->fence(warp, mask, {});
 }
 
@@ -137,7 +138,7 @@ void fence(Warp& warp, const MicroOp& op, Mask mask) {
   if (warp.cta->races) warp.cta->races->fence(warp, mask, {(op.aux & 1) != 0, (op.aux & 2) != 0});
 }
 
-// barrier.cluster waits for all threads of the warp: with .aligned at one instruction.
+// barrier.cluster waits for all lanes of the warp; with .aligned they must be at one instruction.
 
 constexpr std::uint32_t relaxed_arrival = 1;
 constexpr std::uint32_t aligned_arrival = 2;
@@ -190,15 +191,16 @@ void cluster_wait(Warp& warp, const MicroOp& op, Mask mask) {
   }
 }
 
-/// bar and barrier{.aligned}: the barrier is operand `first`; `count` says whether a number of threads
-/// follows. Returns the slot of the barrier.
-Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot said, std::uint32_t flags) {
+/// Emits the arrival of bar or barrier{.aligned}. The barrier is operand `first`; with `count` the number of
+/// threads is the next operand; `reduced` is the slot of bar.red's predicate. Returns the slot of the
+/// barrier.
+Slot emit_barrier(Decoder& d, std::size_t first, bool count, Slot reduced, std::uint32_t flags) {
   // bar is short for barrier….aligned.
   if (d.in().words.front() == "bar" || d.has("aligned")) flags |= aligned;
   if (count) flags |= counted;
   const Slot id = d.read(first, ScalarType::u32);
   const Handler handler = (flags & aligned) != 0 ? &aligned_barrier : &barrier;
-  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, said, flags);
+  d.emit(handler, 0, id, count ? d.read(first + 1, ScalarType::u32) : 0, reduced, flags);
   return id;
 }
 
@@ -209,8 +211,8 @@ void select_bar(Decoder& d) {
 
 /// bar.red d, a{, b}, p
 void select_bar_red(Decoder& d) {
-  const Slot said = d.read(d.args().back(), ScalarType::pred);
-  const Slot id = emit_barrier(d, 1, d.args().size() > 3, said, waits);
+  const Slot reduced = d.read(d.args().back(), ScalarType::pred);
+  const Slot id = emit_barrier(d, 1, d.args().size() > 3, reduced, waits);
   if (d.has("popc")) {
     d.emit(&barrier_result<true>, d.write(0, ScalarType::u32), id);
   } else {
@@ -220,15 +222,16 @@ void select_bar_red(Decoder& d) {
 }
 
 void select_fence(Decoder& d) {
-  // The host's memory is as strong as any fence requires, so only the order that the fence makes is recorded.
+  // Only the race detector needs fences: simulated memory is always as strong as the strongest fence
+  // requires.
   d.program().orders_memory = true;
-  // membar and a fence without a qualifier of its semantics are fence.sc.
+  // membar, and a fence without .acq_rel, .acquire or .release, are fence.sc.
   const bool sequential = !d.has("acq_rel") && !d.has("acquire") && !d.has("release");
   d.emit(&fence, 0, 0, 0, 0, (d.has("cta") ? 1U : 0U) | (sequential ? 2U : 0U));
 }
 
-/// Each launch ends before the next begins. Accesses that come too early on a GPU are found by comparison
-/// with the accesses of earlier launches (races/flights.cpp).
+/// The simulator ends each launch before it begins the next. It finds accesses that could be too early on a
+/// GPU by comparison with the accesses of earlier launches (races/flights.cpp).
 void select_griddepcontrol(Decoder& d) {
   if (d.has("wait")) {
     d.emit([](Warp& warp, const MicroOp&, Mask mask) {
@@ -242,7 +245,7 @@ void select_griddepcontrol(Decoder& d) {
 
 void select_fence_proxy(Decoder& d) {
   if (d.has("tensormap::generic")) return select_map_fence(d);
-  // Whatever the state space: the fence of all spaces includes the fences of shared memory.
+  // Only fences that include shared memory have an effect: .async and .async.shared.
   d.emit(d.has("async") && !d.has("global") ? &fence_async : +[](Warp&, const MicroOp&, Mask) {});
 }
 

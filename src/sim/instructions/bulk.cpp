@@ -1,5 +1,5 @@
 /// Bulk and tensor copies and reductions (PTX ISA 9.7.9.25.4, 9.7.9.27): loads into the shared memory of one
-/// CTA or of several, stores, and copies between the CTAs of a cluster.
+/// CTA or (multicast) of several, stores, and copies between the CTAs of a cluster.
 #include "sim/cta/cta.hpp"
 #include "sim/engine/reduction.hpp"
 #include "sim/instructions/select.hpp"
@@ -16,14 +16,14 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// The handler that calls each(warp, lane, operands) for every lane. bulks[aux]: the operands.
+/// A handler that calls each(warp, lane, operands) for every lane of the mask. bulks[aux]: the operands.
 template <auto each>
 void by_lane(Warp& warp, const MicroOp& op, Mask mask) {
   const BulkOperands& operands = warp.program->bulks[op.aux];
   for_lanes(mask, [&](std::uint32_t lane) { each(warp, lane, operands); });
 }
 
-/// The shared range of a copy. Reports and stops if it is not aligned, or is no shared memory.
+/// Resolves the shared range of a copy. Calls Warp::fail() if it is misaligned or outside shared memory.
 SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& access, std::uint32_t bytes,
                          std::uint32_t alignment) {
   const std::uint64_t address = address_of(warp, access, lane);
@@ -39,8 +39,8 @@ SharedPlace shared_range(Warp& warp, std::uint32_t lane, const MemoryAccess& acc
   return reach_shared(warp, lane, address, bytes, access.peers, true);
 }
 
-/// Checks a map that a kernel has changed: it must be legal. If this launch has changed it, fences must have
-/// made it visible to the tensormap proxy.
+/// Checks a tensor map that a kernel has changed: it must be legal, and if this launch has changed it, fences
+/// must have made the change visible to the tensormap proxy. Returns the map as copies use it.
 TensorMap changed_map(Warp& warp, std::uint32_t lane, std::uint64_t address, TensorMap map) {
   using Missing = MapChanges::Missing;
   Cta& cta = *warp.cta;
@@ -69,6 +69,7 @@ TensorMap changed_map(Warp& warp, std::uint32_t lane, std::uint64_t address, Ten
   return map;
 }
 
+/// The tensor map at an address. Calls Warp::fail() if there is none.
 TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
   Cta& cta = *warp.cta;
   const std::uint64_t address = address_of(warp, access, lane);
@@ -86,19 +87,19 @@ TensorMap map_of(Warp& warp, std::uint32_t lane, const MemoryAccess& access) {
   return map->changed_in == 0 ? *map : changed_map(warp, lane, address, *map);
 }
 
-/// Reads the operands that only im2col copies have: the first position of the filter's corner, and the
+/// Reads and checks the operands of an im2col copy: the first position of the filter's corner, and the
 /// offsets.
 void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy& copy) {
   const TensorMapSpec& spec = copy.map.spec;
   const std::uint32_t first = first_image_dimension(spec.interleave);
   for (std::uint32_t i = 0; i + 2U < spec.rank; ++i) {
     const std::uint32_t d = first + i;
-    const std::int64_t least = spec.pixel_box.lower[i];
-    const std::int64_t most = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[i];
-    if (copy.origin[d] >= least && copy.origin[d] <= most) continue;
+    const std::int64_t lowest = spec.pixel_box.lower[i];
+    const std::int64_t highest = static_cast<std::int64_t>(spec.shape[d]) - 1 + spec.pixel_box.upper[i];
+    if (copy.origin[d] >= lowest && copy.origin[d] <= highest) continue;
     warp.fail(lane, "im2col.corner",
               fmt::format("a copy whose filter's corner begins at {} in dimension {}", copy.origin[d], d),
-              fmt::format("{} to {}, within the bounding box", least, most));
+              fmt::format("{} to {}, within the bounding box", lowest, highest));
   }
   const std::uint64_t limit = 1ULL << pixel_offset_bits(spec.rank);
   for (std::uint32_t i = 0; i < operands.offsets.size(); ++i) {
@@ -111,7 +112,7 @@ void read_pixels(Warp& warp, std::uint32_t lane, const BulkOperands& operands, C
   }
 }
 
-/// The copy of the tile that a lane asks for.
+/// A tensor copy by a lane, without its shared and barrier offsets.
 Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
                  const MemoryAccess& map_access) {
   Copy copy = issued_by(warp, lane);
@@ -142,9 +143,9 @@ Copy tensor_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands,
   return copy;
 }
 
-/// The shared range of a copy. The address of a tile must be aligned to 128 bytes, and to the swizzle's
-/// period.
-SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
+/// Resolves the shared range of a bulk or tensor copy. A tile must be aligned to 128 bytes and to the
+/// swizzle's period.
+SharedPlace resolve_shared(Warp& warp, std::uint32_t lane, const Copy& copy, const MemoryAccess& access) {
   if (!copy.tensor) return shared_range(warp, lane, access, copy.bytes, 16);
   const Tile tile = copy.tile();
   const SharedPlace at = shared_range(warp, lane, access, tile.span(), 128);
@@ -158,10 +159,11 @@ SharedPlace place_of(Warp& warp, std::uint32_t lane, const Copy& copy, const Mem
   return at;
 }
 
-/// The offset of the mbarrier on which a load completes, in the CTA that gets the bytes.
+/// The offset of the mbarrier on which a load completes, in the destination's CTA. Reports an init without a
+/// fence.
 std::uint32_t barrier_offset(Warp& warp, std::uint32_t lane, std::uint64_t address, bool peers, Cta& target) {
   const SharedPlace at = completion_barrier(warp, lane, address, peers, target);
-  // An mbarrier.init without later synchronisation is reported as a race instead.
+  // If the lane has not synchronised with the init at all, a race is reported instead.
   const std::uint32_t place = target.in_cluster(at.offset);
   if (!target.visible(*target.mbarrier(at.offset)) &&
       (!target.races || target.races->follows_write(warp, lane, place) ||
@@ -187,8 +189,8 @@ Copy bulk_copy(Warp& warp, std::uint32_t lane, const BulkOperands& operands, con
   return copy;
 }
 
-/// Issues a load to the same offset in each CTA of the mask; each completes on the mbarrier at the same
-/// offset there.
+/// Issues a load to each CTA of the mask, at the same offset. Each completes on the mbarrier at the same
+/// offset in its CTA.
 void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Copy copy) {
   Cluster& cluster = warp.cta->cluster;
   const auto mask = get<std::uint16_t>(warp.registers + *operands.cta_mask, lane);
@@ -210,10 +212,11 @@ void multicast(Warp& warp, std::uint32_t lane, const BulkOperands& operands, Cop
 
 // `copy_of` is tensor_copy or bulk_copy.
 
+/// A load into one CTA or several.
 template <auto copy_of>
 void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   Copy copy = copy_of(warp, lane, operands, operands.source);
-  const SharedPlace to = place_of(warp, lane, copy, operands.destination);
+  const SharedPlace to = resolve_shared(warp, lane, copy, operands.destination);
   copy.shared = to.offset;
   if (operands.cta_mask) return multicast(warp, lane, operands, copy);
   copy.barrier =
@@ -221,7 +224,7 @@ void load(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   to.owner->engine.issue_load(copy, warp, lane);
 }
 
-/// Returns the reduction for the element type of its map.
+/// The reduction into a tensor: the instruction gives the operation, the tensor map the element type.
 Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& operands, const Copy& copy) {
   const Atomic what = operands.reduction.what;
   const ElementType type = copy.map.spec.type;
@@ -234,8 +237,8 @@ Reduction tensor_reduction(Warp& warp, std::uint32_t lane, const BulkOperands& o
   return *reduction;
 }
 
-/// On an H200 a store through a map whose bounding box leaves the image is an illegal instruction, wherever
-/// its pixels are (docs/tma.md).
+/// Reports a store through an im2col map whose bounding box extends beyond the image. On an H200 it is an
+/// illegal instruction, even if all its pixels are inside (docs/tma.md).
 void check_corners(Warp& warp, std::uint32_t lane, const TensorMapSpec& spec) {
   if (spec.mode != MapMode::im2col) return;
   const auto refuse = [&](std::string_view which, std::int32_t corner, std::uint32_t i) {
@@ -260,7 +263,7 @@ void store(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   }
   copy.reduction = operands.reduction;
   if (operands.reduces && copy.tensor) copy.reduction = tensor_reduction(warp, lane, operands, copy);
-  copy.shared = place_of(warp, lane, copy, operands.source).offset;
+  copy.shared = resolve_shared(warp, lane, copy, operands.source).offset;
   warp.cta->engine.issue_store(copy, warp, lane);
 }
 
@@ -273,7 +276,7 @@ void map_prefetch(Warp& warp, std::uint32_t lane, const BulkOperands& operands) 
   (void)map_of(warp, lane, operands.source);
 }
 
-/// cp.async.bulk.shared::cluster.shared::cta
+/// cp.async.bulk.shared::cluster.shared::cta: a copy to a peer CTA.
 void copy_to_peer(Warp& warp, std::uint32_t lane, const BulkOperands& operands) {
   Cta& cta = *warp.cta;
   Copy copy = issued_by(warp, lane);
@@ -305,7 +308,7 @@ void commit(Warp& warp, const MicroOp&, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { warp.cta->engine.commit_group(warp.thread(lane)); });
 }
 
-/// a: groups that may be pending; aux: 1 for .read.
+/// cp.async.bulk.wait_group. a: number of groups that may be pending; aux: 1 for .read.
 void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     warp.cta->engine.wait_group(warp.thread(lane), get<std::uint32_t>(warp.registers + op.a, lane),
@@ -326,7 +329,7 @@ std::vector<Slot> coordinates(Decoder& d, const Arg& tensor) {
   return all;
 }
 
-/// Refuses the modes that the simulator does not run; all of them are of later chips.
+/// Rejects unsupported modes: Hopper does not have them.
 void refuse_modes(const Decoder& d) {
   for (const char* word : {"im2col::w", "im2col::w::128", "tile::gather4", "tile::scatter4", "cp_mask",
                            "cta_group::1", "cta_group::2"}) {
@@ -334,8 +337,8 @@ void refuse_modes(const Decoder& d) {
   }
 }
 
-/// Reads the mode of a tensor copy, and for `.im2col` the offsets in operand i, one for each dimension of an
-/// image.
+/// Sets the mode of a tensor copy, and for `.im2col` the offsets, which are in operand i: one for each
+/// dimension of an image.
 void read_mode(Decoder& d, std::size_t i, BulkOperands& operands) {
   refuse_modes(d);
   const bool offset = d.has("im2col");
@@ -349,12 +352,12 @@ void read_mode(Decoder& d, std::size_t i, BulkOperands& operands) {
         fmt::format("{} offsets for {} coordinates", operands.offsets.size(), operands.coordinates.size()));
 }
 
-/// Reads operand i, the mask of destination CTAs, if the load has one.
+/// If the load is a multicast, reads its mask of destination CTAs from operand i.
 void read_cta_mask(Decoder& d, std::size_t i, BulkOperands& operands) {
   if (d.has("multicast::cluster")) operands.cta_mask = d.read(i, ScalarType::u16);
 }
 
-/// cp.async.bulk, or with a reduction cp.reduce.async.bulk.
+/// Selects cp.async.bulk, or with `reduction` cp.reduce.async.bulk.
 void select_bulk(Decoder& d, const Reduction* reduction) {
   refuse_modes(d);
   const auto spaces = d.in().spaces();
@@ -410,7 +413,7 @@ void select_cp_async_bulk_tensor_load(Decoder& d) {
   emit_bulk(d, &by_lane<load<tensor_copy>>, std::move(operands));
 }
 
-/// cp.async.bulk.tensor and cp.reduce.async.bulk.tensor.
+/// Selects cp.async.bulk.tensor (stores) and cp.reduce.async.bulk.tensor.
 void select_cp_async_bulk_tensor_store(Decoder& d) {
   BulkOperands operands;
   operands.destination = d.address(d.arg(0), Space::generic);
@@ -433,7 +436,7 @@ void select_cp_async_bulk_prefetch_tensor(Decoder& d) {
 void select_prefetch_tensormap(Decoder& d) {
   BulkOperands operands;
   operands.source = d.address(d.arg(0), Space::generic);
-  // A map named in .param or .const space is in the window of that space.
+  // For .param and .const, turn the address in the space into a generic one.
   operands.source.offset += static_cast<std::int64_t>(window_of(d.space()));
   emit_bulk(d, &by_lane<map_prefetch>, std::move(operands));
 }

@@ -1,4 +1,4 @@
-/// Control flow: branches, calls, ends of threads (PTX ISA 9.7.12).
+/// Control flow: branches, calls, exit (PTX ISA 9.7.12).
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -43,7 +43,8 @@ void trap(Warp& warp, const MicroOp&, Mask mask) {
   warp.stop(first_lane(mask), "trap", "the kernel executed trap");
 }
 
-void give_way(Warp& warp, const MicroOp&, Mask) {
+/// nanosleep: other threads run first.
+void yield_turn(Warp& warp, const MicroOp&, Mask) {
   warp.park(warp.active, warp.pc, {Wait::Kind::yielded, 0, 0});
 }
 
@@ -51,12 +52,13 @@ void call(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.calls) warp.calls = std::make_unique<CallStack>();
   for_lanes(mask, [&](std::uint32_t lane) {
     auto& calls = warp.calls->calls[lane];
-    if (calls.size() == most_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
+    if (calls.size() == max_open_calls) too_deep(warp, lane, fmt::format("{} calls are open", calls.size()));
     calls.push_back({warp.pc, warp.calls->top[lane], {}, {}});
   });
   warp.jump(mask, op.aux);
 }
 
+/// Restores the registers that enter_frame() has saved.
 void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
   if (warp.undefined) warp.undefined->leave(warp, frame, mask);
   std::byte* const r = warp.registers;
@@ -69,8 +71,8 @@ void leave_frame(Warp& warp, const Frame& frame, Mask mask) {
   });
 }
 
-/// ret. aux: 1 + index into Program::frames for a recursive function, whose caller's registers are restored;
-/// else 0. The guard may be among these registers, so this is the last micro-operation of the return.
+/// ret from a function. aux: for a recursive function 1 + its index into Program::frames, else 0. The
+/// restored registers may include the guard, so this must be the last micro-operation of the return.
 void return_from(Warp& warp, const MicroOp& op, Mask mask) {
   if (op.aux != 0) leave_frame(warp, warp.program->frames[op.aux - 1], mask);
   const auto target = [&](std::uint32_t lane) { return warp.calls->calls[lane].back().return_pc; };
@@ -93,13 +95,14 @@ void select_brx_idx(Decoder& d) {
   d.emit(&branch_table, 0, d.read(0, ScalarType::u32), 0, 0, static_cast<std::uint32_t>(d.arg(1).bits));
 }
 
-/// A decoded call.
+/// The operands of a call.
 struct CallForm {
   std::vector<Arg> results;
   std::vector<Arg> arguments;
   const ptx::Function* function = nullptr;
-  std::optional<Arg> pointer;  ///< pointer of an indirect call
-  std::optional<Arg> targets;
+  // An indirect call:
+  std::optional<Arg> pointer;
+  std::optional<Arg> targets;  ///< the functions that it can reach (Arg::Kind::targets)
 };
 
 CallForm call_form(Decoder& d) {
@@ -122,11 +125,11 @@ CallForm call_form(Decoder& d) {
   return form;
 }
 
-/// Emits the transfers of arguments or results. `_` passes no argument, and drops a result.
+/// Emits the caller's copies of arguments or results. `_` passes no argument, or discards a result.
 void emit_transfers(Decoder& d, const std::vector<Callee::Formal>& formals, const std::vector<Arg>& given,
-                    bool hands_over) {
+                    bool to_mailbox) {
   for (std::size_t i = 0; i < given.size(); ++i)
-    if (given[i].kind != Arg::Kind::sink) d.emit_transfer(formals[i], given[i], hands_over);
+    if (given[i].kind != Arg::Kind::sink) d.emit_transfer(formals[i], given[i], to_mailbox);
 }
 
 void check_arguments(const Decoder& d, const Callee& target, const CallForm& form) {
@@ -134,7 +137,7 @@ void check_arguments(const Decoder& d, const Callee& target, const CallForm& for
     d.unsupported("this number of arguments");
 }
 
-/// Reports an address in a that is not among Program::call_targets[aux].
+/// Calls Warp::stop() if address a is not in Program::call_targets[aux].
 void check_target(Warp& warp, const MicroOp& op, Mask mask) {
   const auto& targets = warp.program->call_targets[op.aux];
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -147,7 +150,7 @@ void check_target(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Predicate d: whether the addresses a and b are equal.
+/// Predicate d = (address a == address b).
 void is_address(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::byte* const r = warp.registers;
@@ -155,10 +158,11 @@ void is_address(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Emits a direct call of each function that the call can reach, by the lanes that have its address.
+/// Emits an indirect call: one direct call for each function that it can reach, executed by the lanes whose
+/// pointer is that function's address.
 void emit_indirect(Decoder& d, const CallForm& form) {
   const auto in_memory = [](const Arg& arg) { return arg.passed != nullptr || arg.kind == Arg::Kind::sink; };
-  // A result in a register might overwrite the pointer, which is compared again after the call.
+  // A result in a register might overwrite the pointer, which later comparisons need.
   if (!std::ranges::all_of(form.results, in_memory)) d.unsupported("a result in a register");
   const auto& functions = d.target_list(*form.targets);
   const Slot pointer = d.read(*form.pointer, ScalarType::b64);
@@ -172,7 +176,7 @@ void emit_indirect(Decoder& d, const CallForm& form) {
     check_arguments(d, *target, form);
     const Slot chosen = d.temporary(false);
     const Slot address = d.constant(addresses[i], true);
-    // Clear the predicate first: lanes whose guard is false would else keep its value of an earlier call.
+    // First clear the predicate in all lanes: lanes with a false guard would keep an old value.
     const auto choose = [&] {
       const std::uint32_t guard = d.exchange_guard(true_slot);
       d.emit(&move_predicate, chosen, true_slot + 1);
@@ -185,7 +189,7 @@ void emit_indirect(Decoder& d, const CallForm& form) {
     d.emit_call(&call, *target);
     d.exchange_guard(guard);
     if (form.results.empty()) continue;
-    // Compute the predicate again: the called function may have executed this call, too.
+    // Compute the predicate again: the called function may have executed this call recursively.
     guard = choose();
     emit_transfers(d, target->results, form.results, false);
     d.exchange_guard(guard);
@@ -218,7 +222,7 @@ constexpr Selector control_table[] = {
     {Opcode::exit, [](Decoder& d) { d.emit(&exit_lanes); }},
     {Opcode::trap, [](Decoder& d) { d.emit(&trap); }},
     {Opcode::brkpt, [](Decoder& d) { d.emit(&trap); }},
-    {Opcode::nanosleep, [](Decoder& d) { d.emit(&give_way); }},
+    {Opcode::nanosleep, [](Decoder& d) { d.emit(&yield_turn); }},
 };
 
 }  // namespace
@@ -226,12 +230,12 @@ constexpr Selector control_table[] = {
 void too_deep(Warp& warp, std::uint32_t lane, std::string found) {
   warp.stop(lane, "call.depth", std::move(found),
             fmt::format("at most {} open calls, and {} bytes of frames of recursive functions and alloca",
-                        most_calls, stack_bytes));
+                        max_open_calls, stack_bytes));
 }
 
 void enter_frame(Warp& warp, const MicroOp& op, Mask mask) {
   const Frame& frame = warp.program->frames[op.aux];
-  follow_call(warp, frame, mask);
+  track_call(warp, frame, mask);
   std::byte* const r = warp.registers;
   for_lanes(mask, [&](std::uint32_t lane) {
     std::uint32_t& top = warp.calls->top[lane];

@@ -1,4 +1,4 @@
-/// Conversions (PTX ISA 9.7.9, "cvt"). The cases convert.* of the conformance suite hold every form against
+/// Conversions (PTX ISA 9.7.9, "cvt"). The cases convert.* of the conformance suite compare every form with
 /// the CPU.
 #include "sim/instructions/select.hpp"
 
@@ -16,7 +16,7 @@ using U64 = std::uint64_t;
 
 // Results for NaNs and subnormal numbers were measured on an H200: docs/tma.md, "What cvt does".
 
-/// The NaN of a conversion to f64 or from it keeps its sign and the upper bits of its payload.
+/// Quiets a NaN. f64 NaNs keep their sign and payload, f32 NaNs become the canonical one.
 double quiet(double value) {
   return value != value ? std::bit_cast<double>(std::bit_cast<U64>(value) | U64{1} << 51) : value;
 }
@@ -26,9 +26,9 @@ float quiet(float value) {
 
 template <typename To>
 constexpr auto cast = []<typename From>(From value) -> To { return static_cast<To>(value); };
-/// f64 to f32 with .ftz. A number becomes zero if, with an unbounded exponent, it would round to less than
-/// the smallest normal number. So a number is flushed even if it rounds to that one because subnormal numbers
-/// are farther apart.
+/// Converts f64 to f32 with .ftz. The result is zero if the number, rounded as if exponents were unbounded,
+/// is less than the smallest normal f32. Some such numbers round to the smallest normal f32 under the wider
+/// spacing of subnormal numbers; these are flushed, too.
 constexpr auto narrowed_and_flushed = [](double value) -> float {
   const auto narrow = static_cast<float>(value);
   if (!(std::fabs(narrow) <= std::numeric_limits<float>::min())) return narrow;
@@ -47,11 +47,10 @@ constexpr auto to_whole = []<typename From>(From value) { return to_integer<To>(
 template <Round round>
 constexpr auto integral =
     []<typename T>(T value) { return quiet(static_cast<T>(round_integral(value, round))); };
-/// .sat of a float result, applied to the operand instead: a value in [0, 1] stays there when it is
-/// converted.
+/// .sat of a float result, applied to the operand before the conversion: see add_bounds().
 constexpr auto saturated = []<typename T>(T value) { return value > 0 ? (value < 1 ? value : T{1}) : T{0}; };
 constexpr auto flushed = [](float value) { return quiet(flush(value)); };
-/// .relu of a float result, also applied to the operand instead; a NaN stays one.
+/// .relu of a float result, applied to the operand before the conversion. NaN stays NaN.
 constexpr auto rectified = [](float value) { return value <= 0 ? 0.0F : value; };
 template <SmallFormat format>
 constexpr auto widen = [](U16 bits) { return decode_small<format>(bits); };
@@ -63,14 +62,14 @@ constexpr auto widen_to_f64 = [](U16 bits) -> double {
   const U64 payload = U64{bits} << (52 - format.mantissa_bits);
   return quiet(std::copysign(std::bit_cast<double>(payload | U64{0x7ff} << 52), (bits >> 15) != 0 ? -1 : 1));
 };
-/// Converts bf16, the upper half of an f32, to f32 without modifiers.
+/// Converts bf16 to f32: bf16 is the upper half of an f32.
 constexpr auto widen_bits = [](U16 bits) { return std::bit_cast<float>(U32{bits} << 16); };
 
-/// A double that rounds to a narrow float as `value` does.
+/// A double that rounds to a float of at most 16 bits as `value` does.
 template <typename From>
 double for_narrow(From value) {
   if constexpr (std::is_integral_v<From> && sizeof(From) == 8) {
-    // In a magnitude of more than 53 bits, one sticky bit stands for the last 12.
+    // f64 cannot hold a magnitude of more than 53 bits. Replace its last 12 bits by one sticky bit.
     const bool negative = std::cmp_less(value, 0);
     U64 magnitude = negative ? U64{0} - static_cast<U64>(value) : static_cast<U64>(value);
     constexpr U64 last = 0xfff;
@@ -85,7 +84,7 @@ constexpr U32 bits_of_format = 1 + format.exponent_bits + format.mantissa_bits;
 template <SmallFormat format, bool saturate, Round round>
 constexpr auto encode = []<typename From>(From value) -> U16 {
   if constexpr (std::is_same_v<From, double>) {
-    // The upper bits of a quiet NaN are a NaN of the format with the shorter exponent, too.
+    // Keep the sign and the upper payload bits of a NaN.
     constexpr U32 magnitude = (U32{1} << (bits_of_format<format> - 1)) - 1;
     constexpr U32 infinity = magnitude & ~((U32{1} << format.mantissa_bits) - 1);
     if (value != value) {
@@ -124,12 +123,13 @@ constexpr auto rounded_tf32 = [](U32 bits) {
   const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
   const U32 rounded =
       is_nan ? (away ? bits & ~0x1fffU : tf32_nan) : (to_zero ? bits & ~0x1fffU : to_tf32(bits, away));
-  // .satfinite subtracts one step from an infinity or a NaN, after which most NaNs are still NaNs.
+  // .satfinite subtracts one unit in the last place from an infinity, and also from a NaN, most of which stay
+  // NaNs.
   return saturate && (rounded & 0x7f800000) == 0x7f800000 ? rounded - 0x2000 : rounded;
 };
 
-/// Returns visit.operator()<Round>() for the rounding to an integer that the instruction names; null without
-/// one.
+/// Returns visit.operator()<Round>() for the instruction's rounding to an integer (.rni …); null if it has
+/// none.
 template <typename Visit>
 Handler with_round(const Decoder& d, const Visit& visit) {
   if (d.has("rni")) return visit.template operator()<Round::nearest>();
@@ -138,7 +138,7 @@ Handler with_round(const Decoder& d, const Visit& visit) {
   return d.has("rzi") ? visit.template operator()<Round::zero>() : nullptr;
 }
 
-/// The conversion between two types among integers, f32 and f64.
+/// The handler of a conversion between integers, f32 and f64.
 template <typename To, typename From>
 Handler numeric(const Decoder& d) {
   if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
@@ -155,7 +155,7 @@ Handler numeric(const Decoder& d) {
   }
 }
 
-/// Returns visit.operator()<saturate, Round>() for .satfinite and the rounding of the instruction.
+/// Returns visit.operator()<saturate, Round>() for the instruction's .satfinite and rounding.
 template <typename Visit>
 Handler with_narrowing(const Decoder& d, const Visit& visit) {
   return with_flags(
@@ -200,7 +200,7 @@ Handler to_tf32_handler(const Decoder& d) {
       d.has("rz"), d.has("rna"), d.has("satfinite"));
 }
 
-/// The conversion from a type that is no half.
+/// The handler of a conversion from a type other than f16 and bf16.
 Handler handler_of(const Decoder& d, ScalarType to, ScalarType from) {
   switch (to) {
     case ScalarType::f16: return to_half<f16_format>(d, from);
@@ -213,7 +213,7 @@ Handler handler_of(const Decoder& d, ScalarType to, ScalarType from) {
   }
 }
 
-/// A chain of conversions: handlers, and the types of their results.
+/// A chain of conversions, each a handler and the type of its result.
 class Steps {
  public:
   Steps(Decoder& d, ScalarType from) : d_(d), type_(from) {}
@@ -222,6 +222,7 @@ class Steps {
     steps_.push_back({handler, to});
     type_ = to;
   }
+  /// The type of the last result.
   [[nodiscard]] ScalarType type() const { return type_; }
   [[nodiscard]] bool empty() const { return steps_.empty(); }
 
@@ -258,8 +259,7 @@ void add_bounds(const Decoder& d, ScalarType to, Steps& steps) {
   if (d.has("relu")) steps.add(&apply<rectified, float, float>, type);
 }
 
-/// Conversions between halves and other types pass through f32, which holds every half except the bits of
-/// NaNs.
+/// Converts f16 and bf16 to f32 first, or to f64 if that is the destination, to keep the bits of NaNs.
 void add_widening(const Decoder& d, ScalarType to, ScalarType from, Steps& steps) {
   const bool is_bf16 = from == ScalarType::bf16;
   if (!is_bf16 && from != ScalarType::f16) return;
@@ -294,7 +294,7 @@ void emit_one(Decoder& d, ScalarType to, ScalarType from) {
   steps.emit(source);
 }
 
-/// Converts two values of f32 to one register.
+/// Selects a conversion of two f32 to one register.
 void emit_pair(Decoder& d, ScalarType to) {
   Handler handler = nullptr;
   switch (to) {

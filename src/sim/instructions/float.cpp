@@ -1,4 +1,4 @@
-/// Floating-point arithmetic: of f32 and f64 (PTX ISA 9.7.3), and of f16, bf16 and pairs of them (9.7.4).
+/// Floating-point arithmetic on f32 and f64 (PTX ISA 9.7.3), and on f16, bf16 and pairs of them (9.7.4).
 #include "sim/instructions/select.hpp"
 
 TMAJIT_BEGIN
@@ -12,8 +12,8 @@ constexpr auto divide = [](auto a, auto b) { return a / b; };
 constexpr auto multiply_add = [](auto a, auto b, auto c) { return std::fma(a, b, c); };
 constexpr auto least = [](auto a, auto b) { return float_extreme<false>(a, b); };
 constexpr auto greatest = [](auto a, auto b) { return float_extreme<true>(a, b); };
-/// min and max with modifiers. .NaN: NaN propagates. .xorsign.abs: the result of the magnitudes, with the
-/// exclusive or of the signs.
+/// min and max with modifiers. .NaN: NaN propagates. .xorsign.abs: min or max of the magnitudes; its sign is
+/// the exclusive or of the operands' signs.
 template <auto operation, bool nan, bool xorsign>
 constexpr auto modified = []<typename T>(T a, T b) {
   if (nan && (a != a || b != b)) return std::numeric_limits<T>::quiet_NaN();
@@ -26,7 +26,7 @@ constexpr auto magnitude = [](auto a) { return std::fabs(a); };
 constexpr auto root = [](auto a) { return std::sqrt(a); };
 constexpr auto reciprocal = []<typename T>(T a) { return T{1} / a; };
 constexpr auto copy_sign = [](auto a, auto b) { return std::copysign(b, a); };
-// The approximate functions, as exact as the host computes them: the ISA only bounds their error.
+// The approximate functions, computed by the host's exact ones: the ISA only bounds their error.
 constexpr auto reciprocal_root = []<typename T>(T a) {
   return static_cast<T>(1 / std::sqrt(static_cast<double>(a)));
 };
@@ -72,7 +72,7 @@ Handler approximate(const Decoder& d) {
   return d.has("ftz") ? uniform<flushed<operation>, float, 1> : uniform<plain<operation>, float, 1>;
 }
 
-/// Operations on the sign alone: NaNs keep their bits.
+/// The handler of an operation on the sign alone. NaNs keep their bits.
 template <auto operation, std::size_t operands>
 Handler sign(const Decoder& d) {
   if (d.has("ftz")) return uniform<flushed<operation>, float, operands>;
@@ -89,8 +89,8 @@ Handler least_or_greatest(const Decoder& d) {
 }
 
 #if defined(__x86_64__)
-// fma of f32, rounded to nearest: the most frequent operation that a library function makes slow. The target
-// attribute affects this function alone; no code shared with other files is compiled with it.
+// fma of f32 with rounding to nearest uses the host's instruction, because the call of the library's fma is
+// slow. The target attribute affects this function alone.
 
 [[gnu::target("avx2,fma")]] void fuse_all(std::byte* d, const std::byte* a, const std::byte* b,
                                           const std::byte* c) {
@@ -147,13 +147,13 @@ Handler handler_of(const Decoder& d) {
   }
 }
 
-// Halves: each operation is exact or rounded to odd in f64, and then rounded to its format.
+// Halves (f16 and bf16): each operation is exact or rounded to odd in f64, and then rounded to the format.
 
 constexpr auto add_halves = [](double a, double b) { return add_to_odd(a, b); };
 constexpr auto subtract_halves = [](double a, double b) { return add_to_odd(a, -b); };
 constexpr auto multiply_add_halves = [](double a, double b, double c) { return add_to_odd(a * b, c); };
 
-/// The modifiers of an instruction, and whether it works on pairs.
+/// The modifiers of an instruction on halves. `pair`: it operates on f16x2 or bf16x2.
 enum Modifier : std::uint32_t { ftz = 1, saturates = 2, relu = 4, pair = 8 };
 
 /// Applies the operation to the low half of each word, or with `pair` to both halves.
@@ -172,7 +172,7 @@ std::uint32_t compute(std::uint32_t modifiers, auto... words) {
   return result;
 }
 
-/// The operation with modifiers known at compile time: the most frequent case.
+/// The operation with modifiers known at compile time, for the most frequent cases.
 template <auto operation, SmallFormat format, std::uint32_t modifiers>
 constexpr auto half = [](auto... words) { return compute<operation, format>(modifiers, words...); };
 

@@ -9,7 +9,8 @@ namespace {
 using U32 = std::uint32_t;
 using S32 = std::int32_t;
 
-/// Arithmetic that wraps: through the unsigned type, and never through int's promotions.
+/// The type for arithmetic on T that must wrap: unsigned, and at least 32 bits wide so that it is not
+/// promoted to int.
 template <typename T>
 using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, U32>;
 
@@ -29,7 +30,7 @@ constexpr auto quotient = []<typename T>(T a, T b) {
   if (std::is_signed_v<T> && b == static_cast<T>(-1)) return subtract(T{0}, a);
   return static_cast<T>(a / b);
 };
-constexpr auto rest = []<typename T>(T a, T b) {
+constexpr auto remainder = []<typename T>(T a, T b) {
   if (b == 0) return a;
   if (std::is_signed_v<T> && b == static_cast<T>(-1)) return T{0};
   return static_cast<T>(a % b);
@@ -93,7 +94,7 @@ constexpr auto multiply_add_saturated = [](std::int64_t a, std::int64_t b, std::
   return saturate((a * b >> 32) + c);
 };
 
-/// The product of 24-bit operands, sign- or zero-extended: its bits 47 to 16 (`high`), or 31 to 0.
+/// The product of the low 24 bits of both operands: its bits 47 to 16 (`high`), or 31 to 0.
 template <bool high>
 constexpr auto product_of_24 = []<typename T>(T a, T b) {
   const auto cut = [](T v) -> std::int64_t {
@@ -123,7 +124,7 @@ constexpr auto bit_mask = [](U32 a, U32 b) -> U32 {
 };
 constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   const int step = offset < 0 ? -1 : 1;
-  // Count set bits from the one at `base`, which is included. An offset of 0 asks for that bit only.
+  // Count set bits from bit `base` on, inclusive. An offset of 0 asks for bit `base` only.
   std::int64_t count = offset == 0 ? 0 : std::int64_t{step} * offset - 1;
   for (auto at = static_cast<std::int64_t>(base); at >= 0 && at < 32; at += step) {
     if ((mask >> at & 1) != 0 && count-- == 0) return static_cast<U32>(at);
@@ -132,7 +133,7 @@ constexpr auto find_nth = [](U32 mask, U32 base, S32 offset) {
   return ~0U;
 };
 
-/// Part `i` of a word in parts of `bits` bits.
+/// Field `i` of a word that is divided into fields of `bits` bits.
 template <bool is_signed, U32 bits>
 std::int64_t part(U32 word, U32 i) {
   const U32 value = word >> bits * i & ((1U << bits) - 1);
@@ -189,7 +190,7 @@ Handler pairs(ScalarType t, bool relu) {
       t == ScalarType::s16x2, relu);
 }
 
-/// Selects min and max, of which some forms have .relu.
+/// Selects min and max; some types have .relu.
 template <auto operation>
 Handler least_or_greatest(const Decoder& d, ScalarType t) {
   const bool relu = d.has("relu");
@@ -284,8 +285,8 @@ void emit_wide(Decoder& d, ScalarType t) {
 /// The first term of a sum: operand a, or the low or high half of the product a · b.
 enum class First : std::uint8_t { operand, low, high };
 
-/// d = first + last + carry, or a - b - borrow. `takes`: uses the carry; `gives`: sets it.
-template <typename T, First first, bool subtracts, bool takes, bool gives>
+/// d = first term + last operand + carry, or a - b - borrow. `reads`: adds the carry; `writes`: sets it.
+template <typename T, First first, bool subtracts, bool reads, bool writes>
 void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
   using U = std::make_unsigned_t<T>;
   std::byte* const r = warp.registers;
@@ -299,7 +300,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
       left = first == First::low ? static_cast<U>(left * right) : static_cast<U>(multiply_high(a, b));
       right = static_cast<U>(get<T>(r + op.c, lane));
     }
-    const U extra = takes ? static_cast<U>(carry >> lane & 1) : U{0};
+    const U extra = reads ? static_cast<U>(carry >> lane & 1) : U{0};
     U result = 0;
     bool out = false;
     if constexpr (subtracts) {
@@ -310,7 +311,7 @@ void with_carry(Warp& warp, const MicroOp& op, Mask mask) {
       result = static_cast<U>(sum + extra);
       out = sum < left || result < sum;
     }
-    if constexpr (gives) write_lane(warp, carry_slot, lane, out);
+    if constexpr (writes) write_lane(warp, carry_slot, lane, out);
     put<U>(r + op.d, lane, result);
   });
 }
@@ -319,16 +320,16 @@ template <First first, bool subtracts>
 void emit_with_carry(Decoder& d) {
   const ScalarType t = d.type();
   const Opcode opcode = d.in().opcode;
-  const bool takes = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
+  const bool reads = opcode == Opcode::addc || opcode == Opcode::subc || opcode == Opcode::madc;
   const auto pick = [&]<typename T>(T) -> Handler {
-    if (!takes) return &with_carry<T, first, subtracts, false, true>;
+    if (!reads) return &with_carry<T, first, subtracts, false, true>;
     return d.has("cc") ? &with_carry<T, first, subtracts, true, true>
                        : &with_carry<T, first, subtracts, true, false>;
   };
   d.emit_uniform(with_int32_or_64(t, pick), t);
 }
 
-/// addc, subc, madc, and with .cc add, sub, mad.
+/// Selects addc, subc, madc, and add.cc, sub.cc, mad.cc.
 void select_carry(Decoder& d) {
   switch (d.in().opcode) {
     case Opcode::add:
@@ -379,7 +380,7 @@ void select_bfi(Decoder& d) {
          d.write(0, t), a, b, field);
 }
 
-/// Selects popc and clz: from 32 or 64 bits to a number of 32 bits.
+/// Selects popc and clz, which return 32 bits for operands of 32 or 64 bits.
 template <auto count>
 void select_count(Decoder& d) {
   const ScalarType t = d.type();
@@ -399,7 +400,7 @@ constexpr Selector arithmetic_table[] = {
     {Opcode::mad24, &by_type<&of_24_bits>},
     {Opcode::sad, &by_type<&integers<add_distance, 3>>},
     {Opcode::div, &select_arithmetic},
-    {Opcode::rem, &by_type<&integers<rest, 2>>},
+    {Opcode::rem, &by_type<&integers<remainder, 2>>},
     {Opcode::abs, &select_arithmetic},
     {Opcode::neg, &select_arithmetic},
     {Opcode::min, &select_arithmetic},

@@ -60,7 +60,7 @@ void combine_predicates(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, Op{}(read_mask(warp, op.a), read_mask(warp, op.b)));
 }
 
-/// Predicate d = a ∘ b. aux: the slot of a second predicate, which gets the complement; 0: none.
+/// Predicate d = compare(a, b). aux: the slot of a second predicate, which gets the complement; 0: none.
 template <Compare compare, typename T, bool ftz = false>
 void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   const std::byte* const a = warp.registers + op.a;
@@ -77,13 +77,13 @@ void set_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, result);
 }
 
-/// The handler of each comparison, in the order of the enumeration.
+/// The handler of a comparison; null if the type does not have it.
 template <typename T, bool ftz = false>
 Handler comparing(Compare compare) {
   constexpr auto all = []<std::size_t... i>(std::index_sequence<i...>) {
     return std::array<Handler, sizeof...(i)>{&set_predicate<static_cast<Compare>(i), T, ftz>...};
   };
-  // The comparisons from equ on are the unordered ones, and the tests for NaN.
+  // Integers have only the comparisons up to ge; the later ones are unordered, or test for NaN.
   constexpr auto count =
       static_cast<std::size_t>(std::is_floating_point_v<T> ? Compare::nan : Compare::ge) + 1;
   constexpr auto handlers = all(std::make_index_sequence<count>{});
@@ -99,25 +99,25 @@ Handler comparison(const Decoder& d, ScalarType t, Compare compare) {
   }
 }
 
-/// Compares halves: predicate d from the low halves, and for pairs predicate aux from the high ones. c: the
-/// comparison, plus 256 for ftz.
+/// Compares f16 or bf16. Predicate d: result of the low halves; for pairs, predicate aux: result of the high
+/// halves. c: the comparison, plus 256 for ftz.
 template <SmallFormat format>
 void compare_halves(Warp& warp, const MicroOp& op, Mask mask) {
   const bool flushes = (op.c & 256) != 0;
   const auto compare = static_cast<Compare>(op.c & 255);
   for (U32 i = 0; i < (op.aux != 0 ? 2U : 1U); ++i) {
-    Mask said = 0;
+    Mask result = 0;
     for_lanes(mask, [&](U32 lane) {
       const double a = read_half<format>(get<U32>(warp.registers + op.a, lane), i, flushes);
       const double b = read_half<format>(get<U32>(warp.registers + op.b, lane), i, flushes);
-      said |= static_cast<Mask>(holds(compare, a, b)) << lane;
+      result |= static_cast<Mask>(holds(compare, a, b)) << lane;
     });
-    write_mask(warp, i == 0 ? op.d : op.aux, mask, said);
+    write_mask(warp, i == 0 ? op.d : op.aux, mask, result);
   }
 }
 
-/// Compares operands 1 and 2 into predicates p and q. q gets the result of the high halves for pairs, else
-/// the complement of p.
+/// Emits the comparison of operands 1 and 2. p gets the result. q gets the result of the high halves for
+/// pairs, else the complement of p.
 void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
   const std::optional<Compare> compare = compare_of(d.in());
   if (!compare) d.unsupported();
@@ -131,10 +131,10 @@ void emit_comparison(Decoder& d, ScalarType t, Slot p, Slot q) {
   }
 }
 
-/// testp: predicate d is whether a passes test c, an index into the table of names below.
+/// testp. Predicate d: whether a passes test c, an index into `tests` of select_testp().
 template <typename T>
 void test_number(Warp& warp, const MicroOp& op, Mask mask) {
-  Mask said = 0;
+  Mask result = 0;
   for_lanes(mask, [&](U32 i) {
     const T a = get<T>(warp.registers + op.a, i);
     bool yes = false;
@@ -147,9 +147,9 @@ void test_number(Warp& warp, const MicroOp& op, Mask mask) {
       case 4: yes = std::isnormal(a) || a == 0; break;
       default: yes = std::fpclassify(a) == FP_SUBNORMAL; break;
     }
-    said |= static_cast<Mask>(yes) << i;
+    result |= static_cast<Mask>(yes) << i;
   });
-  write_mask(warp, op.d, mask, said);
+  write_mask(warp, op.d, mask, result);
 }
 
 void select_testp(Decoder& d) {
@@ -161,8 +161,8 @@ void select_testp(Decoder& d) {
          static_cast<Slot>(test - std::begin(tests)));
 }
 
-/// set: d is the word aux if predicate a is true, else 0. For pairs (c is 1) a decides the low half and b the
-/// high half.
+/// The second part of set. d: the word aux if predicate a is true, else 0. For pairs (c is 1) predicate a
+/// selects the low half and b the high half.
 void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
   const Mask low = read_mask(warp, op.a);
   const Mask high = op.c != 0 ? read_mask(warp, op.b) : low;
@@ -173,9 +173,9 @@ void predicates_to_lanes(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Returns the value of set.type for "true" when it compares values of type `from`; 0 if there is no such
-/// form.
-U32 yes_of(ScalarType to, ScalarType from) {
+/// The value of type `to` that set returns for true when it compares values of type `from`; 0 if there is no
+/// such form.
+U32 true_value(ScalarType to, ScalarType from) {
   if (is_half(to)) {
     if (is_half_pair(to) != is_half_pair(from) || !is_half(from) || is_bfloat(to) != is_bfloat(from))
       return 0;
@@ -206,16 +206,16 @@ void select_setp(Decoder& d) {
   const auto to = elements(d.arg(0));
   const bool two = to.size() > 1;
   const bool combines = d.args().size() > 3;
-  // For halves the simulator neither combines predicates nor returns their complement.
+  // Unsupported for halves: combining with a predicate, and the complement as a second result.
   if (is_half(t) && (combines || two != is_half_pair(t))) d.unsupported();
   const Slot p = d.write(to[0], ScalarType::pred);
   const Slot q = two ? d.write(to[1], ScalarType::pred) : 0;
   Slot c = combines ? d.read(3, ScalarType::pred) : true_slot;
   if (combines && ((c & ~1U) == p || (c & ~1U) == q)) {
-    // The predicate to combine is also a destination: copy it before the comparison overwrites it.
-    const Slot kept = d.temporary(false);
-    d.emit(&move_predicate, kept, c);
-    c = kept;
+    // The predicate to combine with is also a destination: copy it before the comparison overwrites it.
+    const Slot copy = d.temporary(false);
+    d.emit(&move_predicate, copy, c);
+    c = copy;
   }
   emit_comparison(d, t, p, q);
   if (!combines) return;
@@ -227,10 +227,10 @@ void select_setp(Decoder& d) {
 }
 
 void select_set(Decoder& d) {
-  // The first type is that of the result, the last that of the comparison.
+  // The first type is the result's, the last one is that of the compared values.
   const ScalarType to = d.in().types().front();
   const ScalarType from = d.type();
-  const U32 yes = yes_of(to, from);
+  const U32 yes = true_value(to, from);
   if (d.args().size() != 3 || yes == 0) d.unsupported();
   const bool pair = is_half_pair(from);
   const Slot low = d.temporary(false);
@@ -287,7 +287,7 @@ constexpr auto permute = [](U32 a, U32 b, U32 selector) {
   }
   return result;
 };
-/// The modes of prmt: each value of the low two bits of c stands for one of four selectors.
+/// prmt with a mode: the low two bits of c choose one of four selectors.
 template <U32... selectors>
 constexpr auto permute_by = [](U32 a, U32 b, U32 c) {
   constexpr U32 all[] = {selectors...};
@@ -346,7 +346,8 @@ void select_lop3(Decoder& d) {
   const Slot b = d.read(2, u32);
   const Slot c = d.read(3, u32);
   if (d.args().size() < 6) return d.emit(&lop3, d.write(to[0], u32), a, b, c, table);
-  // p = (d != 0) and|or q. q may be p, so the result is compared in temporaries before d and p are written.
+  // p = (d != 0) and|or q. p and q may be equal, so the comparison uses temporaries before d and p are
+  // written.
   const Slot result = d.temporary(false);
   const Slot differs = d.temporary(false);
   d.emit(&lop3, result, a, b, c, table);
@@ -355,7 +356,7 @@ void select_lop3(Decoder& d) {
     d.emit(d.has("and") ? &combine_predicates<std::bit_and<>> : &combine_predicates<std::bit_or<>>,
            d.write(to[1], ScalarType::pred), differs, d.read(5, ScalarType::pred));
   }
-  d.emit(uniform<keep, U32, 1>, d.write(to[0], u32), result);
+  d.emit(uniform<identity, U32, 1>, d.write(to[0], u32), result);
 }
 
 void select_prmt(Decoder& d) {

@@ -1,5 +1,5 @@
-/// Matrices: products by mma.sync (PTX ISA 9.7.14.5), and moves of matrices of 8 rows of 16 bytes between
-/// shared memory and registers by ldmatrix, stmatrix and movmatrix (9.7.14.5.15 to 9.7.14.5.17).
+/// Matrix products by mma.sync (PTX ISA 9.7.14.5), and moves of 8 x 8 matrices of 16-bit elements: ldmatrix,
+/// stmatrix and movmatrix (9.7.14.5.15 to 9.7.14.5.17).
 #include "sim/instructions/matrix.hpp"
 
 #include "sim/cta/cta.hpp"
@@ -17,18 +17,15 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-// mma: products and sums are exact or in f64, and a result is rounded once: the ISA fixes neither the order
-// of the sum nor its intermediate precision.
-
 /// Upper bound of k for a type.
-constexpr std::uint32_t most_k(ScalarType type) {
+constexpr std::uint32_t max_k(ScalarType type) {
   return type == ScalarType::b1 ? 256 : 64;
 }
 
 enum Flags : std::uint32_t { saturates = 1U << 25, exclusive = 1U << 26 };
 
-/// accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: where a, b, c
-/// begin; op.d: m | n << 8 | k << 16, and flags.
+/// mma. accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: indices of
+/// the first registers of a, b, c; op.d: m | n << 8 | k << 16, and flags.
 template <ScalarType a_type, ScalarType b_type, ScalarType c_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -38,8 +35,8 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
     return a_type == ScalarType::f64 ? get<std::uint64_t>(warp.registers + slots[i], lane)
                                      : get<std::uint32_t>(warp.registers + slots[i], lane);
   };
-  std::array<std::array<double, most_k(a_type)>, 16> a{};
-  std::array<std::array<double, most_k(b_type)>, 8> b{};  // column by column
+  std::array<std::array<double, max_k(a_type)>, 16> a{};
+  std::array<std::array<double, max_k(b_type)>, 8> b{};  // column by column
   constexpr std::uint32_t per = per_register(a_type);
   const std::uint32_t halves = shape.m / 8;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
@@ -66,7 +63,8 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
           multiply_floats<a_type == ScalarType::f64>(left, right, shape.k, static_cast<double>(c)));
     }
   };
-  // d may share registers with a, b or c in any order, so results are written after all are known.
+  // d may share registers with a, b or c. These have been read; a lane reads its part of c before it writes
+  // d.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t column = lane % 4 * 2;
     if constexpr (c_type == ScalarType::f16) {
@@ -114,8 +112,8 @@ constexpr Product products[] = {
     product<T::s4, T::u4, T::s32>,     product<T::s4, T::s4, T::s32>,     product<T::b1, T::b1, T::s32>,
 };
 
-/// The shapes in the ISA's table for the type, without the quarter-warp products (m8n8k4 of f16), which
-/// Hopper lacks.
+/// The instruction's shape if the ISA's table has it for the type, else zeros. m8n8k4 of f16, a product of
+/// quarter warps, is left out because Hopper lacks it.
 MatrixShape shape_of(const Decoder& d, ScalarType a) {
   const std::uint32_t least = 4 * per_register(a);
   const bool f64 = a == ScalarType::f64;
@@ -165,32 +163,35 @@ void select_mma(Decoder& d) {
 /// 8 by 8 elements of 16 bits.
 using Matrix = std::array<std::array<std::uint16_t, 8>, 8>;
 
-/// Element i of the two that a lane holds: they are in row lane / 4, or in that column if `transposed`.
+/// Element i (0 or 1) of the two that a lane holds. They are in row lane / 4, or with `transposed` in column
+/// lane / 4.
 template <bool transposed>
 std::uint16_t& element(Matrix& matrix, std::uint32_t lane, std::uint32_t i) {
   const std::uint32_t row = lane / 4;
   const std::uint32_t column = lane % 4 * 2 + i;
   return transposed ? matrix[column][row] : matrix[row][column];
 }
+/// The two elements of a lane as a word.
 template <bool transposed>
-std::uint32_t take(Matrix& matrix, std::uint32_t lane) {
+std::uint32_t elements_of(Matrix& matrix, std::uint32_t lane) {
   return element<transposed>(matrix, lane, 0) |
          static_cast<std::uint32_t>(element<transposed>(matrix, lane, 1)) << 16;
 }
 template <bool transposed>
-void give(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
+void set_elements(Matrix& matrix, std::uint32_t lane, std::uint32_t word) {
   element<transposed>(matrix, lane, 0) = static_cast<std::uint16_t>(word);
   element<transposed>(matrix, lane, 1) = static_cast<std::uint16_t>(word >> 16);
 }
 
 constexpr std::uint32_t row_bytes = 16;
 
-/// Tracks uninitialised values that lanes load from rows, or store to rows.
+/// Tracks uninitialised values in ldmatrix (`loads`) or stmatrix. rows[8 m + r]: the memory of row r of
+/// matrix m.
 template <bool transposed, bool loads>
-void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
+void track_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& rows, std::size_t matrices) {
   for (std::uint32_t m = 0; m < matrices; ++m) {
     for_lanes(mask, [&](std::uint32_t lane) {
-      // The offsets of the lane's two elements; without transposition they are adjacent in a row.
+      // The offsets of the lane's two elements.
       std::array<std::uint32_t, 2> pieces{};
       Cta* owner = nullptr;
       for (std::uint32_t i = 0; i < 2; ++i) {
@@ -202,30 +203,32 @@ void follow_matrices(Warp& warp, Mask mask, const std::array<Target, lanes>& row
         pieces[i] = target.offset + 2 * column;
         if (!loads) warp.undefined->store_piece(warp, lane, m, *owner, pieces[i], 2);
       }
-      if (loads) follow_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
+      if (loads) track_pieces(warp, lane, m, *owner, pieces.data(), pieces.size(), 2);
     });
   }
 }
 
-/// accesses[aux]: lane 8 m + r has the address of row r of matrix m; `values` has one register per matrix.
+/// ldmatrix (`loads`) and stmatrix. accesses[aux]: lane 8 m + r has the address of row r of matrix m;
+/// `values` has one register per matrix.
 template <bool transposed, bool loads>
 void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const MemoryAccess& access = warp.program->accesses[op.aux];
   std::array<std::uint64_t, lanes> rows{};
   Mask legal = 0;
-  bool unsure = false;
+  bool maybe_undefined = false;
   bool repeats = true;
   std::array<Target, lanes> targets{};
   for (std::uint32_t m = 0; m < access.values.size(); ++m) {
     Matrix matrix{};
     std::byte* const slot = warp.registers + access.values[m];
     if (!loads)
-      for_lanes(mask,
-                [&](std::uint32_t lane) { give<transposed>(matrix, lane, get<std::uint32_t>(slot, lane)); });
+      for_lanes(mask, [&](std::uint32_t lane) {
+        set_elements<transposed>(matrix, lane, get<std::uint32_t>(slot, lane));
+      });
     for (std::uint32_t row = 0; row < 8; ++row) {
       const std::uint32_t lane = 8 * m + row;
-      // A lane that does not exist names no row.
+      // Lanes that are not threads have no address.
       if ((mask >> lane & 1) == 0) continue;
       const Target target = targets[lane] = resolve_or_zeros(
           warp, lane, access.space, address_of(warp, access, lane), row_bytes, row_bytes, !loads);
@@ -233,7 +236,7 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
       if (check_shadow(warp, lane, target, row_bytes, !loads, loads ? &undefined_row : nullptr) &&
           target.shared)
         legal |= 1U << lane;
-      unsure = unsure || undefined_row;
+      maybe_undefined = maybe_undefined || undefined_row;
       rows[lane] = target.owner != nullptr ? target.owner->in_cluster(target.offset) : 0;
       if (loads) {
         std::memcpy(matrix[row].data(), target.memory, row_bytes);
@@ -242,24 +245,28 @@ void move_matrices(Warp& warp, const MicroOp& op, Mask mask) {
         std::memcpy(target.memory, matrix[row].data(), row_bytes);
       }
     }
-    if (loads) for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, take<transposed>(matrix, lane)); });
+    if (loads)
+      for_lanes(mask, [&](std::uint32_t lane) { put(slot, lane, elements_of<transposed>(matrix, lane)); });
   }
-  if (!loads) unsure = warp.undefined && warp.undefined->any();
-  if (unsure) follow_matrices<transposed, loads>(warp, mask, targets, access.values.size());
+  if (!loads) maybe_undefined = warp.undefined && warp.undefined->any();
+  if (maybe_undefined) track_matrices<transposed, loads>(warp, mask, targets, access.values.size());
   if (!warp.cta->races) return;
-  // Each row is recorded as an access by the lane that names it: the lanes have met.
+  // Each row is recorded as an access by the lane that has its address, which is exact enough: the lanes have
+  // met.
   warp.cta->races->meet(warp, mask);
   if (legal != 0)
     warp.cta->races->access(warp, {Memory::shared, row_bytes, !loads, {}, repeats}, rows, legal);
 }
 
+/// movmatrix.
 void transpose(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Matrix matrix{};
   for_lanes(mask, [&](std::uint32_t lane) {
-    give<false>(matrix, lane, get<std::uint32_t>(warp.registers + op.a, lane));
+    set_elements<false>(matrix, lane, get<std::uint32_t>(warp.registers + op.a, lane));
   });
-  for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, take<true>(matrix, lane)); });
+  for_lanes(mask,
+            [&](std::uint32_t lane) { put(warp.registers + op.d, lane, elements_of<true>(matrix, lane)); });
 }
 
 void select_ldmatrix(Decoder& d) {

@@ -1,7 +1,7 @@
 #pragma once
 
-/// The elements of matrices and their products. Products and sums are exact or in f64, and a result is
-/// rounded once: the ISA fixes neither the order of a sum nor its intermediate precision.
+/// Elements of matrices, and products of rows and columns. Products and sums are exact or in f64, and a
+/// result is rounded once; the ISA specifies neither the order of a sum nor its intermediate precision.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/decode/decode.hpp"
 
@@ -18,7 +18,7 @@ struct MatrixShape {
   std::uint32_t k = 0;
 };
 
-/// Elements of `type` in a register of 32 bits (of 64 for f64).
+/// The number of elements of `type` in a register of 32 bits (64 for f64).
 [[nodiscard]] constexpr std::uint32_t per_register(ScalarType type) {
   switch (type) {
     case ScalarType::f16:
@@ -34,7 +34,7 @@ struct MatrixShape {
   }
 }
 
-/// Element `i` of a register as a number: exact, as every type's values are f64 values.
+/// The value of element `i` of a register. It is exact: f64 represents all values of these types.
 template <ScalarType type>
 [[nodiscard]] double element(std::uint64_t bits, std::uint32_t i) {
   const auto word = static_cast<std::uint32_t>(bits);
@@ -54,8 +54,8 @@ template <ScalarType type>
   return std::bit_cast<double>(bits);
 }
 
-/// c plus the sum of the products of `count` pairs of integers, or with `differ` plus the number of pairs of
-/// bits that differ. The result wraps to 32 bits, or with `saturates` is clamped to them.
+/// c plus the dot product of `count` integers. With `differ`, the elements are bits, and the number of pairs
+/// that differ replaces the dot product. The result wraps to 32 bits, or with `saturates` is clamped.
 [[nodiscard]] inline std::int32_t multiply_integers(const double* a, const double* b, std::uint32_t count,
                                                     std::int32_t c, bool saturates, bool differ = false) {
   std::int64_t sum = c;
@@ -65,8 +65,8 @@ template <ScalarType type>
   if (saturates) sum = std::clamp<std::int64_t>(sum, Limits::min(), Limits::max());
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(sum));
 }
-/// c plus the sum of the products of `count` pairs of floats, in f64. With `fused` each product and sum is
-/// rounded once, as the ISA defines products of f64.
+/// c plus the dot product of `count` floats, in f64. With `fused`, each multiply-add is rounded once, as the
+/// ISA defines products of f64.
 template <bool fused>
 [[nodiscard]] double multiply_floats(const double* a, const double* b, std::uint32_t count, double c) {
   for (std::uint32_t k = 0; k < count; ++k) c = fused ? std::fma(a[k], b[k], c) : c + a[k] * b[k];

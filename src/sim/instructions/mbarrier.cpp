@@ -12,17 +12,18 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-constexpr std::int64_t most_bytes = (1 << 20) - 1;
-constexpr std::uint32_t most_arrivals = (1U << 20) - 1;
+constexpr std::int64_t max_bytes = (1 << 20) - 1;
+constexpr std::uint32_t max_arrivals = (1U << 20) - 1;
 
-/// The place of the 8 bytes of the mbarrier that the lane names.
-SharedPlace place_of(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
+/// The CTA and the offset of the mbarrier whose address the lane has.
+SharedPlace resolve_mbarrier(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
   const std::uint64_t address = address_of(warp, access, lane);
   if (address % 8 != 0 || !warp.cta->names_shared(address, 8))
     warp.fail(lane, "mbarrier.address", fmt::format("an mbarrier at shared address {:#x}", address));
   return reach_shared(warp, lane, address, 8, access.peers, true);
 }
 
+/// An initialised mbarrier.
 struct Found {
   Cta* owner;
   std::uint32_t offset;
@@ -30,7 +31,7 @@ struct Found {
 };
 
 Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
-  const auto [owner, offset] = place_of(warp, access, lane);
+  const auto [owner, offset] = resolve_mbarrier(warp, access, lane);
   Mbarrier* const barrier = owner->mbarrier(offset);
   if (barrier == nullptr) {
     warp.fail(lane, "mbarrier.uninitialised",
@@ -42,9 +43,9 @@ Found find(Warp& warp, const MemoryAccess& access, std::uint32_t lane) {
 void initialise(Warp& warp, const MicroOp& op, Mask mask) {
   Cta& cta = *warp.cta;
   for_lanes(mask, [&](std::uint32_t lane) {
-    const std::uint32_t offset = place_of(warp, warp.program->accesses[op.aux], lane).offset;
+    const std::uint32_t offset = resolve_mbarrier(warp, warp.program->accesses[op.aux], lane).offset;
     const auto arrivals = get<std::uint32_t>(warp.registers + op.a, lane);
-    if (arrivals == 0 || arrivals > most_arrivals) {
+    if (arrivals == 0 || arrivals > max_arrivals) {
       warp.fail(lane, "mbarrier.count", fmt::format("mbarrier.init with {} arrivals", arrivals));
     }
     for (std::uint32_t near = offset < 7 ? 0 : offset - 7; near < offset + 8; ++near) {
@@ -77,41 +78,42 @@ void invalidate(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// Adds bytes to the transaction count: bytes that the lane expects, or if negative, bytes that it completes.
+/// Adds `bytes` to the transaction count: bytes that the lane expects, or if negative, that it completes.
 void add_bytes(Warp& warp, std::uint32_t lane, Mbarrier& barrier, std::int64_t bytes) {
   barrier.bytes += bytes;
   if (bytes > 0) {
     barrier.transactions.expect(*warp.cta, warp.thread(lane), warp.place(),
                                 static_cast<std::uint64_t>(bytes));
   } else if (bytes < 0) {
-    barrier.transactions.came(*warp.cta, warp.thread(lane), warp.place(), static_cast<std::uint64_t>(-bytes));
+    barrier.transactions.complete(*warp.cta, warp.thread(lane), warp.place(),
+                                  static_cast<std::uint64_t>(-bytes));
   }
-  if (barrier.bytes >= -most_bytes && barrier.bytes <= most_bytes) return;
+  if (barrier.bytes >= -max_bytes && barrier.bytes <= max_bytes) return;
   warp.fail(lane, "mbarrier.bytes-overflow", fmt::format("a transaction count of {} bytes", barrier.bytes));
 }
 
-/// Reports an arrival too many if its cause is an early end of the thread's wait for another mbarrier, and
-/// stops.
+/// Called for an arrival beyond the count. If the cause is that the thread's wait for another mbarrier ended
+/// too early, reports that and throws Skip or Stop.
 void report_early_arrival(Warp& warp, std::uint32_t lane, const Found& at) {
   Cta& cta = *warp.cta;
   const check::RuleId rule("mbarrier.arrivals");
   const auto last = cta.last_wait(warp.thread(lane));
   if (!last || (at.owner == &cta && *last == at.offset)) return;
-  const auto cause = why_went_on(cta, warp.thread(lane), rule);
+  const auto cause = why_too_early(cta, warp.thread(lane), rule);
   if (!cause) return;
-  const std::uint32_t line = warp.program->place[warp.place()].line;
+  const std::uint32_t line = warp.program->places[warp.place()].line;
   report(
       *cause,
       fmt::format(
           "it arrives once too often at the mbarrier at {:#x} (PTX line {}), whose phase {} lacks {} of {}",
           at.offset + shared_base, line, at.barrier->phase, at.barrier->pending, at.barrier->expected),
       rule, line);
-  if (cta.launch.goes_on(rule->id)) throw Skip{};
+  if (cta.launch.continues_after(rule->id)) throw Skip{};
   throw Stop{rule->id};
 }
 
 void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t count) {
-  // A phase that has got more bytes than it expects never ends.
+  // After all arrivals, a phase with more bytes than it expects never ends.
   if (at.barrier->pending == 0 && at.barrier->bytes < 0) report_never_over(*at.owner, at.offset, *at.barrier);
   if (count > at.barrier->pending || count == 0) {
     if (count != 0) report_early_arrival(warp, lane, at);
@@ -130,29 +132,30 @@ void arrive_at(Warp& warp, std::uint32_t lane, const Found& at, std::uint32_t co
   at.owner->settle(at.offset, *at.barrier);
 }
 
-/// Calls visit(place, lanes) for each mbarrier that lanes of `mask` name; see Cta::in_cluster().
+/// Calls visit(Cta::in_cluster() offset, lanes) for each mbarrier whose address lanes of `mask` have.
 template <typename Visit>
 void for_each_barrier(Warp& warp, const MemoryAccess& access, Mask mask, const Visit& visit) {
-  std::array<std::uint32_t, lanes> places;
+  std::array<std::uint32_t, lanes> offsets;
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, access, lane);
-    places[lane] = at.owner->in_cluster(at.offset);
+    offsets[lane] = at.owner->in_cluster(at.offset);
   });
   for_alike(
-      mask, [&](std::uint32_t lane) { return places[lane]; }, visit);
+      mask, [&](std::uint32_t lane) { return offsets[lane]; }, visit);
 }
 
-void use(Warp& warp, const MemoryAccess& access, Mask mask) {
+/// Records a use of mbarriers for the race detector.
+void record_use(Warp& warp, const MemoryAccess& access, Mask mask) {
   if (!warp.cta->races) return;
   for_each_barrier(warp, access, mask,
                    [&](std::uint32_t place, Mask same) { warp.cta->races->mbarrier_use(warp, same, place); });
 }
 
-/// expect_tx, which is no arrival; with `sign` −1 complete_tx. a: bytes.
+/// mbarrier.expect_tx or, with `sign` −1, mbarrier.complete_tx. a: bytes.
 template <std::int64_t sign>
 void expect(Warp& warp, const MicroOp& op, Mask mask) {
-  if (warp.cta->cluster.hold(warp, warp.program->accesses[op.aux], mask)) return;
-  use(warp, warp.program->accesses[op.aux], mask);
+  if (warp.cta->cluster.delay_peer_access(warp, warp.program->accesses[op.aux], mask)) return;
+  record_use(warp, warp.program->accesses[op.aux], mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, warp.program->accesses[op.aux], lane);
     add_bytes(warp, lane, *at.barrier, sign * std::int64_t{get<std::uint32_t>(warp.registers + op.a, lane)});
@@ -160,24 +163,24 @@ void expect(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// A state has the phase from this bit on, and the pending arrivals in the bits below.
+/// An mbarrier state holds the phase from this bit on, and the pending arrivals in the bits below.
 constexpr std::uint32_t phase_shift = 24;
 
-/// The properties of an arrival.
+/// The properties of an mbarrier.arrive.
 enum Arrival : std::uint32_t {
-  expects = 1,      ///< expects bytes; the count of arrivals is 1
-  drops = 2,        ///< the thread drops out of later phases
-  no_complete = 4,  ///< the arrival must not complete the phase
+  expects = 1,      ///< .expect_tx: the operand is a number of bytes, and the count of arrivals is 1
+  drops = 2,        ///< arrive_drop: the thread does not take part in later phases
+  no_complete = 4,  ///< .noComplete: the arrival must not complete the phase
   relaxed = 8,
-  asks_state = 16,
+  asks_state = 16,  ///< has a result
 };
 
-/// mbarrier.arrive. d: state, a: count or bytes, c: Arrival.
+/// mbarrier.arrive and arrive_drop. d: state; a: count or bytes; c: flags of Arrival.
 void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
-  if (warp.cta->cluster.hold(warp, access, mask)) return;
+  if (warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   Races* const races = warp.cta->races;
-  use(warp, access, mask);
+  record_use(warp, access, mask);
   for_lanes(mask, [&](std::uint32_t lane) {
     const Found at = find(warp, access, lane);
     const auto operand = get<std::uint32_t>(warp.registers + op.a, lane);
@@ -205,8 +208,8 @@ void arrive(Warp& warp, const MicroOp& op, Mask mask) {
   if (races != nullptr) races->arrived(warp);
 }
 
-/// Whether a try_wait that would wait returns false instead, as if its time limit were over. Each try_wait
-/// does so once until it succeeds, so that a missing loop around it shows.
+/// Whether a try_wait that would wait returns false instead, as if its time limit had expired. Each try_wait
+/// fails so once before it succeeds, which detects a missing loop around it.
 bool gives_up(Warp& warp) {
   if (warp.cta->launch.options.mode == SimOptions::Mode::early) return false;
   if (std::ranges::find(warp.gave_up, warp.here()) != warp.gave_up.end()) return false;
@@ -214,8 +217,8 @@ bool gives_up(Warp& warp) {
   return true;
 }
 
-/// test_wait and try_wait. d: predicate, a: parity or state, c: 1 if relaxed. After a failed try_wait the
-/// lanes wait for the phase; after a failed test_wait they yield to other threads.
+/// test_wait or, with `blocks`, try_wait. d: predicate; a: parity or state; c: 1 if relaxed. If the phase is
+/// not complete, a try_wait waits for it; a test_wait returns false, and the lanes yield to other threads.
 template <bool parity, bool blocks>
 void wait(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -258,8 +261,8 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
   }
   if (failed == 0) return;
   if (blocks && !warp.timed_out) {
-    // The instruction runs again when the lanes are woken. Lanes that wait for another phase check again at
-    // once.
+    // The instruction runs again when the lanes are woken. `together` are the lanes that wait for one phase
+    // of one mbarrier; the other lanes run it again at once.
     warp.park(together, warp.here(), *reason);
     if (const Mask others = failed & ~together; others != 0) warp.park(others, warp.here(), {});
     return;
@@ -270,7 +273,8 @@ void wait(Warp& warp, const MicroOp& op, Mask mask) {
 
 constexpr auto pending_count = [](std::uint64_t state) { return state & ((1U << phase_shift) - 1); };
 
-/// Adds operand `i`, the address of an mbarrier; with `own` the mbarrier must be in the CTA's own memory.
+/// Adds operand `i`, the address of an mbarrier, to Program::accesses; returns its index. With `own` the
+/// mbarrier must be in the CTA's own memory.
 std::uint32_t add_barrier(Decoder& d, std::size_t i, bool own = false) {
   MemoryAccess access = d.address(d.arg(i), d.space());
   if (own) access.peers = false;

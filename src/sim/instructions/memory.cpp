@@ -12,7 +12,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Relaxed host atomics: CTAs on other host threads may access the same elements.
+// Relaxed host atomics, because CTAs on other host threads may access the same elements.
+
 template <typename T>
 T load_relaxed(const std::byte* at) {
   return __atomic_load_n(reinterpret_cast<const T*>(at), __ATOMIC_RELAXED);
@@ -22,31 +23,31 @@ void store_relaxed(std::byte* at, T value) {
   __atomic_store_n(reinterpret_cast<T*>(at), value, __ATOMIC_RELAXED);
 }
 
-/// The widest word in which the shadow of `bytes` bytes can be checked.
+/// The widest word for checking the shadow of an access of `bytes` bytes.
 template <std::uint32_t bytes>
 using ShadowWord =
     std::conditional_t<bytes == 1, std::uint8_t,
                        std::conditional_t<bytes == 2, std::uint16_t,
                                           std::conditional_t<bytes == 4, std::uint32_t, std::uint64_t>>>;
 
-/// `state` in each byte of a word.
+/// A word whose bytes are all `state`.
 template <typename Word>
 constexpr Word everywhere(std::uint8_t state) {
   return static_cast<Word>(static_cast<Word>(~Word{0}) / 255 * state);
 }
 
-/// Ranges of up to this many bytes are first checked as a whole.
+/// A range of at most this many bytes is first checked as a whole, including the gaps between lanes.
 constexpr std::uint32_t short_stretch = 512;
 
-/// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `looked`.
+/// Whether the shadow of every lane's `bytes` bytes equals `wanted` in the bits of `bits`.
 template <std::uint32_t bytes>
 bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
-               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t looked, std::uint8_t wanted) {
+               const std::array<std::uint64_t, lanes>& addresses, std::uint8_t bits, std::uint8_t wanted) {
   using Word = ShadowWord<bytes>;
   const auto differs = [&](const std::uint8_t* at) {
     Word word;
     std::memcpy(&word, at, sizeof word);
-    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(looked));
+    return static_cast<Word>((word ^ everywhere<Word>(wanted)) & everywhere<Word>(bits));
   };
   Word wrong = 0;
   if (all.linear || all.span <= short_stretch) {
@@ -61,15 +62,16 @@ bool shadow_is(const std::uint8_t* shadow, const Stretch& all,
   return wrong == 0;
 }
 
-/// Whether every lane may read its `bytes` bytes of shared memory; if not, the lanes must be checked one by
-/// one.
+/// Whether every lane may read its `bytes` bytes of shared memory. If not, the caller must check lane by
+/// lane.
 template <std::uint32_t bytes>
 bool shared_readable(Cta& cta, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   return shadow_is<bytes>(cta.shadow() + all.offset, all, addresses,
                           initialised | in_mbarrier | loading | undefined, initialised);
 }
 
-/// Marks every lane's `bytes` bytes as written. If some lane may not write, returns false and marks none.
+/// Marks every lane's `bytes` bytes of shared memory as written. If some lane may not write them, marks
+/// nothing and returns false.
 template <std::uint32_t bytes>
 bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::uint64_t, lanes>& addresses) {
   Cta& cta = *warp.cta;
@@ -86,7 +88,8 @@ bool mark_shared_written(Warp& warp, const Stretch& all, const std::array<std::u
   return true;
 }
 
-/// Forms all addresses, and resolves the range that they span.
+/// Computes all lanes' addresses, and resolves the range that they span. Stretch::memory is null if that
+/// fails.
 template <std::uint32_t bytes>
 Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint64_t, lanes>& addresses) {
   if (access.space == Space::local) return {};
@@ -107,8 +110,8 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   std::uint64_t span = lanes * std::uint64_t{bytes};
   std::uint64_t together = addresses[0];
   if (!all.linear) {
-    // Distances have 32 bits, because the host has vector minima of these. If lanes are farther apart, the
-    // caller checks them one by one.
+    // Distances from lane 0 in 32 bits, for which the host has vector minima. If lanes are farther apart, the
+    // caller must check them one by one.
     constexpr std::uint64_t far = 1 << 30;
     std::array<std::int32_t, lanes> from_first;
     std::uint64_t wide = 0;
@@ -119,14 +122,14 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
       from_first[i] = static_cast<std::int32_t>(distance);
     }
     if (wide >= 2 * far) return {};
-    std::int32_t least = 0;
-    std::int32_t most = 0;
+    std::int32_t lowest = 0;
+    std::int32_t highest = 0;
     for (const std::int32_t distance : from_first) {
-      least = std::min(least, distance);
-      most = std::max(most, distance);
+      lowest = std::min(lowest, distance);
+      highest = std::max(highest, distance);
     }
-    all.low += static_cast<std::uint64_t>(std::int64_t{least});
-    span = static_cast<std::uint64_t>(most - least) + bytes;
+    all.low += static_cast<std::uint64_t>(std::int64_t{lowest});
+    span = static_cast<std::uint64_t>(highest - lowest) + bytes;
   }
   all.span = span;
   Cta& cta = *warp.cta;
@@ -148,11 +151,11 @@ Stretch resolve_all(Warp& warp, const MemoryAccess& access, std::array<std::uint
   return all;
 }
 
-/// Calls visit(lane, memory of the lane) for all lanes of a stretch.
+/// Calls visit(lane, host memory of the lane) for all lanes of a stretch.
 template <std::uint32_t bytes, typename Visit>
 void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& addresses, const Visit& visit) {
   if (all.linear) {
-    // Unrolled by 8: the loop would else cost as much as the moves.
+    // Unrolled by 8, because the loop's overhead is as large as the moves.
     for (std::uint32_t first = 0; first < lanes; first += 8) {
       std::byte* const memory = all.memory + first * bytes;
       for (std::uint32_t i = 0; i < 8; ++i) visit(first + i, memory + i * bytes);
@@ -162,10 +165,10 @@ void for_stretch(const Stretch& all, const std::array<std::uint64_t, lanes>& add
   }
 }
 
-/// Whether memory already holds the values that the lanes of `mask` are about to store, lane i at memory(i).
-/// Mostly the first lane's memory differs.
+/// Whether memory already holds the values that the lanes of `mask` are about to store; lane i stores at
+/// memory(i). This is fast, because usually the first lane's value differs.
 template <typename T, std::uint32_t count, typename Memory>
-bool stands_there(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
+bool already_stored(const std::array<std::byte*, count>& slots, Mask mask, const Memory& memory) {
   for (; mask != 0; mask &= mask - 1) {
     const std::uint32_t lane = first_lane(mask);
     const std::byte* const at = memory(lane);
@@ -176,7 +179,7 @@ bool stands_there(const std::array<std::byte*, count>& slots, Mask mask, const M
   return true;
 }
 
-/// A load, or a store.
+/// ld or, with `writes`, st of `count` elements per lane. accesses[aux]: the address and the registers.
 template <typename T, std::uint32_t count, bool writes>
 void move(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
@@ -195,7 +198,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     if (all.memory != nullptr && (!all.shared || legal())) {
       if constexpr (writes) {
         const auto place = [&](std::uint32_t lane) { return all.memory + (addresses[lane] - all.low); };
-        if (all.shared && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+        if (all.shared && trace.compares() && already_stored<T, count>(slots, mask, place)) trace.repeats();
         for_stretch<bytes>(all, addresses, [&](std::uint32_t lane, std::byte* to) {
           for (std::uint32_t i = 0; i < count; ++i)
             store_relaxed<T>(to + i * sizeof(T), get<T>(slots[i], lane));
@@ -212,7 +215,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
       return;
     }
   }
-  if (access.peers && warp.cta->cluster.hold(warp, access, mask)) return;
+  if (access.peers && warp.cta->cluster.delay_peer_access(warp, access, mask)) return;
   std::array<std::byte*, lanes> memory;
   bool shared = false;
   bool own = true;
@@ -220,10 +223,10 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
     const std::uint64_t address = address_of(warp, access, lane);
     const Target target =
         resolve_or_zeros(warp, lane, access.space, address, bytes, bytes, writes, access.peers);
-    bool unsure = false;
+    bool maybe_undefined = false;
     trace.reach(lane, target, address,
-                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &unsure));
-    if (unsure) follow_load(warp, lane, target, sizeof(T), count);
+                check_shadow(warp, lane, target, bytes, writes, writes ? nullptr : &maybe_undefined));
+    if (maybe_undefined) track_load(warp, lane, target, sizeof(T), count);
     memory[lane] = target.memory;
     shared = shared || target.shared;
     own = own && (!target.shared || target.owner == warp.cta);
@@ -231,7 +234,7 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   trace.begin();
   if constexpr (writes) {
     const auto place = [&](std::uint32_t lane) { return memory[lane]; };
-    if (shared && own && trace.compares() && stands_there<T, count>(slots, mask, place)) trace.repeats();
+    if (shared && own && trace.compares() && already_stored<T, count>(slots, mask, place)) trace.repeats();
   }
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t i = 0; i < count; ++i) {
@@ -246,8 +249,9 @@ void move(Warp& warp, const MicroOp& op, Mask mask) {
   trace.finish();
 }
 
+/// The handler for `count` elements of type T; null if there is none.
 template <typename T>
-Handler counting_access(bool writes, std::size_t count) {
+Handler handler_of_count(bool writes, std::size_t count) {
   switch (count) {
     case 1: return writes ? &move<T, 1, true> : &move<T, 1, false>;
     case 2: return writes ? &move<T, 2, true> : &move<T, 2, false>;
@@ -258,12 +262,12 @@ Handler counting_access(bool writes, std::size_t count) {
   }
 }
 
-/// The handler for a type. A load extends the value as the type says; for a store only the size counts.
-Handler sized(ScalarType t, bool writes, std::size_t count) {
-  if (!writes && t == ScalarType::s8) return counting_access<std::int8_t>(false, count);
-  if (!writes && t == ScalarType::s16) return counting_access<std::int16_t>(false, count);
-  if (ptx::bits_of(t) == 8) return counting_access<std::uint8_t>(writes, count);
-  return with_word(t, [&]<typename T>(T) { return counting_access<T>(writes, count); });
+/// The handler for `count` elements of a type. Loads sign-extend s8 and s16; otherwise only the size matters.
+Handler handler_of(ScalarType t, bool writes, std::size_t count) {
+  if (!writes && t == ScalarType::s8) return handler_of_count<std::int8_t>(false, count);
+  if (!writes && t == ScalarType::s16) return handler_of_count<std::int16_t>(false, count);
+  if (ptx::bits_of(t) == 8) return handler_of_count<std::uint8_t>(writes, count);
+  return with_word(t, [&]<typename T>(T) { return handler_of_count<T>(writes, count); });
 }
 
 void select_ld_st(Decoder& d) {
@@ -277,11 +281,11 @@ void select_ld_st(Decoder& d) {
   if (d.type() == ScalarType::b128 && !is_group(values)) d.unsupported();
   if (std::ranges::any_of(elements(values), is_group)) d.unsupported();
   access.values = d.slots(values, t, loads);
-  const Handler handler = sized(t, !loads, access.values.size());
+  const Handler handler = handler_of(t, !loads, access.values.size());
   d.emit(handler, 0, 0, 0, 0, d.add(std::move(access)));
 }
 
-/// Instructions whose only effect that a kernel can observe is their duration.
+/// Selects instructions without an effect in the simulator.
 void select_nothing(Decoder& d) {
   d.emit([](Warp&, const MicroOp&, Mask) {});
 }
@@ -305,7 +309,7 @@ Ordering ordering_of(Decoder& d, bool atomic) {
   ordering.acquires = d.has("acquire") || d.has("acq_rel");
   ordering.releases = d.has("release") || d.has("acq_rel");
   ordering.strong = atomic || ordering.acquires || ordering.releases || d.has("relaxed") || d.has("volatile");
-  ordering.narrow = d.has("cta");
+  ordering.cta_scope = d.has("cta");
   if (ordering.acquires || ordering.releases) d.program().orders_memory = true;
   return ordering;
 }

@@ -19,10 +19,10 @@ template <U32 shift>
 constexpr auto part = [](auto whole) { return whole >> shift; };
 
 Handler moves(ScalarType t) {
-  return with_word(t, []<typename T>(T) { return uniform<keep, T, 1>; });
+  return with_word(t, []<typename T>(T) { return uniform<identity, T, 1>; });
 }
 
-/// The type of half a register of type `t`; .pred if there is none.
+/// The type with half as many bits as `t`; .pred if there is none.
 ScalarType half_of(ScalarType t) {
   switch (ptx::bits_of(t)) {
     case 64: return ScalarType::b32;
@@ -41,7 +41,7 @@ Handler joins(ScalarType t) {
   }
 }
 
-/// mov of two or four registers into one.
+/// Emits a mov of two or four registers into one.
 void emit_join(Decoder& d, ScalarType t, const Arg& to, std::span<const Arg> parts) {
   const ScalarType half = half_of(t);
   if (half == ScalarType::pred) d.unsupported();
@@ -57,7 +57,7 @@ void emit_join(Decoder& d, ScalarType t, const Arg& to, std::span<const Arg> par
   d.emit(joins(t), d.write(to, t), halves[0], halves[1]);
 }
 
-/// mov of one register into two or four.
+/// Emits a mov of one register into two or four.
 void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg& from) {
   // Copy the register first: one of the parts may overwrite it.
   const Slot whole = d.temporary(is_wide(t));
@@ -82,27 +82,27 @@ void emit_split(Decoder& d, ScalarType t, std::span<const Arg> parts, const Arg&
   for (std::size_t i = 0; i < parts.size(); ++i) d.emit(handlers[i], d.write(parts[i], piece), whole);
 }
 
-/// mov of 128 bits. Each side is two halves, which may be one register of 128 bits, or four registers of 32
-/// bits.
+/// Emits a mov of 128 bits. Each operand is a 128-bit register, which counts as two 64-bit registers, or a
+/// vector of two 64-bit or four 32-bit registers.
 void emit_mov_128(Decoder& d, const Arg& to, const Arg& from) {
   const std::span<const Arg> sources = elements(from);
   const std::span<const Arg> targets = elements(to);
   const auto known = [](std::span<const Arg> parts) { return parts.size() == 2 || parts.size() == 4; };
   if (!known(sources) || !known(targets)) d.unsupported();
-  Arg kept[2];
+  Arg copies[2];
   for (std::size_t i = 0; i < 2; ++i) {
-    kept[i] = {.kind = Arg::Kind::reg, .slot = d.temporary(true), .wide = true};
+    copies[i] = {.kind = Arg::Kind::reg, .slot = d.temporary(true), .wide = true};
     if (sources.size() == 2) {
-      d.emit(moves(ScalarType::b64), kept[i].slot, d.read(sources[i], ScalarType::b64));
+      d.emit(moves(ScalarType::b64), copies[i].slot, d.read(sources[i], ScalarType::b64));
     } else {
-      emit_join(d, ScalarType::b64, kept[i], sources.subspan(2 * i, 2));
+      emit_join(d, ScalarType::b64, copies[i], sources.subspan(2 * i, 2));
     }
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (targets.size() == 2) {
-      d.emit(moves(ScalarType::b64), d.write(targets[i], ScalarType::b64), kept[i].slot);
+      d.emit(moves(ScalarType::b64), d.write(targets[i], ScalarType::b64), copies[i].slot);
     } else {
-      emit_split(d, ScalarType::b64, targets.subspan(2 * i, 2), kept[i]);
+      emit_split(d, ScalarType::b64, targets.subspan(2 * i, 2), copies[i]);
     }
   }
 }

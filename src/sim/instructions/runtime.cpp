@@ -1,4 +1,5 @@
-/// Functions of the CUDA device runtime, which PTX only declares: printf, assert, malloc and free.
+/// Functions of the CUDA device runtime, which a module declares without a body: printf, assert, malloc and
+/// free.
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -15,8 +16,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Upper bound of the length of a line that a kernel prints.
-constexpr std::size_t longest_text = 4096;
+/// Longest string, in bytes, that printf and assert read from memory.
+constexpr std::size_t max_text_bytes = 4096;
 
 template <typename T>
 T read_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
@@ -29,7 +30,7 @@ T read_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
 
 std::string text_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   std::string text;
-  while (text.size() < longest_text) {
+  while (text.size() < max_text_bytes) {
     const char next = read_at<char>(warp, lane, address++);
     if (next == '\0') break;
     text += next;
@@ -37,13 +38,14 @@ std::string text_at(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   return text;
 }
 
-/// Argument i of a call, accesses[aux + i] in local memory. After the arguments comes the result, if a is 1.
+/// Argument i of a runtime call: accesses[aux + i], in local memory. If a is 1, the call has a result, which
+/// comes after the arguments.
 template <typename T>
 T argument(Warp& warp, const MicroOp& op, std::uint32_t i, std::uint32_t lane) {
   return read_at<T>(warp, lane, local_window + address_of(warp, warp.program->accesses[op.aux + i], lane));
 }
 
-/// Stores the result of a call with `arguments` arguments, if the kernel takes it.
+/// Stores the result of a call with `arguments` arguments, if the call has a result operand.
 template <typename T>
 void give_result(Warp& warp, const MicroOp& op, std::uint32_t arguments, std::uint32_t lane, T value) {
   if (op.a == 0) return;
@@ -53,12 +55,12 @@ void give_result(Warp& warp, const MicroOp& op, std::uint32_t arguments, std::ui
   std::memcpy(target.memory, &value, sizeof value);
 }
 
-/// The arguments of a printf, as the CUDA device runtime lays them out.
+/// Reads the arguments of a printf from the buffer that nvcc fills for vprintf.
 class PrintSource {
  public:
   PrintSource(Warp& warp, std::uint32_t lane, std::uint64_t begin) : warp_(warp), lane_(lane), at_(begin) {}
 
-  /// Reads the next argument: `bytes` bytes (4 or 8), aligned to as many.
+  /// Reads the next argument: `bytes` bytes (4 or 8), aligned to `bytes`.
   [[nodiscard]] std::uint64_t next(std::uint32_t bytes) {
     at_ = align_up(at_, bytes) + bytes;
     ++count_;
@@ -66,7 +68,7 @@ class PrintSource {
                       : read_at<std::uint32_t>(warp_, lane_, at_ - 4);
   }
   [[nodiscard]] std::string text(std::uint64_t address) const { return text_at(warp_, lane_, address); }
-  /// Arguments that were read.
+  /// The number of arguments read so far.
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
 
  private:
@@ -77,26 +79,27 @@ class PrintSource {
 };
 
 /// Upper bound of the width and the precision of a conversion.
-constexpr int most_width = 1000;
+constexpr int max_width = 1000;
 
-/// A parsed conversion, as "%-8.3lld".
+/// A parsed conversion of a format string, such as "%-8.3lld".
 struct Conversion {
   std::string flags;
   int width = 0;
   int precision = -1;  ///< -1: none
-  bool wide = false;   ///< the argument has 64 bits: ll, l and other such sizes
+  bool wide = false;   ///< the argument has 64 bits: l, ll, j, z, t
   char kind = 0;
-  std::size_t length = 0;
+  std::size_t length = 0;  ///< of its text
 };
 
-int take_number(std::string_view text, std::size_t& at, PrintSource& source) {
+/// Parses a width or precision: digits, or `*` for the next argument.
+int parse_number(std::string_view text, std::size_t& at, PrintSource& source) {
   if (at < text.size() && text[at] == '*') {
     ++at;
-    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), -most_width, most_width);
+    return std::clamp(static_cast<int>(static_cast<std::int32_t>(source.next(4))), -max_width, max_width);
   }
   int value = 0;
   for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at)
-    value = std::min(10 * value + (text[at] - '0'), most_width);
+    value = std::min(10 * value + (text[at] - '0'), max_width);
   return value;
 }
 
@@ -108,12 +111,12 @@ Conversion parse(std::string_view text, PrintSource& source) {
     if (c.flags.find(text[at]) == std::string::npos) c.flags += text[at];
   }
   if (at < text.size() && (text[at] == '*' || (text[at] >= '1' && text[at] <= '9')))
-    c.width = take_number(text, at, source);
-  if (c.width < 0) c.flags += '-';  // as in C
+    c.width = parse_number(text, at, source);
+  if (c.width < 0) c.flags += '-';  // in C, a negative width means left-justified
   c.width = std::abs(c.width);
   if (at < text.size() && text[at] == '.') {
     ++at;
-    c.precision = take_number(text, at, source);
+    c.precision = parse_number(text, at, source);
   }
   for (; at < text.size() && std::string_view("hljztL").find(text[at]) != std::string_view::npos; ++at)
     c.wide = c.wide || (text[at] != 'h' && text[at] != 'L');
@@ -122,10 +125,11 @@ Conversion parse(std::string_view text, PrintSource& source) {
   return c;
 }
 
+/// Formats one argument with the host's printf. `size`: its length modifier.
 template <typename T>
 std::string print_one(const Conversion& c, const char* size, char kind, T value) {
   const std::string format = "%" + c.flags + "*.*" + size + kind;
-  std::array<char, 2 * most_width + 400> buffer{};  // the longest double has 309 digits before its point
+  std::array<char, 2 * max_width + 400> buffer{};  // the longest double has 309 digits before its point
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"  // the format is made above from checked parts
   const int length = std::snprintf(buffer.data(), buffer.size(), format.c_str(), c.width, c.precision, value);
@@ -134,8 +138,7 @@ std::string print_one(const Conversion& c, const char* size, char kind, T value)
           std::min<std::size_t>(static_cast<std::size_t>(std::max(length, 0)), buffer.size() - 1)};
 }
 
-/// printf of kernels: formats the arguments as C does. Text that is no conversion known to the runtime is
-/// copied unchanged.
+/// Formats the arguments of a printf as C does. Unknown conversions are copied unchanged.
 std::string format_print(std::string_view format, PrintSource& source) {
   std::string result;
   while (!format.empty()) {
@@ -169,8 +172,8 @@ std::string format_print(std::string_view format, PrintSource& source) {
   return result;
 }
 
-/// vprintf(format, arguments); the result is the number of arguments that were printed (CUDA C++ Programming
-/// Guide, "Formatted Output").
+/// vprintf(format, arguments). Returns the number of arguments printed (CUDA C++ Programming Guide,
+/// "Formatted Output").
 void print_formatted(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     PrintSource arguments(warp, lane, argument<std::uint64_t>(warp, op, 1, lane));
@@ -180,7 +183,7 @@ void print_formatted(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// __assertfail(message, file, line, function, size of a character): a report.
+/// __assertfail(message, file, line, function, size of a character). Reports rule `trap`.
 void fail_assertion(Warp& warp, const MicroOp& op, Mask mask) {
   const auto lane = first_lane(mask);
   const auto text = [&](std::uint32_t i) {
@@ -193,7 +196,7 @@ void fail_assertion(Warp& warp, const MicroOp& op, Mask mask) {
 
 HeapCall heap_call(const Warp& warp, std::uint32_t lane) {
   const Cta& cta = *warp.cta;
-  const auto& places = cta.program.place;
+  const auto& places = cta.program.places;
   const std::uint32_t place = warp.place();
   return {.launch = cta.launch.number,
           .place = place,
@@ -203,29 +206,30 @@ HeapCall heap_call(const Warp& warp, std::uint32_t lane) {
 }
 
 /// malloc(bytes)
-void take_block(Warp& warp, const MicroOp& op, Mask mask) {
+void allocate_block(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto bytes = argument<std::uint64_t>(warp, op, 0, lane);
-    const DeviceHeap::Taken taken = warp.cta->launch.heap->take(bytes, heap_call(warp, lane));
-    // The heap itself orders the free of the memory's previous block before this allocation.
-    if (taken.reused && warp.cta->races) {
+    const DeviceHeap::Allocation allocation = warp.cta->launch.heap->allocate(bytes, heap_call(warp, lane));
+    // For the race detector, allocating reused memory acquires the free of the previous block (see
+    // trace_free).
+    if (allocation.reused && warp.cta->races) {
       std::array<std::uint64_t, lanes> at{};
       at[lane] = heap_begin;
       const WarpAccess acquire{Memory::global, 8, true, {.strong = true, .acquires = true}};
       warp.cta->races->after(warp, 1U << lane, acquire, at);
     }
-    give_result(warp, op, 1, lane, taken.address);
+    give_result(warp, op, 1, lane, allocation.address);
   });
 }
 
-/// For the race detector a free is a write of the whole block, and a release that the next allocation of the
-/// memory acquires.
+/// Records a free for the race detector: a write of the whole block, then a release at heap_begin, which a
+/// later allocation of the memory acquires.
 void trace_free(Warp& warp, std::uint32_t lane, std::uint64_t begin, std::uint64_t bytes) {
   if (!warp.cta->races) return;
   Races& races = *warp.cta->races;
   std::array<std::uint64_t, lanes> at{};
   for (at[lane] = begin; at[lane] < begin + bytes;) {
-    // Each part must be in one line of the shadow.
+    // An access must not cross a line of the shadow.
     const std::uint64_t end = std::min(begin + bytes, (at[lane] / line_bytes + 1) * line_bytes);
     const auto part = static_cast<std::uint32_t>(end - at[lane]);
     races.access(warp, {Memory::global, part, true, {}}, at, 1U << lane);
@@ -244,11 +248,11 @@ void free_block(Warp& warp, const MicroOp& op, Mask mask) {
     const auto address = argument<std::uint64_t>(warp, op, 0, lane);
     if (address == 0) return;
     const auto block = heap.block(address);
-    // Trace before the free: another host thread may allocate the memory at once.
+    // Record the free before it happens, because another host thread may allocate the memory right after.
     if (block && !block->freed) trace_free(warp, lane, address, block->bytes);
     switch (heap.free(address, heap_call(warp, lane))) {
-      case DeviceHeap::Wrong::nothing: return;
-      case DeviceHeap::Wrong::freed:
+      case DeviceHeap::FreeError::none: return;
+      case DeviceHeap::FreeError::already_freed:
         return warp.report(lane, "heap.double-free",
                            fmt::format("a free of {:#x}: {}", address, heap.describe(address, 1)));
       default:
@@ -268,7 +272,7 @@ struct RuntimeFunction {
 constexpr RuntimeFunction functions[] = {
     {"vprintf", 2, &print_formatted},
     {"__assertfail", 5, &fail_assertion},
-    {"malloc", 1, &take_block, true},
+    {"malloc", 1, &allocate_block, true},
     {"free", 1, &free_block, true},
 };
 

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Turns an instruction into micro-operations: one function (selector) for each opcode. Each file of
-/// selectors has a table of its own.
+/// Helpers of selectors: functions that turn the instructions of one opcode into micro-operations. Each file
+/// in this folder defines a table of selectors.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/decode/selector.hpp"
 #include "sim/warp/warp.hpp"
@@ -33,18 +33,18 @@ extern const Selectors wmma_selectors;
 extern const Selectors tensormap_selectors;
 extern const Selectors warpgroup_selectors;
 
-/// fence.proxy.tensormap::generic
+/// Selects fence.proxy.tensormap::generic.
 void select_map_fence(Decoder& d);
 
-/// Returns the ordering of a memory instruction: .volatile is relaxed at system scope; atomics are strong
-/// with any qualifier.
+/// Returns the ordering of a memory instruction. .volatile means relaxed at system scope; an atomic is always
+/// strong.
 [[nodiscard]] Ordering ordering_of(Decoder& d, bool atomic);
 
-// Selectors of opcodes that floats and integers share.
+// The forms for f16 and bf16, and for f32 and f64, of opcodes that also have integer forms.
 void select_half(Decoder& d);
 void select_float(Decoder& d);
 
-/// For operands of one type: emits the handler that `pick` gives for the instruction and its type.
+/// Selects an instruction whose operands have one type: emits the handler that `pick` returns for that type.
 template <Handler (*pick)(const Decoder&, ScalarType)>
 void by_type(Decoder& d) {
   d.emit_uniform(pick(d, d.type()), d.type());
@@ -102,7 +102,7 @@ template <typename Visit>
   }
 }
 
-/// Returns visit(std::bool_constant…) for flags that are known when an instruction is decoded.
+/// Turns run-time flags into template arguments: returns visit(std::bool_constant<flag>{} …).
 template <typename Visit, typename... More>
 [[nodiscard]] Handler with_flags(const Visit& visit, bool first, More... more) {
   const auto go = [&](auto flag) -> Handler {
@@ -124,7 +124,7 @@ template <typename Visit, typename... More>
   return t == ScalarType::f16 || t == ScalarType::bf16 || is_half_pair(t);
 }
 
-/// Half `i` of a register; with `flushes` a subnormal value counts as zero.
+/// The value of half `i` of a register; with `flushes`, zero replaces a subnormal value.
 template <SmallFormat format>
 [[nodiscard]] double read_half(std::uint32_t word, std::uint32_t i, bool flushes) {
   const double value = static_cast<double>(decode_small<format>(word >> 16 * i & 0xffff));
@@ -135,8 +135,8 @@ template <SmallFormat format>
 
 // Arithmetic under the host's other rounding modes, for .rz, .rm and .rp.
 
-/// Runs a handler in a rounding mode of the host. The handler is called through a pointer between two calls
-/// that change the mode, so no compiler moves arithmetic across them.
+/// Runs a handler in a rounding mode of the host. The compiler cannot move the handler's arithmetic out of
+/// the two calls that change the mode, because the handler is called through a pointer.
 template <Handler handler, int mode>
 void in_mode(Warp& warp, const MicroOp& op, Mask mask) {
   std::fesetround(mode);
@@ -151,7 +151,7 @@ void in_mode(Warp& warp, const MicroOp& op, Mask mask) {
   return d.has("rp") ? FE_UPWARD : FE_TONEAREST;
 }
 
-/// `handler` under the rounding that the instruction names.
+/// `handler`, run in the rounding mode that the instruction names.
 template <Handler handler>
 [[nodiscard]] Handler rounded(const Decoder& d) {
   switch (rounding_mode(d)) {
@@ -164,10 +164,11 @@ template <Handler handler>
 
 // Calls.
 
-/// Emits a call of a function of the CUDA device runtime, which PTX only declares (instructions/runtime.cpp).
+/// Emits a call of a CUDA device runtime function, which the PTX declares without a body
+/// (instructions/runtime.cpp).
 void select_runtime_call(Decoder& d, const ptx::Function& function, const std::vector<Arg>& results,
                          const std::vector<Arg>& arguments);
-/// Reports that the call stack of a lane is full, and stops.
+/// Reports that the call stack of a lane is full, and throws Stop.
 [[noreturn]] void too_deep(Warp& warp, std::uint32_t lane, std::string found);
 
 }  // namespace sim

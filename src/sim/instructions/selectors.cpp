@@ -21,7 +21,7 @@ std::span<const SelectorTable> selector_tables() noexcept {
 }
 
 const Selector* find_selector(Opcode opcode) {
-  // Never destroyed: threads and static objects may use a device while the process ends.
+  // Never destroyed, because threads and static objects may use a device while the process exits.
   static const auto& by_opcode = *new auto([] {
     std::vector<const Selector*> all(ptx::opcode_rows().size());
     for (const SelectorTable& table : selector_tables())

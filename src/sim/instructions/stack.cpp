@@ -1,5 +1,5 @@
-/// The stack of a thread (PTX ISA 9.7.17): a part of its local memory, which also holds the frames of
-/// recursive functions.
+/// The stack of a thread (PTX ISA 9.7.17): a part of its local memory. The frames of recursive functions are
+/// there, too.
 #include "sim/instructions/select.hpp"
 
 #include <bit>
@@ -15,7 +15,7 @@ CallStack& stack_of(Warp& warp) {
   return *warp.calls;
 }
 
-/// alloca. d: the address of b bytes, a multiple of c; d and b have type T.
+/// alloca of b bytes. d: their address, a multiple of c. d and b have type T.
 template <typename T>
 void allocate(Warp& warp, const MicroOp& op, Mask mask) {
   CallStack& stack = stack_of(warp);
@@ -31,6 +31,7 @@ void allocate(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// stacksave. d: the address of the stack's top.
 template <typename T>
 void save(Warp& warp, const MicroOp& op, Mask mask) {
   const CallStack& stack = stack_of(warp);
@@ -39,23 +40,24 @@ void save(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
+/// stackrestore. a: an address from stacksave.
 template <typename T>
 void restore(Warp& warp, const MicroOp& op, Mask mask) {
   CallStack& stack = stack_of(warp);
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint64_t top = get<T>(warp.registers + op.a, lane) - std::uint64_t{warp.program->stack_begin};
     if (top > stack.top[lane]) {
-      warp.stop(lane, "call.depth", "stackrestore of an address that stacksave has not given",
-                "what stacksave gave while as much or more of the stack was in use");
+      warp.stop(lane, "call.depth", "stackrestore of an address that stacksave has not returned",
+                "an address from a stacksave when no more of the stack was in use than now");
     }
     stack.top[lane] = static_cast<std::uint32_t>(top);
   });
 }
 
 void select_alloca(Decoder& d) {
-  constexpr std::uint64_t usual = 8;
+  constexpr std::uint64_t default_alignment = 8;
   const ScalarType t = d.type();
-  const std::uint64_t alignment = d.args().size() > 2 ? d.literal(d.arg(2)) : usual;
+  const std::uint64_t alignment = d.args().size() > 2 ? d.literal(d.arg(2)) : default_alignment;
   if (!std::has_single_bit(alignment) || alignment > stack_bytes) d.unsupported("this alignment");
   const Slot bytes = d.read(1, t);
   d.emit(is_wide(t) ? &allocate<std::uint64_t> : &allocate<std::uint32_t>, d.write(0, t), 0, bytes,

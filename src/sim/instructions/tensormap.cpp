@@ -1,5 +1,5 @@
-/// Tensor maps that a kernel changes: tensormap.replace (PTX ISA 9.7.9.28), tensormap.cp_fenceproxy
-/// (9.7.13.16), and the fences between the generic proxy and the one that reads maps (9.7.13.4).
+/// Changes of tensor maps by a kernel: tensormap.replace (PTX ISA 9.7.9.28), tensormap.cp_fenceproxy
+/// (9.7.13.16), and the fences between the generic proxy and the tensormap proxy (9.7.13.4).
 #include "sim/cta/cta.hpp"
 #include "sim/instructions/select.hpp"
 
@@ -13,6 +13,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
+/// The fields of a map that tensormap.replace can change.
 enum class Field : std::uint32_t {
   global_address,
   rank,
@@ -29,13 +30,13 @@ constexpr const char* field_names[] = {"global_address", "rank",           "box_
                                        "global_stride",  "element_stride", "elemtype", "interleave_layout",
                                        "swizzle_mode",   "fill_mode"};
 
-/// The ISA's numbers of element types, which are not the driver's.
+/// Element types by the PTX ISA's numbers, which differ from the driver's.
 constexpr ElementType element_types[] = {
     ElementType::u8,   ElementType::u16,  ElementType::u32,     ElementType::i32,     ElementType::u64,
     ElementType::i64,  ElementType::f16,  ElementType::f32,     ElementType::f32_ftz, ElementType::f64,
     ElementType::bf16, ElementType::tf32, ElementType::tf32_ftz};
 
-/// The number of values that a field may have; 0: any value.
+/// The number of legal values of a field, which are 0, 1, …; 0: any value is legal.
 constexpr std::uint64_t values_of(Field field) {
   switch (field) {
     case Field::rank: return max_map_rank;
@@ -47,7 +48,8 @@ constexpr std::uint64_t values_of(Field field) {
   }
 }
 
-/// The last ordinal of a field (PTX ISA 9.7.9.28: the innermost dimension has no stride).
+/// The highest ordinal of a field (PTX ISA 9.7.9.28). It is one less for strides: the innermost dimension has
+/// no stride.
 std::uint32_t last_ordinal(Field field) {
   return field == Field::global_stride ? max_map_rank - 2 : max_map_rank - 1;
 }
@@ -61,7 +63,7 @@ void set_field(TensorMap& map, Field field, std::uint32_t ord, std::uint64_t val
     case Field::rank: spec = with_rank(spec, static_cast<std::uint8_t>(value + 1)); break;
     case Field::box_dim: spec.box[d] = word; break;
     case Field::global_dim: spec.shape[d] = word; break;
-    // The innermost dimension has no stride, so ordinal 0 is the next dimension's.
+    // The innermost dimension has no stride, so ordinal 0 belongs to dimension 1.
     case Field::global_stride: spec.strides[index_of_ordinal(spec.rank, ord + 1)] = value; break;
     case Field::element_stride: spec.element_strides[d] = word; break;
     case Field::elemtype: spec.type = element_types[value]; break;
@@ -75,9 +77,9 @@ bool is_tf32(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz;
 }
 
-/// Whether a map keeps the type tf32 although it is given another type, which is reported. On an H200 such a
-/// map still rounds if the new type is f32, and copies by it are illegal if it is any other type
-/// (docs/tma.md).
+/// Reports a change of the element type from tf32 to a type other than tf32. On an H200, a map changed to f32
+/// still rounds to tf32: then returns true, and the map must keep its type. Copies by a map changed to any
+/// other type are illegal: calls Warp::fail() (docs/tma.md).
 bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to) {
   if (!is_tf32(from) || is_tf32(to)) return false;
   const bool rounds = to == ElementType::f32 || to == ElementType::f32_ftz;
@@ -90,7 +92,7 @@ bool stays_tf32(Warp& warp, std::uint32_t lane, ElementType from, ElementType to
   return true;
 }
 
-/// Records an access of one lane to all bytes of a map.
+/// Records an access of one lane to all bytes of a map, for the race detector.
 void trace(Warp& warp, std::uint32_t lane, const Target& at, std::uint64_t address, bool write) {
   if (!warp.cta->races || (!at.shared && !at.global)) return;
   constexpr std::uint32_t half = map_bytes / 2;  // each half is in one line
@@ -113,8 +115,8 @@ void check_unused(Warp& warp, std::uint32_t lane, std::uint64_t address) {
   }
 }
 
-/// The map for which 128 zeros stand: compilers begin with zeros, and then set every field. A copy by a map
-/// in which a field is missing is reported like a copy by any other illegal map.
+/// If all 128 bytes are zero, the map that they stand for: compilers start with zeros and then set every
+/// field. A copy by a map with missing fields is reported as a copy by an illegal map.
 std::optional<TensorMap> blank_map(const std::byte* bytes) {
   if (!std::all_of(bytes, bytes + map_bytes, [](std::byte each) { return each == std::byte{}; }))
     return std::nullopt;
@@ -124,7 +126,7 @@ std::optional<TensorMap> blank_map(const std::byte* bytes) {
   return blank;
 }
 
-/// tensormap.replace. accesses[aux]: the map; a: the new value; b: the ordinal; c: the field.
+/// tensormap.replace. accesses[aux]: the map; a: the new value; b: the ordinal; c: the Field.
 void replace(Warp& warp, const MicroOp& op, Mask mask) {
   const MemoryAccess& access = warp.program->accesses[op.aux];
   const auto field = static_cast<Field>(op.c);
@@ -171,8 +173,8 @@ void replace(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// tensormap.cp_fenceproxy from accesses[a] to accesses[aux]; c: 1 at CTA scope. One copy for the whole warp,
-/// whose lanes name one map.
+/// tensormap.cp_fenceproxy from accesses[a] to accesses[aux]; c: 1 at CTA scope. It is one copy for the whole
+/// warp, with the addresses of the first lane.
 void copy_and_fence(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const std::uint32_t lane = first_lane(mask);

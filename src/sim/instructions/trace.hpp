@@ -1,6 +1,6 @@
 #pragma once
 
-/// Passes the memory accesses of an instruction to the race detector (sim/races).
+/// Passes the memory accesses of an instruction to the race detector (races/races.hpp).
 #include "sim/cta/cta.hpp"
 
 #include <array>
@@ -9,18 +9,19 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// The memory that a full warp accesses, if it is one range, which is then checked once and not lane by lane.
+/// The range of memory that a full warp accesses. If it is in one allocation, it is checked once and not lane
+/// by lane.
 struct Stretch {
-  std::byte* memory = nullptr;  ///< host memory of `low`; null: check the lanes one by one
-  std::uint64_t low = 0;
-  std::uint64_t span = 0;  ///< bytes
-  bool linear = false;     ///< lane i accesses the i-th part of the range, which has no gaps
+  std::byte* memory = nullptr;  ///< host memory of address `low`; null: the lanes must be checked one by one
+  std::uint64_t low = 0;        ///< lowest address
+  std::uint64_t span = 0;       ///< bytes
+  bool linear = false;          ///< lanes 0, 1, … access consecutive elements without gaps
   bool shared = false;
   std::uint32_t offset = 0;  ///< shared: offset of `low`
   bool global = false;
 };
 
-/// Records the lanes of an instruction that access shared or global memory, for the race detector.
+/// Records an instruction's accesses to shared and global memory for the race detector.
 class Trace {
  public:
   Trace(Warp& warp, std::uint32_t bytes, bool write, const Ordering& ordering)
@@ -43,25 +44,25 @@ class Trace {
     races_->access(warp_, access_, addresses, all_lanes);
   }
 
-  /// Whether the caller must compare the values to be written to shared memory with those in memory.
+  /// Whether the caller should check if the values to be written to shared memory are in memory already. If
+  /// they are, it calls repeats().
   [[nodiscard]] bool compares() const noexcept { return races_ != nullptr && access_.write; }
-  /// Notes that the lanes' writes to shared memory change nothing.
   void repeats() noexcept { repeats_ = true; }
 
-  /// Whether the access itself makes an order (acquire, release); such an access is recorded lane by lane.
+  /// Whether the access may synchronise (acquire, release); such an access is recorded lane by lane.
   [[nodiscard]] bool ordered() const noexcept { return races_ != nullptr && ordered_; }
 
-  // To record lane by lane, call reach() for each lane, then begin(), access memory, then call finish().
+  // To record lane by lane: call reach() for each lane, call begin(), access memory, call finish().
 
-  /// Records the target of a lane. `legal`: its access has not been reported.
+  /// Adds the access of a lane. `legal`: no mistake has been reported for it.
   void reach(std::uint32_t lane, const Target& target, std::uint64_t address, bool legal) {
     if (races_ == nullptr || !choose(target)) return;
     at_[lane] = place(target, address);
     if (target.shared) reached_ |= 1U << lane;
     if (legal) (target.shared ? shared_ : global_) |= 1U << lane;
   }
-  /// Publishes what the lanes release before they write. Another host thread that sees a value written to
-  /// global memory then also finds the access that finish() records.
+  /// Publishes what the lanes release, before they write. From here to finish() the shadow of their global
+  /// memory is locked, so another host thread that sees a written value also finds the recorded access.
   void begin() {
     if (!access_.write || !ordered()) return;
     publish(Memory::shared, reached_);
@@ -100,9 +101,9 @@ class Trace {
   WarpAccess access_;
   bool ordered_;
   bool repeats_ = false;
-  Mask reached_ = 0;  ///< lanes that access shared memory, legal or not
-  Mask shared_ = 0;
-  Mask global_ = 0;
+  Mask reached_ = 0;  ///< lanes that access shared memory, legally or not
+  Mask shared_ = 0;   ///< lanes with a legal access to shared memory
+  Mask global_ = 0;   ///< lanes with a legal access to global memory
   std::optional<Races::Step> step_;
   std::array<std::uint64_t, lanes> at_;  // NOLINT: set for the lanes in the masks
 };

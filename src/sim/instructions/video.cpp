@@ -27,7 +27,7 @@ std::uint8_t digit(std::string_view digits, std::size_t i) {
   return static_cast<std::uint8_t>(digits[digits.size() - 1 - i] - '0');
 }
 
-/// Decodes a video instruction.
+/// Decodes a video instruction into a Video.
 class Reader {
  public:
   explicit Reader(const Decoder& d) : d_(d) {
@@ -42,7 +42,7 @@ class Reader {
 
   Video run() {
     const bool compares = video_.operation == Video::Operation::compare;
-    const auto types = d_.in().types();  // of d, a, b; the result of a comparison is unsigned
+    const auto types = d_.in().types();  // of d, a, b; a comparison has none for d, which is unsigned
     const std::size_t of_a = compares ? 0 : 1;
     video_.d_signed = !compares && ptx::is_signed_integer(types.at(0));
     video_.a_signed = ptx::is_signed_integer(types.at(of_a));
@@ -52,7 +52,7 @@ class Reader {
     video_.plus_one = d_.has("po");
     video_.scale = d_.has("shr7") ? 7 : d_.has("shr15") ? 15 : 0;
     if (compares) read_comparison();
-    // The last word: in vmin the word "min" also names the operation.
+    // The last word, if it is one of these, is the operation that combines the results with c.
     const std::string_view last = d_.in().words.back();
     if (last == "add") video_.second = Video::Second::add;
     if (last == "min") video_.second = Video::Second::min;
@@ -91,10 +91,10 @@ class Reader {
     return {static_cast<std::uint8_t>(shift + bits * (text[1] - '0')), bits};
   }
 
-  /// Reads the parts that ".b7610" names, or `usual` if there is no selector. Each result has a digit; the
-  /// last digit is that of result 0.
-  void read_lanes(std::array<VideoPart, 4>& parts, std::string_view text, std::string_view usual) {
-    std::string_view digits = usual;
+  /// Reads the parts that a selector such as ".b7610" names, or `defaults` if there is no selector. Each
+  /// digit belongs to a result; the last one to result 0.
+  void read_lanes(std::array<VideoPart, 4>& parts, std::string_view text, std::string_view defaults) {
+    std::string_view digits = defaults;
     if (!text.empty()) {
       digits = text.substr(1);
       const char most = video_.count == 2 ? '3' : '7';
@@ -105,7 +105,7 @@ class Reader {
     for (std::size_t i = 0; i < video_.count; ++i) parts.at(i) = lane(digit(digits, i));
   }
 
-  /// Reads the mask of results that ".b20" of d names.
+  /// Reads the mask of results that a selector of d, such as ".b20", names.
   void read_mask(std::string_view text) {
     if (text.empty()) return;
     video_.written = 0;

@@ -12,7 +12,7 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Reports lanes that execute an instruction without being in its mask of members.
+/// Reports lanes that execute an instruction whose member mask lacks them.
 void require_members(Warp& warp, Mask members, Mask here) {
   const Mask missing = here & ~members;
   if (missing == 0) return;
@@ -21,8 +21,8 @@ void require_members(Warp& warp, Mask members, Mask here) {
                           members, missing));
 }
 
-/// Lanes that meet: they have the same mask of members and the same qualifiers, at one instruction or at
-/// several.
+/// Lanes that exchange values in a warp-wide operation. They have the same member mask, and execute one
+/// instruction or several with the same qualifiers.
 class Meeting {
  public:
   Meeting(Warp& warp, Mask here) : warp_(warp), met_(here) { parties_[0] = {warp.here(), here}; }
@@ -33,12 +33,12 @@ class Meeting {
     met_ |= group.mask;
   }
   [[nodiscard]] std::span<const Party> parties() const noexcept { return {parties_.data(), count_}; }
-  /// Calls visit(op, lanes) for each instruction at which lanes of the meeting are.
+  /// Calls visit(op, lanes) for each instruction that lanes of the meeting execute.
   template <class Visit>
   void each(const Visit& visit) const {
     for (const Party& party : parties()) visit(warp_.program->code[party.pc], party.lanes);
   }
-  /// The value of each lane in the slot slot(op) of its own instruction.
+  /// The value of each lane in slot slot(op), where op is the lane's own instruction.
   template <typename T, class SlotOf>
   [[nodiscard]] std::array<T, sim::lanes> values(const SlotOf& slot) const {
     std::array<T, sim::lanes> all;  // NOLINT: the first instruction fills it
@@ -67,9 +67,9 @@ class Meeting {
 
 constexpr auto a_of = [](const MicroOp& op) { return op.a; };
 
-/// Lanes with different masks of members belong to different meetings, such as the tiles of a warp. Calls
-/// visit(meeting) for each meeting whose members are all present; lanes of incomplete meetings wait.
-/// `with_c`: the slot c is a qualifier.
+/// Groups the lanes of `mask` into meetings by their member mask (slot `members`): the tiles of a warp, for
+/// example, have different masks. Calls visit(meeting) for each meeting whose members are all present; lanes
+/// of incomplete meetings wait. `with_c`: instructions meet only if their c is equal.
 template <class Visit>
 void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, const Visit& visit,
                       bool with_c = false) {
@@ -86,7 +86,7 @@ void for_each_meeting(Warp& warp, const MicroOp& op, Slot members, Mask mask, co
       if (belongs(group)) meeting.add(group);
     }
     if (const Mask missing = all & warp.live & ~meeting.lanes(); missing != 0) {
-      warp.require_way_on(lanes_here, all, missing);
+      warp.require_progress(lanes_here, all, missing);
       return warp.park(lanes_here, warp.here(), {Wait::Kind::warp, missing, all});
     }
     if (warp.cta->races) warp.cta->races->meet(warp, meeting.lanes());
@@ -108,8 +108,8 @@ void warp_sync(Warp& warp, const MicroOp& op, Mask mask) {
 
 enum class Shuffle : std::uint8_t { up, down, bfly, idx };
 
-/// shfl. a: value, b: lane or distance, c: clamp and segment; accesses[aux].values: members, then the
-/// predicate.
+/// shfl. a: value; b: source lane or distance; c: clamp and segment mask; accesses[aux].values: the member
+/// mask, and the result predicate.
 template <Shuffle mode>
 void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
   const auto extra = [&](const MicroOp& each) -> const auto& {
@@ -147,27 +147,27 @@ void shuffle(Warp& warp, const MicroOp& op, Mask mask) {
 
 enum class Vote : std::uint8_t { all, any, uni, ballot };
 
-/// vote. a: predicate, b: members.
+/// vote. a: predicate; b: member mask.
 template <Vote mode>
 void vote(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
-    Mask said = 0;
-    meeting.each([&](const MicroOp& each, Mask some) { said |= read_mask(warp, each.a) & some; });
+    Mask votes = 0;
+    meeting.each([&](const MicroOp& each, Mask some) { votes |= read_mask(warp, each.a) & some; });
     if constexpr (mode == Vote::ballot) {
-      meeting.give([&](std::uint32_t) { return said; });
+      meeting.give([&](std::uint32_t) { return votes; });
     } else {
-      const bool unanimous = said == meeting.lanes();
+      const bool unanimous = votes == meeting.lanes();
       const bool result = mode == Vote::all   ? unanimous
-                          : mode == Vote::any ? said != 0
-                                              : unanimous || said == 0;
+                          : mode == Vote::any ? votes != 0
+                                              : unanimous || votes == 0;
       meeting.each(
           [&](const MicroOp& each, Mask some) { write_mask(warp, each.d, some, result ? all_lanes : 0U); });
     }
   });
 }
 
-/// The lane that is elected among `met`. The ISA only says that the same members elect the same lane each
-/// time: in mode random the seed draws it, else it is the lowest lane.
+/// The lane that elect.sync elects among the lanes `met`. The ISA only requires that the same member mask
+/// elects the same lane each time. It is the lowest lane; in mode random, seed and mask determine it.
 std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
   const SimOptions& options = warp.cta->launch.options;
   if (options.mode != SimOptions::Mode::random) return first_lane(met);
@@ -176,7 +176,7 @@ std::uint32_t leader_of(const Warp& warp, Mask members, Mask met) {
   return first_lane(from_there != 0 ? from_there : met);
 }
 
-/// elect. a: members; aux: the predicate.
+/// elect. d: the elected lane; a: member mask; aux: the result predicate.
 void elect(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.a, mask, [&](const Meeting& meeting) {
     const auto members = get<std::uint32_t>(warp.registers + op.a, first_lane(mask));
@@ -190,7 +190,7 @@ void active_mask(Warp& warp, const MicroOp& op, Mask mask) {
   for_lanes(mask, [&](std::uint32_t lane) { put(warp.registers + op.d, lane, mask); });
 }
 
-/// match.any: each lane gets the mask of lanes with the same value.
+/// match.any. a: value; b: member mask. Each lane gets the mask of lanes with the same value.
 template <typename T>
 void match_any(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
@@ -203,8 +203,8 @@ void match_any(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// match.all: d is the mask of all lanes if they have the same value, else 0. aux: a predicate that says
-/// which; 0: none.
+/// match.all. a: value; b: member mask. If all lanes have the same value, d is their mask, and predicate aux
+/// is true; else both are 0. aux 0: no predicate.
 template <typename T>
 void match_all(Warp& warp, const MicroOp& op, Mask mask) {
   for_each_meeting(warp, op, op.b, mask, [&](const Meeting& meeting) {
@@ -219,7 +219,7 @@ void match_all(Warp& warp, const MicroOp& op, Mask mask) {
   });
 }
 
-/// redux. a: value, b: members, c: the operation.
+/// redux. a: value; b: member mask; c: the operation.
 template <typename T>
 void reduce(Warp& warp, const MicroOp& op, Mask mask) {
   const auto visit = [&](const Meeting& meeting) {

@@ -18,13 +18,14 @@ namespace sim {
 namespace {
 
 constexpr std::uint32_t rows_of_warp = 16;
-constexpr std::uint32_t most_n = 256;
+constexpr std::uint32_t max_n = 256;
 constexpr std::uint32_t chunk_bytes = 16;
-/// Chunks of a row of A, or a column of B, in every shape.
+/// The number of chunks in a row of A, or a column of B, for every shape: K is 32 bytes.
 constexpr std::uint32_t k_chunks = 2;
 
-/// Calls visit(shared address, first row, step of rows, first k, step of k) for each piece of 16 bytes, of
-/// `per` elements, in the rows [from, from + count) of a matrix.
+/// Calls visit(shared address, row, row step, k, k step) for each chunk of 16 bytes in the rows [from, from +
+/// count) of a matrix; a chunk has `per` elements. `row` (relative to `from`) and `k` are those of its first
+/// element; from element to element they grow by the steps.
 template <typename Visit>
 void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from, std::uint32_t count,
                     std::uint32_t per, const Visit& visit) {
@@ -41,7 +42,7 @@ void for_each_chunk(const MatrixDescriptor& matrix, bool by_columns, std::uint32
   }
 }
 
-/// Calls put(row, k, value) for the elements of a matrix.
+/// Calls put(row, k, factor · value) for the elements of the rows [from, from + count) of a matrix.
 template <ScalarType type, typename Put>
 void read_matrix(Cta& cta, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                  std::uint32_t count, double factor, const Put& put) {
@@ -61,7 +62,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   constexpr std::uint32_t per = per_register(a_type);
   constexpr std::uint32_t k_count = k_chunks * 4 * per;
   std::array<std::array<double, k_count>, rows_of_warp> a{};
-  std::array<std::array<double, most_n>, k_count> b{};
+  std::array<std::array<double, max_n>, k_count> b{};
   const double a_factor = product.negates_a ? -1 : 1;
   if (product.a.empty()) {
     read_matrix<a_type>(*warp.cta, pending.a, product.a_by_columns,
@@ -80,10 +81,11 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   read_matrix<b_type>(*warp.cta, pending.b, product.b_by_rows, 0, product.n, product.negates_b ? -1 : 1,
                       [&](std::uint32_t column, std::uint32_t k, double value) { b[k][column] = value; });
 
-  // D of lane l: rows l / 4 and l / 4 + 8, columns 2 (l % 4) and the next of each 8.
+  // Lane l holds rows l / 4 and l / 4 + 8 of D, and of each 8 columns those with index 2 (l % 4) and 2 (l %
+  // 4) + 1.
   using C = std::conditional_t<d_type == ScalarType::s32, std::int32_t, float>;
   constexpr std::uint32_t packed = d_type == ScalarType::f16 ? 2 : 1;
-  std::array<double, most_n> sums{};
+  std::array<double, max_n> sums{};
   for (std::uint32_t row = 0; row < rows_of_warp; ++row) {
     const auto each_result = [&](const auto& visit) {
       for (std::uint32_t column = 0; column < product.n; ++column) {
@@ -110,7 +112,7 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
         const auto word = get<std::uint32_t>(slot, lane);
         put(slot, lane, (word & ~(0xffffU << 16 * half)) | bits << 16 * half);
       } else if constexpr (d_type == ScalarType::s32) {
-        // Exact in f64: at most 2^31 plus 32 products of up to 2^16, or 256 products of bits.
+        // The sum is exact in f64: at most 2^31 plus 32 products of up to 2^16, or 256 products of bits.
         const auto sum = static_cast<std::int64_t>(sums[column]);
         const auto limited = std::clamp<std::int64_t>(sum, std::numeric_limits<std::int32_t>::min(),
                                                       std::numeric_limits<std::int32_t>::max());
@@ -123,21 +125,20 @@ void multiply(Warp& warp, const WarpgroupProduct& product, const PendingProduct&
   }
 }
 
-// The protocol.
+// The rest of this file executes and checks the instructions around the arithmetic.
 
-/// Reports mistakes in the bytes of a matrix that a product reads, and records the reads for the race
-/// detector.
+/// Checks the shared memory of a matrix that a product reads, and records the reads for the race detector.
 void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, std::uint32_t from,
                   std::uint32_t count, std::uint32_t per) {
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(warp.live);
   std::uint8_t any = 0;
   bool written = true;
-  Copy in_flight;  // the place of the first byte that a load has not delivered
+  Copy in_flight;  // `shared` will be the offset of the first byte that a load has not delivered
   std::uint32_t unpublished = 0;
   std::uint32_t at_word = 0;
   std::uint32_t writer = 0;
-  std::optional<Cta::Loaded> otherwise;  // a load with another swizzle
+  std::optional<Cta::Loaded> mismatched_load;  // a load with a swizzle that does not fit the descriptor's
   for_each_chunk(matrix, by_columns, from, count, per,
                  [&](std::uint32_t address, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
                    const auto at = cta.shared_offset(address, chunk_bytes);
@@ -149,7 +150,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                                      chunk_bytes, address, cta.shared_bytes(), shared_base));
                    }
                    if (const auto load = cta.loaded(*at); load && !matrix.agrees(address, load->swizzle))
-                     otherwise = load;
+                     mismatched_load = load;
                    for (std::uint32_t i = 0; i < chunk_bytes; ++i) {
                      if ((any & loading) == 0) in_flight.shared = *at + i;
                      any |= cta.shadow()[*at + i];
@@ -163,18 +164,18 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
                    }
                  });
   const bool legal = written && (any & (loading | in_mbarrier)) == 0;
-  if (otherwise) {
+  if (mismatched_load) {
     warp.report(
         lane, "wgmma.swizzle",
         fmt::format("a wgmma.mma_async reads by swizzle {} what the load at PTX line {} writes by swizzle {}",
-                    name(matrix.swizzle()), cta.program.place[otherwise->place].line,
-                    name(otherwise->swizzle)));
+                    name(matrix.swizzle()), cta.program.places[mismatched_load->place].line,
+                    name(mismatched_load->swizzle)));
   }
   if (!written)
     warp.report(lane, "shared.uninitialised", "a wgmma.mma_async reads uninitialised shared memory");
   if ((any & loading) != 0) {
     in_flight.bytes = 1;
-    const Engine::InFlight load = cta.engine.whom_it_meets(in_flight, loading);
+    const Engine::InFlight load = cta.engine.find_in_flight(in_flight, loading);
     if (!report_read_early(warp, lane, cta, load, "shared.in-flight-read"))
       cta.report(
           warp.thread(lane), warp.place(), "shared.in-flight-read",
@@ -185,7 +186,7 @@ void check_matrix(Warp& warp, const MatrixDescriptor& matrix, bool by_columns, s
   }
   if ((any & in_mbarrier) != 0)
     warp.report(lane, "wgmma.descriptor", "a matrix descriptor that leads to an mbarrier");
-  // A write that is not ordered before the read is a race, and reported as one.
+  // If the write is not ordered before the read, the race detector reports it instead.
   if (unpublished != 0 && (!cta.races || cta.races->follows_write(warp, lane, cta.in_cluster(4 * at_word)))) {
     (void)cta.published(unpublished, writer);
     const bool copied = (unpublished & Cta::by_small_copy) != 0;
@@ -209,8 +210,8 @@ void complete(Warp& warp, PendingProduct& pending) {
   pending.done = true;
 }
 
-/// Reports registers of a product that other instructions have used since the last wgmma.fence, or registers
-/// of A that a product in flight writes.
+/// Reports a product whose registers other instructions have used since the last wgmma.fence, or whose A is
+/// in registers that a product in flight writes. Marks the product's registers as in flight.
 void check_registers(Warp& warp, const WarpgroupProduct& product) {
   WarpgroupState& state = warpgroup_of(warp);
   const std::uint32_t lane = first_lane(warp.live);
@@ -239,11 +240,12 @@ void check_registers(Warp& warp, const WarpgroupProduct& product) {
   }
   if (in_flight) {
     warp.report(lane, "wgmma.register-in-flight",
-                "a wgmma.mma_async takes as A registers that an earlier one gives its results to");
+                "a wgmma.mma_async reads A from registers that an earlier one writes");
   }
 }
 
-/// Wakes the warps of a warpgroup that wait for another warp to issue `issued` products.
+/// Wakes warps of the warpgroup from warp `first` on that wait until another warp has issued `issued`
+/// products or fewer.
 void wake_waiting(Cta& cta, std::uint32_t first, std::size_t issued) {
   const auto ended = [&](const Wait& wait) {
     return wait.kind == Wait::Kind::products && wait.what <= issued;
@@ -275,7 +277,7 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
     warp.stop(
         lane, "wgmma.warpgroup",
         fmt::format("warp {} executes this wgmma.mma_async, warp {} of its warpgroup that of PTX line {}",
-                    warp.index, i, warp.program->place[others->products[number]].line));
+                    warp.index, i, warp.program->places[others->products[number]].line));
   }
   state.products.push_back(warp.place());
   wake_waiting(cta, first, state.products.size());
@@ -291,7 +293,8 @@ void issue(Warp& warp, const MicroOp& op, Mask mask) {
   }
   check_matrix(warp, pending.b, product.b_by_rows, 0, product.n, product.per_chunk);
   state.pending.push_back(pending);
-  // Products are done in order, so at a moment that mode random draws, all products so far are done.
+  // In mode random a draw decides whether to do products now. They are done in order, so all pending ones are
+  // done.
   const auto mode = cta.launch.options.mode;
   if (mode == SimOptions::Mode::early || (mode == SimOptions::Mode::random && (cta.random() & 3) == 0)) {
     for (PendingProduct& each : state.pending) complete(warp, each);
@@ -310,17 +313,17 @@ void commit(Warp& warp, const MicroOp&, Mask mask) {
   if (warp.gather(mask)) ++warpgroup_of(warp).group;
 }
 
-/// wgmma.wait_group. aux: groups that may be pending. A product is one operation of the four warps, and so is
-/// its group (9.7.15.7.2). Whichever warp waits, the group is complete when all four warps have issued it and
-/// none reads its operands any more.
+/// wgmma.wait_group. aux: number of groups that may be pending. A product, and so a group, is one operation
+/// of all four warps (9.7.15.7.2). So a warp waits until all four warps have issued the group's products, and
+/// completes them for all four.
 void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
   WarpgroupState& state = warpgroup_of(warp);
   const auto awaited = [&](const PendingProduct& pending) { return pending.group + op.aux < state.group; };
   const auto end = std::ranges::find_if_not(state.pending, awaited);
-  const auto still = static_cast<std::size_t>(state.pending.end() - end);
-  const std::size_t count = end == state.pending.begin() ? 0 : state.products.size() - still;
+  const auto not_awaited = static_cast<std::size_t>(state.pending.end() - end);
+  const std::size_t count = end == state.pending.begin() ? 0 : state.products.size() - not_awaited;
   const std::uint32_t first = warp.index / warps_of_group * warps_of_group;
   const std::size_t last = std::min<std::size_t>(first + warps_of_group, cta.warps.size());
   for (std::size_t i = first; count != 0 && i < last; ++i) {
@@ -346,8 +349,7 @@ void wait_group(Warp& warp, const MicroOp& op, Mask mask) {
   ++cta.changes;
 }
 
-// The products that the ISA has.
-
+/// A product that the ISA has.
 struct Product {
   ScalarType a;
   ScalarType b;
@@ -370,15 +372,15 @@ constexpr Product products[] = {
     product_of<T::b1, T::b1, T::s32>,
 };
 
-/// N of the instruction's shape if the ISA has it for this k; else 0.
+/// N of the instruction's shape if the ISA has this shape for `k`; else 0.
 std::uint32_t n_of(const Decoder& d, std::uint32_t k, bool integers) {
-  for (std::uint32_t n = 8; n <= most_n; n += n < 32 || !integers ? 8 : 16) {
+  for (std::uint32_t n = 8; n <= max_n; n += n < 32 || !integers ? 8 : 16) {
     if (d.has(fmt::format("m64n{}k{}", n, k))) return n;
   }
   return 0;
 }
 
-/// Whether an operand that must be 1 or −1 is −1.
+/// Whether operand i, which must be 1 or −1, is −1.
 bool negates(const Decoder& d, std::size_t i) {
   const auto value = static_cast<std::int64_t>(d.literal(d.arg(i)));
   if (value != 1 && value != -1) d.unsupported("a scale other than 1 and -1");
@@ -428,27 +430,27 @@ void select_product(Decoder& d) {
 
 // setmaxnreg.
 
-constexpr std::uint32_t least_setting = 24;
-constexpr std::uint32_t most_setting = 256;
+constexpr std::uint32_t min_setting = 24;
+constexpr std::uint32_t max_setting = 256;
 
-/// setmaxnreg. a: 1 for .inc; aux: registers of a thread.
+/// setmaxnreg. a: 1 for .inc, 0 for .dec; aux: the new number of registers of a thread.
 void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   Cta& cta = *warp.cta;
   const std::uint32_t lane = first_lane(mask);
-  const bool more = op.a == 1;
+  const bool increases = op.a == 1;
   const std::uint32_t count = op.aux;
-  if (count < least_setting || count > most_setting || count % 8 != 0) {
+  if (count < min_setting || count > max_setting || count % 8 != 0) {
     warp.fail(lane, "setmaxnreg.value", fmt::format("setmaxnreg to {} registers", count));
   }
   if (warp.registers_each == 0) return;
-  if (more ? count < warp.registers_each : count > warp.registers_each) {
+  if (increases ? count < warp.registers_each : count > warp.registers_each) {
     warp.fail(lane, "setmaxnreg.value",
               fmt::format("setmaxnreg.{} to {} registers by a warp whose threads have {}",
-                          more ? "inc" : "dec", count, warp.registers_each),
-              more ? "at least as many as the threads have" : "at most as many as the threads have");
+                          increases ? "inc" : "dec", count, warp.registers_each),
+              increases ? "at least as many as the threads have" : "at most as many as the threads have");
   }
-  if (more && count - warp.registers_each > cta.free_registers) {
+  if (increases && count - warp.registers_each > cta.free_registers) {
     warp.park(mask, warp.here(), {Wait::Kind::registers, count, 0});
     return;
   }
@@ -469,14 +471,14 @@ void set_registers(Warp& warp, const MicroOp& op, Mask mask) {
   cta.free_registers -= count;
   warp.registers_each = count;
   ++cta.changes;
-  if (more) return;
+  if (increases) return;
   for (auto& each : cta.warps)
     each->wake([](const Wait& wait) { return wait.kind == Wait::Kind::registers; });
 }
 
 void select_setmaxnreg(Decoder& d) {
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(d.literal(d.arg(0)), ~0U));
-  std::uint32_t& most = d.program().most_increase;
+  std::uint32_t& most = d.program().max_increase;
   if (d.has("inc")) most = std::max(most, count);
   d.emit(&set_registers, 0, d.has("inc") ? 1 : 0, 0, 0, count);
 }

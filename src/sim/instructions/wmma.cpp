@@ -1,4 +1,4 @@
-/// Products of matrices whose fragments are opaque: wmma.load, wmma.store, wmma.mma (PTX ISA 9.7.14.4).
+/// Matrix products on opaque fragments: wmma.load, wmma.store, wmma.mma (PTX ISA 9.7.14.4).
 #include "sim/instructions/matrix.hpp"
 #include "sim/instructions/select.hpp"
 #include "sim/instructions/trace.hpp"
@@ -16,15 +16,16 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// A matrix in the registers of a warp. The ISA leaves the layout open. Here the elements are numbered row by
-/// row, or column by column if a or b is loaded so, and each lane holds a run of the same length, one lane
-/// after the other. No chip has this layout, so a kernel that relies on a chip's layout gets wrong numbers.
-/// If a lane has room for more elements than its run, the run is repeated.
+/// A matrix in the registers of a warp. The ISA does not specify the layout. Here the elements are in
+/// row-major order (column-major if a or b is loaded with .col), and each lane holds a run of consecutive
+/// elements; all runs have the same length. If a lane's registers have room for more elements, the run is
+/// repeated. No GPU has this layout, so a kernel that relies on a GPU's layout computes wrong results.
 struct Fragment {
   std::uint32_t rows = 0;
   std::uint32_t columns = 0;
   bool by_column = false;
 
+  /// The number of elements of a lane.
   [[nodiscard]] std::uint32_t run() const { return rows * columns / lanes; }
   [[nodiscard]] std::uint32_t line() const { return by_column ? rows : columns; }
   /// The row and the column of element `i` of a lane.
@@ -39,32 +40,33 @@ struct Fragment {
   }
 };
 
-constexpr std::uint32_t most_lines = 32;
-constexpr std::uint32_t most_line_bytes = 128;
-constexpr std::uint32_t most_elements = 1024;  ///< elements of a or b
+constexpr std::uint32_t max_lines = 32;
+constexpr std::uint32_t max_line_bytes = 128;
+constexpr std::uint32_t max_elements = 1024;  ///< of a or b
 
-/// The alignment of a fragment's rows or columns in memory: the bytes of the fragment in a lane (PTX ISA,
-/// "Matrix Storage for WMMA"), but at most the 16 bytes that CUDA's nvcuda::wmma requires of a leading
+/// The required alignment of a fragment's lines in memory, in bytes: the size of the fragment in a lane (PTX
+/// ISA, "Matrix Storage for WMMA"), but at most 16, which CUDA's nvcuda::wmma requires of the leading
 /// dimension.
 constexpr std::uint32_t alignment_of(std::size_t registers, std::uint32_t bits) {
   return std::min<std::uint32_t>(static_cast<std::uint32_t>(registers) * (bits == 64 ? 8 : 4), 16);
 }
 
-/// The lines of a matrix in memory.
+/// The lines (rows, or columns with .col) of a matrix in memory.
 struct Lines {
   std::uint64_t address = 0;  ///< address of the first line
-  std::uint64_t pitch = 0;
+  std::uint64_t pitch = 0;    ///< bytes from line to line
   std::uint32_t count = 0;
-  std::uint32_t bytes = 0;
+  std::uint32_t bytes = 0;  ///< of a line
   std::uint32_t alignment = 0;
 };
 
-/// Lane i reads or writes line i, at targets[i]. Returns whether bytes that are read may be undefined.
+/// Copies lines between memory and `buffer`. Lane i, or the first lane if it does not exist, accesses line i.
+/// Sets targets[i] to the memory of line i. Returns whether bytes that are read may be undefined.
 template <bool loads>
 bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& lines, std::byte* buffer,
-                std::array<Target, most_lines>& targets) {
+                std::array<Target, max_lines>& targets) {
   Mask legal = 0;
-  bool unsure = false;
+  bool maybe_undefined = false;
   const auto lane_of = [&](std::uint32_t i) { return (mask >> i & 1) != 0 ? i : first_lane(mask); };
   for (std::uint32_t i = 0; i < lines.count; ++i) {
     const std::uint32_t lane = lane_of(i);
@@ -73,12 +75,12 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
     bool unsure_line = false;
     if (check_shadow(warp, lane, targets[i], lines.bytes, !loads, loads ? &unsure_line : nullptr))
       legal |= 1U << i;
-    unsure = unsure || unsure_line;
-    std::byte* const line = buffer + i * most_line_bytes;
+    maybe_undefined = maybe_undefined || unsure_line;
+    std::byte* const line = buffer + i * max_line_bytes;
     loads ? std::memcpy(line, targets[i].memory, lines.bytes)
           : std::memcpy(targets[i].memory, line, lines.bytes);
   }
-  if (!warp.cta->races) return unsure;
+  if (!warp.cta->races) return maybe_undefined;
   warp.cta->races->meet(warp, mask);
   for (std::uint32_t at = 0; at < lines.bytes; at += lines.alignment) {
     Trace trace(warp, lines.alignment, !loads, access.ordering);
@@ -89,15 +91,15 @@ bool move_lines(Warp& warp, const MemoryAccess& access, Mask mask, const Lines& 
     }
     trace.finish();
   }
-  return unsure;
+  return maybe_undefined;
 }
 
-/// Tracks uninitialised values that lanes load from lines, or store to lines. place(lane, i) returns the line
-/// of element i of a lane, and the element's first byte there. An element has `bytes` bytes, a register `per`
-/// elements.
+/// Tracks uninitialised values of wmma.load (`loads`) or wmma.store. place(lane, i) returns the line of
+/// element i of a lane, and the element's first byte in the line. An element has `bytes` bytes, a register
+/// `per` elements.
 template <bool loads, typename Place>
-void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& targets, std::size_t registers,
-                  std::uint32_t per, std::uint32_t bytes, const Place& place) {
+void track_lines(Warp& warp, Mask mask, const std::array<Target, max_lines>& targets, std::size_t registers,
+                 std::uint32_t per, std::uint32_t bytes, const Place& place) {
   for (std::uint32_t r = 0; r < registers; ++r) {
     Mask to_global = 0;
     for_lanes(mask, [&](std::uint32_t lane) {
@@ -112,14 +114,14 @@ void follow_lines(Warp& warp, Mask mask, const std::array<Target, most_lines>& t
         pieces.push_back(target.offset + at);
         if (!loads) warp.undefined->store_piece(warp, lane, r, *owner, pieces.back(), bytes);
       }
-      if (loads) follow_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
+      if (loads) track_pieces(warp, lane, r, *owner, pieces.data(), pieces.size(), bytes);
     });
     if (!loads) warp.undefined->operand_matters(warp, r, to_global);
   }
 }
 
-/// wmma.load and wmma.store. accesses[aux].values: the registers; a: the stride; d: the fragment; b: 1 if the
-/// lines in memory are columns.
+/// wmma.load (`loads`) and wmma.store. accesses[aux].values: the registers; a: the stride; d:
+/// Fragment::pack(); b: 1 if the lines in memory are columns.
 template <std::uint32_t bits, bool loads>
 void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
@@ -143,8 +145,8 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
   using Register = std::conditional_t<bits == 64, std::uint64_t, std::uint32_t>;
   constexpr std::uint32_t per = 8 * sizeof(Register) / bits;
   constexpr Register low = static_cast<Register>(~Register{0}) >> (8 * sizeof(Register) - bits);
-  std::array<std::byte, most_lines * most_line_bytes> buffer;
-  // Element i begins at bit `bits` · i of its line.
+  std::array<std::byte, max_lines * max_line_bytes> buffer;
+  // Calls use(byte in buffer, bit in the byte, bit in the register, register) for each element.
   const auto visit = [&](const auto& use) {
     for_lanes(mask, [&](std::uint32_t lane) {
       for (std::uint32_t r = 0; r < access.values.size(); ++r) {
@@ -153,26 +155,26 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
         for (std::uint32_t i = 0; i < per; ++i) {
           const auto [row, column] = fragment.place(lane, r * per + i);
           const std::uint32_t at = (by_column ? row : column) * bits;
-          use(buffer.data() + (by_column ? column : row) * most_line_bytes + at / 8, at % 8, i * bits, all);
+          use(buffer.data() + (by_column ? column : row) * max_line_bytes + at / 8, at % 8, i * bits, all);
         }
         if (loads) put(slot, lane, all);
       }
     });
   };
   constexpr std::uint32_t bytes = std::max(bits / 8, 1U);
-  std::array<Target, most_lines> targets{};
+  std::array<Target, max_lines> targets{};
   const auto place = [&](std::uint32_t lane, std::uint32_t i) {
     const auto [row, column] = fragment.place(lane, i);
     return by_column ? std::pair(column, row * bits / 8) : std::pair(row, column * bits / 8);
   };
   if constexpr (loads) {
-    const bool unsure = move_lines<true>(warp, access, mask, lines, buffer.data(), targets);
+    const bool maybe_undefined = move_lines<true>(warp, access, mask, lines, buffer.data(), targets);
     visit([&](const std::byte* from, std::uint32_t shift, std::uint32_t to, Register& all) {
       Register word = 0;
       std::memcpy(&word, from, bytes);
       all |= (word >> shift & low) << to;
     });
-    if (unsure) follow_lines<true>(warp, mask, targets, access.values.size(), per, bytes, place);
+    if (maybe_undefined) track_lines<true>(warp, mask, targets, access.values.size(), per, bytes, place);
   } else {
     visit([&](std::byte* to, std::uint32_t, std::uint32_t from, Register& all) {
       const auto word = static_cast<Register>(all >> from);
@@ -180,11 +182,11 @@ void move_fragment(Warp& warp, const MicroOp& op, Mask mask) {
     });
     (void)move_lines<false>(warp, access, mask, lines, buffer.data(), targets);
     if (warp.undefined && warp.undefined->any())
-      follow_lines<false>(warp, mask, targets, access.values.size(), per, bytes, place);
+      track_lines<false>(warp, mask, targets, access.values.size(), per, bytes, place);
   }
 }
 
-/// Calls use(row, column, number) for the elements of a fragment whose registers begin at slots[begin].
+/// Calls use(row, column, value) for the elements of a fragment in the registers `slots`.
 template <ScalarType type, typename Use>
 void for_elements(const Warp& warp, const Fragment& fragment, const Slot* slots, const Use& use) {
   constexpr std::uint32_t per = per_register(type);
@@ -199,12 +201,12 @@ void for_elements(const Warp& warp, const Fragment& fragment, const Slot* slots,
   }
 }
 
-/// The undefined elements of a product: an undefined element of a makes a row undefined, one of b a column,
-/// one of c an element.
+/// The undefined elements of a product's result: an undefined element of a makes a row undefined, one of b a
+/// column, one of c a single element.
 class UndefinedElements {
  public:
-  /// Calls use(row, column) for the elements of the fragment's undefined registers, which begin at operand
-  /// `first`.
+  /// Calls use(row, column) for each element in an undefined register of a fragment. The fragment's registers
+  /// begin at operand `first`; each has `per` elements.
   template <typename Use>
   void take(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t first, std::uint32_t per,
             const Use& use) {
@@ -220,7 +222,7 @@ class UndefinedElements {
     }
   }
 
-  /// Marks a register of the result undefined in the lanes in which all its elements are.
+  /// Marks each register of the result undefined in the lanes in which all its elements are undefined.
   void give(Warp& warp, Mask mask, const Fragment& fragment, std::uint32_t per) {
     for (std::uint32_t r = 0; r < fragment.run() / per; ++r) {
       Undefined::Found found{0, origin_};
@@ -231,7 +233,7 @@ class UndefinedElements {
         }
         found.lanes |= 1U << lane;
       });
-      warp.undefined->give_result(warp, r, mask, found);
+      warp.undefined->mark_result(warp, r, mask, found);
     }
   }
 
@@ -246,15 +248,15 @@ class UndefinedElements {
 enum Flags : std::uint32_t { a_by_column = 1, b_by_column = 2, saturates = 4, exclusive = 8 };
 
 /// wmma.mma. accesses[aux].values: the registers of d, a, b, c one after the other; op.a, op.b, op.c: indices
-/// where a, b, c begin; op.d: m, n, k and the flags, one byte each.
+/// of the first registers of a, b, c; op.d: m, n, k and the flags, one byte each.
 template <ScalarType ab, ScalarType c_type, ScalarType d_type>
 void multiply(Warp& warp, const MicroOp& op, Mask mask) {
   if (!warp.gather(mask)) return;
   const auto& slots = warp.program->accesses[op.aux].values;
   const MatrixShape shape{op.d & 255, op.d >> 8 & 255, op.d >> 16 & 255};
   const std::uint32_t flags = op.d >> 24;
-  std::array<double, most_elements> a;
-  std::array<double, most_elements> b;
+  std::array<double, max_elements> a;
+  std::array<double, max_elements> b;
   std::array<double, 256> sums;
   const Fragment left{shape.m, shape.k, (flags & a_by_column) != 0};
   const Fragment right{shape.k, shape.n, (flags & b_by_column) != 0};
@@ -288,7 +290,7 @@ void multiply(Warp& warp, const MicroOp& op, Mask mask) {
       sum = multiply_floats<ab == ScalarType::f64>(its_row, its_column, shape.k, c);
     }
   });
-  // d may share registers with a, b or c, so it is written after all sums are known.
+  // d may share registers with a, b or c, so it is written after all sums have been computed.
   constexpr std::uint32_t per = per_register(d_type);
   for_lanes(mask, [&](std::uint32_t lane) {
     for (std::uint32_t r = 0; r < result.run() / per; ++r) {
@@ -352,9 +354,9 @@ MatrixShape shape_of(const Decoder& d) {
   d.unsupported();
 }
 
-/// The number of registers in a lane for fragment `which` of a product.
+/// The number of registers of fragment `which` ('a', 'b', or 'c' for c and d).
 std::size_t registers_of(const MatrixShape& shape, ScalarType type, char which) {
-  // A fragment of f16 has 8 registers for every shape.
+  // A fragment a or b of f16 has 8 registers for every shape.
   if (type == T::f16 && which != 'c') return 8;
   const std::uint32_t elements = which == 'a'   ? shape.m * shape.k
                                  : which == 'b' ? shape.k * shape.n
@@ -378,7 +380,7 @@ void select_move(Decoder& d) {
     return (which == 'c' ? each.c : each.ab) == type && has_shape(each.ab, shape);
   });
   const bool by_column = d.has("col");
-  // Elements that share bytes are adjacent along k.
+  // Types of less than 8 bits have only layouts in which the elements of a byte are adjacent along k.
   if (!exists || (ptx::bits_of(type) < 8 && by_column != (which == 'b'))) d.unsupported();
   Fragment fragment{which == 'b' ? shape.k : shape.m, which == 'a' ? shape.k : shape.n,
                     which != 'c' && by_column};
@@ -410,7 +412,7 @@ void select_product(Decoder& d) {
       products, [&](const Product& each) { return each.ab == ab && each.c == c && each.d == types[0]; });
   if (found == std::end(products) || !has_shape(ab, shape)) d.unsupported();
   if (d.has("satfinite") && c != T::s32) d.unsupported();
-  // The first two words that name a layout are those of a and b.
+  // The two words that name a layout are those of a and b.
   std::vector<bool> by_column;
   for (const std::string& word : d.in().words)
     if (word == "row" || word == "col") by_column.push_back(word == "col");

@@ -18,10 +18,11 @@ Flights Streams::before(Stream stream, const LaunchShape& shape) {
 void Streams::add(Stream stream, std::shared_ptr<const Flight> flight) {
   const std::lock_guard lock(mutex_);
   Flights& flights = flights_[stream];
-  // The next launch begins after this one has ended, and so after all launches that this one has waited for.
+  // This launch waits for earlier ones and does not let the next begin early. So the next launch begins after
+  // it, and hence after the earlier launches.
   if (flight->waited && !flight->triggered) flights.clear();
   flights.insert(flights.begin(), std::move(flight));
-  flights.resize(std::min(flights.size(), most));
+  flights.resize(std::min(flights.size(), max_flights));
 }
 
 void Streams::finish(Stream stream) {

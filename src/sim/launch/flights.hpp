@@ -1,8 +1,8 @@
 #pragma once
 
 /// Launches of a stream that a later launch may overlap (PTX ISA, "griddepcontrol"). The simulator ends each
-/// launch before it begins the next. It keeps the accesses of a launch, to report those that would race with
-/// an overlapping launch on a GPU.
+/// launch before it begins the next. It keeps the accesses of ended launches, and reports a later launch's
+/// accesses that would race with them on a GPU.
 #include "sim/launch/launch.hpp"
 
 #include <map>
@@ -26,15 +26,17 @@ struct Flight {
 /// The flights of each stream. Thread-safe.
 class Streams {
  public:
-  /// Returns the flights that a launch of this shape may overlap, the latest first, and forgets the rest.
+  /// Returns the flights that a launch of this shape may overlap, the latest first. A launch that must not
+  /// overlap waits for all of them, so they are dropped.
   [[nodiscard]] Flights before(Stream stream, const LaunchShape& shape);
   void add(Stream stream, std::shared_ptr<const Flight> flight);
-  /// The stream has got work that waits for everything before it. A null stream stands for all streams.
+  /// Drops the flights of a stream, because new work in it waits for them. A null stream stands for all
+  /// streams.
   void finish(Stream stream);
 
  private:
-  /// Length up to which a chain of kernels, each of which lets the next begin early, is followed back.
-  static constexpr std::size_t most = 3;
+  /// Limit of the flights kept for a stream.
+  static constexpr std::size_t max_flights = 3;
 
   std::mutex mutex_;
   std::map<Stream, Flights> flights_;

@@ -11,8 +11,8 @@ namespace sim {
 
 void locate(Report& report, const Program& program, std::uint32_t place) {
   report.kernel = program.entry;
-  if (place >= program.place.size()) return;
-  const Place& at = program.place[place];
+  if (place >= program.places.size()) return;
+  const Place& at = program.places[place];
   report.ptx_line = at.line;
   report.ptx_column = at.column;
   report.source_file = at.source_file;
@@ -28,9 +28,9 @@ void report_lost(Launch& launch) {
                     fmt::format("{} bytes at {:#x}: when the launch ends nothing in memory points to them",
                                 block.bytes, address),
                     {}, {});
-    locate(report, launch.program, block.taken.place);
-    report.cta = block.taken.cta;
-    report.thread = block.taken.thread;
+    locate(report, launch.program, block.allocated.place);
+    report.cta = block.allocated.cta;
+    report.thread = block.allocated.thread;
     launch.reports.add(std::move(report));
   }
 }

@@ -25,7 +25,7 @@ namespace sim {
 
 struct LaunchOrder;
 struct Flight;
-/// Earlier launches that may still run when a launch begins, the latest first (flights.hpp).
+/// Earlier launches that on a GPU may still run when a launch begins, the latest first (flights.hpp).
 using Flights = std::vector<std::shared_ptr<const Flight>>;
 
 struct Launch {
@@ -37,50 +37,50 @@ struct Launch {
   std::vector<Region> regions;  ///< regions of global memory, by address
   Reports reports;
   std::atomic<std::uint64_t> thread_instructions = 0;
-  std::atomic<bool> stopped = false;  ///< a fault ended the launch
+  std::atomic<bool> stopped = false;  ///< a violation ended the launch
   std::atomic<std::uint64_t> next_cluster = 0;
   Triple cluster{1, 1, 1};                       ///< CTAs a cluster; divides the grid
   bool explicit_cluster = false;                 ///< the launch or the kernel asked for clusters
   std::shared_ptr<LaunchOrder> order = nullptr;  ///< null: races are not looked for
   std::atomic<std::uint64_t> ctas_done = 0;
   std::mutex print_mutex{};
-  std::uint64_t number = 0;  ///< TensorMap::changed_in of the tensor maps that it changes
+  std::uint64_t number = 0;  ///< TensorMaps::begin_launch()
   MapChanges map_changes{};
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
   std::atomic<bool> late = false;    ///< the missed deadline has been reported
   std::uint64_t ctas_at_once = 1;    ///< CTAs that the chip holds at a time
-  std::uint64_t grid_workspace = 0;  ///< address, for a cooperative launch
+  std::uint64_t grid_workspace = 0;  ///< cooperative launches: global address of the grid barrier's memory
   Flights overlapped{};
   std::atomic<bool> waited = false;         ///< a thread executed griddepcontrol.wait
   std::atomic<bool> triggered = false;      ///< a thread executed griddepcontrol.launch_dependents
   std::atomic<std::uint64_t> reported = 0;  ///< reports of rules that are not allowed
-  DeviceHeap* heap = nullptr;               ///< null: no kernel takes memory from it
+  DeviceHeap* heap = nullptr;               ///< null: the kernel does not use the heap, and no block exists
 
   /// The launch's regions and the region of the heap, by address.
   [[nodiscard]] std::vector<Region> all_regions() const {
     std::vector<Region> all = regions;
-    if (heap != nullptr) all.push_back(heap->region());  // the last by address
+    if (heap != nullptr) all.push_back(heap->region());  // its addresses are above all allocations
     return all;
   }
 
-  /// The place in the grid of the CTA with rank `rank` in the cluster of that number.
+  /// The position in the grid of the CTA with rank `rank` in cluster `cluster_number`.
   [[nodiscard]] Triple ctaid(std::uint64_t cluster_number, std::uint32_t rank) const noexcept {
     return sim::ctaid(shape.grid, cluster, cluster_number, rank);
   }
   [[nodiscard]] bool allows(std::string_view rule) const {
     return std::ranges::find(options.allowed, rule) != options.allowed.end();
   }
-  /// Whether the launch goes on after a report of the rule, if it can.
-  [[nodiscard]] bool goes_on(std::string_view rule) const {
-    return (options.keep_going && reported < Reports::most_kept_going) || allows(rule);
+  /// Whether the launch continues after a violation of the rule.
+  [[nodiscard]] bool continues_after(std::string_view rule) const {
+    return (options.keep_going && reported < Reports::max_kept_going) || allows(rule);
   }
   /// Passes the output of a thread to SimOptions::print.
   void print(const std::string& text);
 };
 
-/// Adds to a report its place in the program.
+/// Sets a report's kernel, PTX line, source line and instruction. `place`: index into Program::places.
 void locate(Report& report, const Program& program, std::uint32_t place);
-/// Reports the blocks that the launch has taken from the heap and to which no pointer is left.
+/// Reports the heap blocks that the launch has allocated and to which no pointer is left.
 void report_lost(Launch& launch);
 
 /// Runs every cluster on `threads` host threads (workers.cpp).

@@ -1,4 +1,4 @@
-/// Merges the reports of one cause, and puts a cause before its consequences.
+/// Merges reports that have one cause, and puts a cause before its consequences.
 #include "sim/launch/reports.hpp"
 
 #include "check/also_lines.hpp"
@@ -24,13 +24,13 @@ void Reports::add(Report report, Cause cause) {
     }
     return;
   }
-  if (entries_.size() >= most && report.rule != "report-limit") {
+  if (entries_.size() >= max_entries && report.rule != "report-limit") {
     entries_.back().report.count += report.count;
     return;
   }
   auto where = entries_.end();
   if (cause.leads) {
-    // A wrong parity makes threads arrive too often.
+    // A wrong parity comes first: it makes threads arrive too often.
     const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
                                    [](const Entry& each) { return each.report.rule == "mbarrier.parity"; });
     where = last.base();
@@ -39,28 +39,28 @@ void Reports::add(Report report, Cause cause) {
   entries_.insert(where, {std::move(report), other_line, std::move(cause), std::move(shown)});
 }
 
-/// Merges the report of a read of unwritten memory and that of a write which nothing orders before the read
-/// into one report of the missing barrier.
-void Reports::lead_with_barriers() {
+/// Merges reports of one missing barrier. First: a read of unwritten memory, and a race in which the write
+/// came after that read. They become one report, whose text is Cause::replacement.
+void Reports::merge_related() {
   for (std::size_t i = 0; i < entries_.size(); ++i) {
-    if (!entries_[i].cause.swapped) continue;
-    const std::uint32_t read = entries_[i].cause.swapped->ptx_line;
+    if (!entries_[i].cause.replacement) continue;
+    const std::uint32_t read = entries_[i].cause.replacement->ptx_line;
     const auto unwritten = std::ranges::find_if(entries_, [&](const Entry& each) {
       return each.is("store.uninitialised", read) || each.is("shared.uninitialised", read);
     });
     if (unwritten == entries_.end()) continue;
     const auto at = static_cast<std::size_t>(unwritten - entries_.begin());
     Entry lead = std::move(entries_[i]);
-    lead.cause.swapped->count = lead.report.count + unwritten->report.count;
-    lead.report = std::move(*lead.cause.swapped);
-    lead.cause.swapped.reset();
+    lead.cause.replacement->count = lead.report.count + unwritten->report.count;
+    lead.report = std::move(*lead.cause.replacement);
+    lead.cause.replacement.reset();
     lead.other_line = 0;
     lead.shown = {{lead.report.rule, lead.report.ptx_line}};
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::max(i, at)));
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(std::min(i, at)));
     // Merge further reports of the same read and its writers.
     std::erase_if(entries_, [&](const Entry& each) {
-      const bool same = each.cause.swapped && each.cause.swapped->ptx_line == read;
+      const bool same = each.cause.replacement && each.cause.replacement->ptx_line == read;
       if (same) lead.report.count += each.report.count;
       return same;
     });
@@ -68,7 +68,7 @@ void Reports::lead_with_barriers() {
     entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(first), std::move(lead));
     i = static_cast<std::size_t>(-1);
   }
-  // Merge reports with a race that describes the same mistake.
+  // Then: a race, and a report of another rule that describes the same mistake.
   const auto fold = [&](std::size_t into, std::size_t from) {
     entries_[into].report.count += entries_[from].report.count;
     if (from < into) std::swap(entries_[into], entries_[from]);
@@ -78,7 +78,7 @@ void Reports::lead_with_barriers() {
     const Entry& race = entries_[i];
     if (!race.is_race()) continue;
     const auto same = std::ranges::find_if(entries_, [&](const Entry& each) {
-      // A read of unwritten memory, and a race of this read with a write.
+      // A read of unwritten memory, and a race of the same read with a write.
       const bool read =
           race.report.rule == "race.shared-write-read" &&
           (each.report.rule == "shared.uninitialised" || each.report.rule == "store.uninitialised");
@@ -90,7 +90,7 @@ void Reports::lead_with_barriers() {
       continue;
     }
     const auto overwritten = std::ranges::find_if(entries_, [&](const Entry& each) {
-      return each.report.rule == "shared.overwritten-before-store-read" && each.of_the_two_of(race);
+      return each.report.rule == "shared.overwritten-before-store-read" && each.has_same_lines_as(race);
     });
     if (overwritten == entries_.end()) continue;
     const auto first = static_cast<std::size_t>(overwritten - entries_.begin());
@@ -116,16 +116,16 @@ bool Reports::count(std::string_view rule, std::uint32_t ptx_line) {
   return true;
 }
 
-bool Reports::again(std::string_view rule, std::uint32_t ptx_line) {
+bool Reports::count_repeat(std::string_view rule, std::uint32_t ptx_line) {
   const std::lock_guard lock(mutex_);
   return count(rule, ptx_line);
 }
 
-void Reports::keep_allowed(std::string_view rule) {
+void Reports::explain_stop(std::string_view rule) {
   const std::lock_guard lock(mutex_);
   const auto last = std::find_if(entries_.rbegin(), entries_.rend(),
                                  [&](const Entry& each) { return each.report.rule == rule; });
-  if (last == entries_.rend() || std::exchange(last->says_why, true)) return;
+  if (last == entries_.rend() || std::exchange(last->explains_stop, true)) return;
   last->report.found += "; the rule is allowed, but the launch cannot go on after this";
 }
 
@@ -135,15 +135,15 @@ void Reports::drop_allowed(const std::vector<std::string>& allowed, bool stopped
     return std::ranges::find(allowed, each.report.rule) != allowed.end();
   };
   const bool needs_reason = stopped && std::ranges::all_of(entries_, is_allowed);
-  const bool has_reason = std::ranges::any_of(entries_, &Entry::says_why);
+  const bool has_reason = std::ranges::any_of(entries_, &Entry::explains_stop);
   std::erase_if(entries_, [&](const Entry& each) {
-    return is_allowed(each) && !(needs_reason && (each.says_why || !has_reason));
+    return is_allowed(each) && !(needs_reason && (each.explains_stop || !has_reason));
   });
 }
 
 std::vector<Report> Reports::take() {
   const std::lock_guard lock(mutex_);
-  lead_with_barriers();
+  merge_related();
   for (auto race = entries_.end(); race != entries_.begin();) {
     --race;
     if (!race->is_race()) continue;
@@ -154,7 +154,7 @@ std::vector<Report> Reports::take() {
              (line == race->report.ptx_line || line == race->other_line);
     };
     const auto more = std::find_if(race, entries_.end(), [&](const Entry& each) {
-      return shows_in_flight(each) || (each.is_in_flight() && each.of_the_two_of(*race));
+      return shows_in_flight(each) || (each.is_in_flight() && each.has_same_lines_as(*race));
     });
     if (more != entries_.end()) std::rotate(race, race + 1, more + 1);
   }

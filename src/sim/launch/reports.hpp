@@ -14,36 +14,37 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Collects the reports of all CTAs, and counts those of one rule and place as one. Thread-safe.
+/// Collects the reports of all CTAs. Merges reports of one mistake into one with a count. Thread-safe.
 class Reports {
  public:
-  /// The most different reports. Further ones are counted with the last.
-  static constexpr std::size_t most = 100;
-  /// The most reports of a launch that goes on after them (SimOptions::keep_going), equal ones included.
-  static constexpr std::uint64_t most_kept_going = 10'000;
-  /// Reports are one if they share a rule and an instruction, or a rule and one of these.
+  /// Limit of different reports. Further ones are counted with the last.
+  static constexpr std::size_t max_entries = 100;
+  /// Limit of violations in a launch that continues after them (SimOptions::keep_going).
+  static constexpr std::uint64_t max_kept_going = 10'000;
+  /// Properties by which reports are merged. Reports of one rule are merged if they have the same PTX line,
+  /// statement or name.
   struct Cause {
     std::uint32_t other_line = 0;  ///< PTX line of a second instruction; 0: there is none
     std::uint32_t statement = 0;   ///< Place::statement; 0: unknown
-    std::string
-        name{};  ///< shared by reports of one rule, of all rules if it begins with '*'; empty: unknown
-    // See About.
+    std::string name{};  ///< empty: unknown; if it begins with '*', it also merges reports of different rules
+    // See About (cta.hpp).
     std::string symptom{};
     std::uint32_t symptom_line = 0;
-    std::optional<Report> swapped{};
+    std::optional<Report> replacement{};
     bool leads = false;
   };
   void add(Report report, Cause cause);
   void add(Report report) { add(std::move(report), Cause{}); }
-  /// Notes in the last report of that rule that the launch could not go on after it, though the rule is
+  /// Adds to the last report of that rule that the launch could not continue after it, though the rule is
   /// allowed.
-  void keep_allowed(std::string_view rule);
-  /// Removes the reports of allowed rules. A launch that `stopped` keeps a report that says why.
+  void explain_stop(std::string_view rule);
+  /// Removes the reports of allowed rules. If a launch that `stopped` would be left without a report, keeps
+  /// one that explains the stop.
   void drop_allowed(const std::vector<std::string>& allowed, bool stopped);
   /// If a report of this rule and line exists, counts one more of it and returns true.
-  [[nodiscard]] bool again(std::string_view rule, std::uint32_t ptx_line);
-  /// Returns the reports in the order in which they came, except that a race of two instructions follows the
-  /// report that one of them meets a load of the other in flight, which says more.
+  [[nodiscard]] bool count_repeat(std::string_view rule, std::uint32_t ptx_line);
+  /// Returns the reports in the order in which they were added, with one exception: a race of two
+  /// instructions follows a report that one of them accesses bytes of a load in flight by the other.
   [[nodiscard]] std::vector<Report> take();
 
  private:
@@ -51,22 +52,22 @@ class Reports {
     Report report;
     std::uint32_t other_line;
     Cause cause;
-    /// Rules and lines that count as this one.
+    /// Rules and PTX lines of the merged reports.
     std::vector<std::pair<std::string, std::uint32_t>> shown;
     [[nodiscard]] bool is(std::string_view rule, std::uint32_t line) const {
       return std::ranges::any_of(shown,
                                  [&](const auto& each) { return each.second == line && each.first == rule; });
     }
-    bool says_why = false;  ///< the launch has ended, though the rule is allowed
+    bool explains_stop = false;  ///< the launch ended here, though the rule is allowed
     [[nodiscard]] bool is_race() const { return report.rule.starts_with("race."); }
     [[nodiscard]] bool is_in_flight() const { return report.rule.find(".in-flight-") != std::string::npos; }
-    [[nodiscard]] bool of_the_two_of(const Entry& other) const {
+    [[nodiscard]] bool has_same_lines_as(const Entry& other) const {
       return other_line != 0 &&
              std::minmax(report.ptx_line, other_line) == std::minmax(other.report.ptx_line, other.other_line);
     }
   };
   bool count(std::string_view rule, std::uint32_t ptx_line);
-  void lead_with_barriers();
+  void merge_related();
   [[nodiscard]] static Report finished(Entry entry);
 
   std::mutex mutex_;

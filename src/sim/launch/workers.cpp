@@ -12,13 +12,13 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Rounds of turns without an end of a cluster, after which a host thread begins more clusters.
-constexpr std::uint64_t rounds_alone = 64;
+/// A host thread begins more clusters after this many rounds of turns in which no cluster has ended.
+constexpr std::uint64_t rounds_before_growth = 64;
 
-/// Clusters that a host thread runs at a time in mode random, if the chip holds as many.
-constexpr std::uint64_t at_random = 4;
+/// Number of clusters that a host thread runs at a time in mode random, if the chip holds that many.
+constexpr std::uint64_t random_clusters = 4;
 
-/// Calls `tell` now and then with the progress of the launch, until this object is destroyed.
+/// Starts a thread that calls SimOptions::progress every 200 ms until the result is destroyed.
 std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   const auto& tell = launch.options.progress;
   if (!tell) return {};
@@ -33,35 +33,36 @@ std::jthread watch(const Launch& launch, std::uint64_t ctas) {
   });
 }
 
-/// The clusters that one host thread runs, one round of each in turn. As long as clusters end soon, it runs
-/// one at a time, or in mode random several, whose turns are drawn. A cluster that does not end soon may spin
-/// for values that later clusters write, as at a barrier of the grid. So the worker doubles the number of
-/// running clusters each time, up to the number that the chip holds at once.
+/// The clusters that one host thread runs, one round of each in turn. As long as clusters end soon, the
+/// worker runs one at a time; in mode random it runs several, and draws which takes a turn. A cluster that
+/// does not end soon may spin for values that later clusters write, as at a grid barrier. So after
+/// rounds_before_growth rounds the worker doubles the number of running clusters, up to the number that the
+/// chip holds at once.
 class Worker {
  public:
   Worker(Launch& launch, std::uint64_t clusters, std::uint64_t most)
       : launch_(launch),
         clusters_(clusters),
-        most_(std::max<std::uint64_t>(most, 1)),
-        draws_(launch.options.mode == SimOptions::Mode::random),
-        least_(draws_ ? std::min(most_, at_random) : 1),
-        wanted_(launch.shape.cooperative ? most_ : least_),
+        max_running_(std::max<std::uint64_t>(most, 1)),
+        random_turns_(launch.options.mode == SimOptions::Mode::random),
+        min_running_(random_turns_ ? std::min(max_running_, random_clusters) : 1),
+        target_(launch.shape.cooperative ? max_running_ : min_running_),
         random_(static_cast<std::uint32_t>(launch.options.seed)) {}
 
   void run() {
     while (!launch_.stopped) {
-      while (running_.size() < wanted_ && begin()) {
+      while (running_.size() < target_ && begin()) {
       }
       if (running_.empty()) return;
-      const auto takes_turn = [&] { return !draws_ || random_() % 2 == 0; };
+      const auto takes_turn = [&] { return !random_turns_ || random_() % 2 == 0; };
       if (std::erase_if(running_, [&](auto& cluster) { return takes_turn() && ends(cluster); }) != 0) {
         rounds_ = 0;
-        if (!launch_.shape.cooperative) wanted_ = std::max<std::uint64_t>(running_.size(), least_);
-      } else if (++rounds_ % rounds_alone == 0) {
-        wanted_ = std::min(most_, 2 * wanted_);
+        if (!launch_.shape.cooperative) target_ = std::max<std::uint64_t>(running_.size(), min_running_);
+      } else if (++rounds_ % rounds_before_growth == 0) {
+        target_ = std::min(max_running_, 2 * target_);
       }
     }
-    // The launch has stopped: a last step ends each running cluster.
+    // The launch has stopped: one more step() ends each running cluster.
     for (auto& cluster : running_) (void)cluster->step();
   }
 
@@ -84,10 +85,10 @@ class Worker {
 
   Launch& launch_;
   const std::uint64_t clusters_;
-  const std::uint64_t most_;   ///< most clusters that run at a time
-  const bool draws_;           ///< draw which cluster takes a turn
-  const std::uint64_t least_;  ///< clusters to run at a time while they end soon
-  std::uint64_t wanted_;
+  const std::uint64_t max_running_;  ///< limit of clusters that run at a time
+  const bool random_turns_;          ///< mode random: draws which cluster takes a turn
+  const std::uint64_t min_running_;  ///< clusters to run at a time while they end soon
+  std::uint64_t target_;
   std::uint64_t rounds_ = 0;
   std::vector<std::unique_ptr<Cluster>> running_;
   std::vector<std::unique_ptr<Cluster>> idle_;

@@ -28,21 +28,21 @@ inline constexpr std::uint64_t allocation_alignment = 512;
 inline constexpr std::uint64_t guard_bytes = 64 * 1024;
 
 /// A device's own range of addresses and stream handles. Devices that exist at the same time have different
-/// ranges, so that an address of one device is unknown to another. A device takes the lowest free range, so
-/// that runs are reproducible.
+/// ranges, so one device detects an address of another. A device takes the lowest free range, so that runs
+/// are reproducible.
 class DeviceRange {
  public:
   DeviceRange() {
-    Taken& taken = all();
-    const std::lock_guard lock(taken.mutex);
-    while (number_ < taken.numbers.size() && taken.numbers[number_]) ++number_;
-    if (number_ == taken.numbers.size()) taken.numbers.push_back(true);
-    taken.numbers[number_] = true;
+    Registry& registry = all();
+    const std::lock_guard lock(registry.mutex);
+    while (number_ < registry.numbers.size() && registry.numbers[number_]) ++number_;
+    if (number_ == registry.numbers.size()) registry.numbers.push_back(true);
+    registry.numbers[number_] = true;
   }
   ~DeviceRange() {
-    Taken& taken = all();
-    const std::lock_guard lock(taken.mutex);
-    taken.numbers[number_] = false;
+    Registry& registry = all();
+    const std::lock_guard lock(registry.mutex);
+    registry.numbers[number_] = false;
   }
   DeviceRange(const DeviceRange&) = delete;
   DeviceRange& operator=(const DeviceRange&) = delete;
@@ -56,31 +56,32 @@ class DeviceRange {
   }
 
  private:
-  // All ranges end below the kernels' heap. Further devices share addresses with the first ones.
+  // All ranges end below the kernels' heap. If more than 90 devices exist at a time, devices share ranges.
   static constexpr std::uint64_t range_bytes = std::uint64_t{1} << 40U;
   static constexpr std::uint64_t addresses = 90;
   static_assert(global_begin + addresses * range_bytes <= heap_begin);
 
-  struct Taken {
+  struct Registry {
     std::mutex mutex;
     std::vector<bool> numbers;
   };
   /// The process has one address space, so this state is global. It is never destroyed, because devices may
   /// outlive static objects.
-  static Taken& all() {
-    static auto* const taken = new Taken;
-    return *taken;
+  static Registry& all() {
+    static auto* const registry = new Registry;
+    return *registry;
   }
   std::size_t number_ = 0;
 };
 
-/// The allocations of a device. No address is given out twice, and allocations are far apart, so that an
-/// access out of bounds or after a free hits no other allocation. Thread-safe.
+/// The allocations of a device. Addresses are never reused, and allocations are far apart, so that an access
+/// out of bounds or after a free hits no other allocation. Thread-safe.
 class GlobalMemory {
  public:
   GlobalMemory(std::uint64_t capacity, std::uint64_t first) : capacity_(capacity), next_(first) {}
 
-  /// Allocates memory `past` bytes after a multiple of `allocation_alignment`. Throws Error{out_of_memory}.
+  /// Allocates memory that begins `past` bytes after a multiple of `allocation_alignment`. Throws
+  /// Error{out_of_memory}.
   [[nodiscard]] std::uint64_t allocate(std::uint64_t bytes, std::uint64_t past = 0) {
     const std::lock_guard lock(mutex_);
     const auto full = [&] {
@@ -92,8 +93,8 @@ class GlobalMemory {
     const std::uint64_t size = std::max<std::uint64_t>(bytes, 1);
     Region region{next_ + past, size, {}};
     try {
-      // Not cleared: the host hands out pages when they are touched. `past` gives the host memory the
-      // alignment of the device address.
+      // Not cleared, so that the operating system provides pages only when they are touched. `past` gives the
+      // host memory the alignment of the device address.
       const std::shared_ptr<std::byte[]> memory(new std::byte[past + size]);
       region.memory = {memory, memory.get() + past};
     } catch (const std::bad_alloc&) {
@@ -104,28 +105,29 @@ class GlobalMemory {
     used_ += bytes;
     return regions_.emplace(region.begin, std::move(region)).first->first;
   }
-  /// Makes memory of the host an allocation at the host's own address. Throws Error{invalid_argument} if the
-  /// range overlaps another allocation or a window of generic addresses.
+  /// Makes host memory an allocation whose device address is its host address. Throws Error{invalid_argument}
+  /// if the range overlaps another allocation or a window of generic addresses.
   void map(std::byte* host, std::uint64_t bytes) {
     const std::lock_guard lock(mutex_);
     const auto begin = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(host));
     const auto next = regions_.lower_bound(begin);
-    const bool taken =
+    const bool overlaps =
         (next != regions_.end() && next->first - begin < bytes) ||
         (next != regions_.begin() && begin - std::prev(next)->first < std::prev(next)->second.bytes);
-    if (bytes == 0 || taken || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
+    if (bytes == 0 || overlaps || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
           return each.second - begin < bytes || begin - each.second < window_bytes;
         })) {
       throw Error(
           ErrorCode::invalid_argument,
-          fmt::format("{} bytes of the host at {:#x} cannot be mapped: other memory of the device lies there",
-                      bytes, begin));
+          fmt::format(
+              "{} bytes of the host at {:#x} cannot be mapped: they overlap other memory of the device",
+              bytes, begin));
     }
     regions_.emplace(begin, Region{begin, bytes, {std::shared_ptr<std::byte[]>(), host}});
     mapped_.insert(begin);
   }
-  /// Returns false if no allocation begins at that address. Does nothing in a forked child: another thread of
-  /// the parent may have held the lock at the fork, and the child's memory is a copy.
+  /// Frees the allocation that begins at `address`. Returns false if there is none. Does nothing in a forked
+  /// child: another thread of the parent may have held the lock at the fork.
   bool free(std::uint64_t address) noexcept {
     if (::getpid() != owner_) return true;
     const std::lock_guard lock(mutex_);
@@ -135,8 +137,8 @@ class GlobalMemory {
     regions_.erase(found);
     return true;
   }
-  /// The bytes at `address`; throws Error{invalid_argument} unless all lie in one allocation. The allocation
-  /// stays alive as long as the pointer.
+  /// The host memory of `bytes` bytes at `address`. Throws Error{invalid_argument} unless one allocation
+  /// contains them all. The pointer keeps the allocation alive.
   [[nodiscard]] std::shared_ptr<std::byte> at(std::uint64_t address, std::uint64_t bytes) const {
     const std::lock_guard lock(mutex_);
     auto found = regions_.upper_bound(address);
@@ -151,7 +153,7 @@ class GlobalMemory {
                 fmt::format("{} bytes at {:#x} do not lie in one allocation of the simulated device", bytes,
                             address));
   }
-  /// Every allocation in the order of addresses.
+  /// All allocations, in address order.
   [[nodiscard]] std::vector<Region> regions() const {
     const std::lock_guard lock(mutex_);
     std::vector<Region> all;
@@ -167,10 +169,10 @@ class GlobalMemory {
   std::uint64_t used_ = 0;
   std::uint64_t next_;
   std::map<std::uint64_t, Region> regions_;
-  std::set<std::uint64_t> mapped_;  ///< regions that are the host's memory
+  std::set<std::uint64_t> mapped_;  ///< addresses of the regions that map() has made
 };
 
-/// An allocation that is freed with this object.
+/// An allocation of device memory, which the destructor frees.
 class OwnMemory {
  public:
   /// Allocates `bytes` bytes, and clears the first `zeros` of them.
@@ -184,6 +186,7 @@ class OwnMemory {
 
   [[nodiscard]] std::uint64_t address() const noexcept { return address_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
+  /// Whether the bytes that the constructor cleared are zero now.
   [[nodiscard]] bool leaves_zeros() const {
     const std::shared_ptr<std::byte> first = memory_.at(address_, zeros_);
     return std::all_of(first.get(), first.get() + zeros_,

@@ -14,8 +14,8 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-/// Upper bound of the heap's size: more than the memory of a chip.
-constexpr std::uint64_t most_heap = 1ULL << 38;
+/// Limit of the heap's size: more than the memory of any GPU.
+constexpr std::uint64_t max_heap_bytes = 1ULL << 38;
 /// Gap after each block, so that an access past its end hits no other block.
 constexpr std::uint64_t gap = 48;
 
@@ -31,7 +31,7 @@ std::string HeapCall::text() const {
 }
 
 DeviceHeap::DeviceHeap(std::uint64_t bytes)
-    : capacity_(std::min(bytes, most_heap)), span_(std::max<std::uint64_t>(256 << 20, 4 * capacity_)) {}
+    : capacity_(std::min(bytes, max_heap_bytes)), span_(std::max<std::uint64_t>(256 << 20, 4 * capacity_)) {}
 
 Region DeviceHeap::region() const {
   const std::shared_lock lock(mutex_);
@@ -50,19 +50,19 @@ bool DeviceHeap::begin_launch() {
   return true;
 }
 
-DeviceHeap::Taken DeviceHeap::take(std::uint64_t bytes, const HeapCall& call) {
+DeviceHeap::Allocation DeviceHeap::allocate(std::uint64_t bytes, const HeapCall& call) {
   const std::unique_lock lock(mutex_);
   if (bytes == 0) return {};
   if (bytes > capacity_ - used_) {
     full_ = true;
     return {};
   }
-  // Not cleared: the host hands out pages when they are touched.
+  // Not cleared, so that the operating system provides pages only when they are touched.
   if (!memory_) memory_ = std::shared_ptr<std::byte[]>(new std::byte[span_]);
   std::uint64_t room = room_of(bytes);
-  Taken taken;
+  Allocation allocation;
   if (room <= span_ - next_) {
-    taken.address = heap_begin + next_;
+    allocation.address = heap_begin + next_;
     next_ += room;
   } else {
     const auto found = free_.lower_bound(room);
@@ -70,24 +70,24 @@ DeviceHeap::Taken DeviceHeap::take(std::uint64_t bytes, const HeapCall& call) {
       full_ = true;
       return {};
     }
-    taken = {found->second, blocks_.at(found->second).freed->launch == call.launch};
+    allocation = {found->second, blocks_.at(found->second).freed->launch == call.launch};
     room = found->first;
     free_.erase(found);
   }
   used_ += bytes;
-  blocks_[taken.address] = {bytes, room, call, {}};
-  return taken;
+  blocks_[allocation.address] = {bytes, room, call, {}};
+  return allocation;
 }
 
-DeviceHeap::Wrong DeviceHeap::free(std::uint64_t address, const HeapCall& call) {
+DeviceHeap::FreeError DeviceHeap::free(std::uint64_t address, const HeapCall& call) {
   const std::unique_lock lock(mutex_);
   const auto found = blocks_.find(address);
-  if (found == blocks_.end()) return Wrong::no_block;
-  if (found->second.freed) return Wrong::freed;
+  if (found == blocks_.end()) return FreeError::no_block;
+  if (found->second.freed) return FreeError::already_freed;
   found->second.freed = call;
   used_ -= found->second.bytes;
   free_.emplace(found->second.room, address);
-  return Wrong::nothing;
+  return FreeError::none;
 }
 
 std::optional<DeviceHeap::Block> DeviceHeap::block(std::uint64_t address) const {
@@ -96,7 +96,7 @@ std::optional<DeviceHeap::Block> DeviceHeap::block(std::uint64_t address) const 
   return found == blocks_.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// The last block that begins at or before the address; the end if there is none.
+/// The last block that begins at or before the address; blocks_.end() if there is none.
 DeviceHeap::Blocks::const_iterator DeviceHeap::find(std::uint64_t address) const {
   const auto after = blocks_.upper_bound(address);
   return after == blocks_.begin() ? blocks_.end() : std::prev(after);
@@ -122,10 +122,10 @@ std::string DeviceHeap::describe(std::uint64_t address, std::uint64_t bytes) con
   if (!holds(address))
     return full_ ? fmt::format("malloc gave null: the heap has {} bytes", capacity_) : std::string();
   const auto found = find(address);
-  if (found == blocks_.end()) return "malloc has given nothing there";
+  if (found == blocks_.end()) return "malloc has returned no block there";
   const auto& [begin, block] = *found;
   std::string text =
-      fmt::format("the block of {} bytes at {:#x}, taken {}", block.bytes, begin, block.taken.text());
+      fmt::format("the block of {} bytes at {:#x}, allocated {}", block.bytes, begin, block.allocated.text());
   const std::uint64_t offset = address - begin;
   if (block.freed && offset < block.bytes) return text + ", has been freed " + block.freed->text();
   if (offset + bytes <= block.bytes) return text + fmt::format(", begins {} bytes earlier", offset);
@@ -140,7 +140,7 @@ std::vector<std::pair<std::uint64_t, DeviceHeap::Block>> DeviceHeap::lost(
   for (const auto& [address, block] : blocks_)
     if (!block.freed) unseen.insert(address);
   std::vector<std::uint64_t> to_search;
-  // Every aligned word whose value is an address in a block counts as a pointer to it.
+  // Every aligned word whose value is an address in a block counts as a pointer to that block.
   const auto search = [&](const std::byte* from, std::uint64_t begin, std::uint64_t bytes) {
     for (std::uint64_t at = (8 - begin % 8) % 8; at + 8 <= bytes; at += 8) {
       std::uint64_t word = 0;
@@ -152,8 +152,8 @@ std::vector<std::pair<std::uint64_t, DeviceHeap::Block>> DeviceHeap::lost(
         to_search.push_back(block->first);
     }
   };
-  const bool any =
-      std::ranges::any_of(unseen, [&](std::uint64_t at) { return blocks_.at(at).taken.launch == launch; });
+  const bool any = std::ranges::any_of(
+      unseen, [&](std::uint64_t at) { return blocks_.at(at).allocated.launch == launch; });
   if (!any) return {};
   for (const Region& region : memory) search(region.memory.get(), region.begin, region.bytes);
   while (!to_search.empty()) {
@@ -163,7 +163,7 @@ std::vector<std::pair<std::uint64_t, DeviceHeap::Block>> DeviceHeap::lost(
   }
   std::vector<std::pair<std::uint64_t, Block>> found;
   for (const std::uint64_t address : unseen)
-    if (const Block& block = blocks_.at(address); block.taken.launch == launch)
+    if (const Block& block = blocks_.at(address); block.allocated.launch == launch)
       found.emplace_back(address, block);
   return found;
 }

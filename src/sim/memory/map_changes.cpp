@@ -10,19 +10,19 @@ void MapChanges::change(std::uint64_t address, std::uint64_t cta) {
   change.changed = ++time_;
 }
 
-void MapChanges::publish(std::uint64_t address, std::uint64_t cta, bool narrow) {
+void MapChanges::publish(std::uint64_t address, std::uint64_t cta, bool cta_scope) {
   const std::lock_guard lock(mutex_);
-  changes_[address] = {cta, time_ + 1, time_ + 2, narrow};
+  changes_[address] = {cta, time_ + 1, time_ + 2, cta_scope};
   time_ += 2;
 }
 
-void MapChanges::release(std::uint64_t cta, bool narrow) {
+void MapChanges::release(std::uint64_t cta, bool cta_scope) {
   const std::lock_guard lock(mutex_);
   last_release_ = ++time_;
   for (auto& [address, change] : changes_) {
     if (change.cta != cta || change.released > change.changed) continue;
     change.released = time_;
-    change.narrow = narrow;
+    change.cta_scope = cta_scope;
   }
 }
 
@@ -39,7 +39,7 @@ MapChanges::Missing MapChanges::missing(std::uint64_t address, std::uint64_t cta
     if (last_release_ == 0) return Missing::release;
   } else {
     released = change->second.released;
-    const bool reaches = !change->second.narrow || change->second.cta == cta;
+    const bool reaches = !change->second.cta_scope || change->second.cta == cta;
     if (released < change->second.changed || !reaches) return Missing::release;
   }
   const auto acquired = acquired_.find({address, cta});

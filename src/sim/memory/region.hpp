@@ -9,11 +9,11 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// One allocation as a launch sees it.
+/// One allocation of global memory.
 struct Region {
-  std::uint64_t begin = 0;
+  std::uint64_t begin = 0;  ///< device address
   std::uint64_t bytes = 0;
-  std::shared_ptr<std::byte[]> memory;
+  std::shared_ptr<std::byte[]> memory;  ///< host memory that holds the bytes
 };
 
 }  // namespace sim

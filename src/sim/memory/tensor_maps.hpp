@@ -18,8 +18,7 @@ namespace sim {
 struct TensorMap {
   TensorMapSpec spec;
   std::uint64_t address = 0;
-  std::uint64_t changed_in =
-      0;  ///< number of the launch that has changed it; 0: it is as the host encoded it
+  std::uint64_t changed_in = 0;  ///< number of the launch that changed the map; 0: as the host encoded it
 };
 
 /// The tensor maps that a device has encoded. The 128 bytes of an encoded map are a handle and a checksum,
@@ -28,15 +27,15 @@ class TensorMaps {
  public:
   [[nodiscard]] EncodedTensorMap encode(const TensorMapSpec& spec, std::uint64_t address,
                                         std::uint64_t changed_in = 0);
-  /// Returns the map of 128 bytes; nothing if encode() has not returned such bytes.
+  /// Decodes 128 bytes that encode() has returned; returns nothing for other bytes.
   [[nodiscard]] std::optional<TensorMap> decode(const std::byte* bytes) const;
-  /// A number for TensorMap::changed_in.
+  /// Returns the launch's number, for TensorMap::changed_in.
   [[nodiscard]] std::uint64_t begin_launch() noexcept { return ++launches_; }
 
  private:
   mutable std::mutex mutex_;
   std::vector<TensorMap> maps_;
-  std::map<std::string, std::uint64_t> known_;
+  std::map<std::string, std::uint64_t> known_;  ///< index in maps_, by the bytes of spec and address
   std::atomic<std::uint64_t> launches_ = 0;
 };
 

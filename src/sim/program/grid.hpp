@@ -1,6 +1,6 @@
 #pragma once
 
-/// Places of CTAs, clusters and threads in a grid.
+/// Positions of CTAs, clusters and threads in a grid.
 #include <tmajit/version.hpp>
 
 #include <array>
@@ -13,17 +13,17 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// Extents of a grid, a cluster or a block, or a place in one: x, y, z.
+/// Extents of a grid, a cluster or a block, or a position in one: x, y, z.
 using Triple = std::array<std::uint32_t, 3>;
 [[nodiscard]] constexpr std::uint64_t volume(const Triple& extent) noexcept {
   return std::uint64_t{extent[0]} * extent[1] * extent[2];
 }
-/// The place with number `n`, counted x first.
+/// The position with linear index `n`; x varies fastest.
 [[nodiscard]] constexpr Triple place_in(const Triple& extent, std::uint64_t n) noexcept {
   return {static_cast<std::uint32_t>(n % extent[0]), static_cast<std::uint32_t>(n / extent[0] % extent[1]),
           static_cast<std::uint32_t>(n / extent[0] / extent[1])};
 }
-/// The place in a grid of the CTA with rank `rank` in cluster `number`.
+/// The position in a grid of the CTA with rank `rank` in the cluster with linear index `number`.
 [[nodiscard]] constexpr Triple ctaid(const Triple& grid, const Triple& cluster, std::uint64_t number,
                                      std::uint32_t rank) noexcept {
   Triple clusters = grid;

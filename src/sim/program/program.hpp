@@ -35,8 +35,8 @@ inline constexpr Mask all_lanes = ~Mask{0};
   return static_cast<std::uint32_t>(std::popcount(mask));
 }
 
-/// A register's place: bytes from the start of a warp's register file. Values of up to 32 bits take 4 bytes a
-/// lane, 64-bit values 8, a predicate one mask. Literals and special registers are slots like any other.
+/// A register's offset in bytes in a warp's register file. Values of up to 32 bits take 4 bytes a lane,
+/// 64-bit values 8, and a predicate one mask. Literals and special registers have slots, too.
 using Slot = std::uint32_t;
 /// The predicate that is always true; the guard of an instruction without one.
 inline constexpr Slot true_slot = 0;
@@ -46,6 +46,7 @@ inline constexpr Slot carry_slot = 8;
 /// Runs one micro-operation for the lanes of `mask`, which are active and passed the guard.
 using Handler = void (*)(Warp& warp, const MicroOp& op, Mask mask);
 
+/// A step of an instruction: most instructions are one micro-operation.
 struct MicroOp {
   Handler handler = nullptr;
   Slot d = 0;
@@ -53,33 +54,34 @@ struct MicroOp {
   Slot b = 0;
   Slot c = 0;
   std::uint32_t guard = true_slot;  ///< slot of a predicate, plus 1 if it must be false
-  std::uint32_t aux = 0;            ///< for the handler: a target, or an index into one of Program's tables
+  std::uint32_t aux = 0;  ///< depends on the handler: a branch target, or an index into a table of Program
 };
 
 enum class Space : std::uint8_t { generic, global, shared, local, param, constant };
 
 /// The role of a memory instruction in the memory model.
 struct Ordering {
-  bool strong = false;  ///< relaxed, volatile, atomic or better
+  bool strong = false;  ///< relaxed or stronger, volatile, or atomic
   bool acquires = false;
   bool releases = false;
-  bool narrow = false;  ///< .cta
+  bool cta_scope = false;  ///< .cta; else the scope is wider
 };
 
-/// How a memory instruction forms addresses: register (4 or 8 bytes a lane, or none) plus offset.
+/// The address operand of a memory instruction (a register plus an offset, or the offset alone), and the
+/// registers that it loads or stores.
 struct MemoryAccess {
   Space space = Space::generic;
   std::uint8_t address_width = 0;  ///< bytes a lane; 0 if there is no register
   Slot address = 0;
-  bool peers = false;  ///< shared and generic: may be in the shared memory of another CTA of the cluster
+  bool peers = false;  ///< the address may be in the shared memory of another CTA of the cluster
   std::int64_t offset = 0;
   std::vector<Slot> values{};  ///< slots of the elements moved
   Ordering ordering{};
 };
 
 enum class Atomic : std::uint8_t;
-/// A bulk reduction: combines `bytes` of elements at `to` with those at `from`, each atomically; see
-/// reduction.hpp. Without a function the copy is no reduction, or its tensor map gives the type.
+/// A bulk reduction (reduction.hpp). `apply` combines `bytes` bytes of elements at `to` with those at `from`,
+/// each element atomically. It is null for a plain copy, and while the type of a tensor is unknown.
 struct Reduction {
   Atomic what{};
   void (*apply)(std::byte* to, const std::byte* from, std::uint32_t bytes, Atomic what) = nullptr;
@@ -91,16 +93,16 @@ struct BulkOperands {
   MemoryAccess source;  ///< the tensor map's address for loads and prefetches
   MemoryAccess barrier;
   Slot bytes = 0;
-  MapMode mode{};                  ///< mode of the tensor map that the instruction takes
+  MapMode mode{};                  ///< the mode that the tensor map must have
   std::vector<Slot> coordinates;   ///< innermost first
   std::vector<Slot> offsets;       ///< im2col loads and prefetches: offsets in the image, innermost first
-  bool reduces = false;            ///< the instruction is a cp.reduce …
-  Reduction reduction{};           ///< … with this reduction; for a tensor only the operation is set
+  bool reduces = false;            ///< the instruction is a cp.reduce
+  Reduction reduction{};           ///< of a cp.reduce; for a tensor only the operation is set
   std::optional<Slot> cta_mask{};  ///< .multicast::cluster: one bit per CTA
 };
 
-/// Operands of a wgmma.mma_async: D += A · B, 64 rows by the four warps of a warpgroup.
 struct PendingProduct;
+/// Operands of a wgmma.mma_async: D += A · B. Each of the four warps of a warpgroup computes 16 of 64 rows.
 struct WarpgroupProduct {
   std::uint32_t n = 0;
   std::uint32_t per_chunk = 0;  ///< elements of A or B in 16 bytes
@@ -108,15 +110,15 @@ struct WarpgroupProduct {
   std::vector<Slot> a;  ///< registers of A; empty: a descriptor in `a_matrix`
   Slot a_matrix = 0;
   Slot b_matrix = 0;
-  Slot keeps_d = 0;  ///< a predicate; false: D = A · B
+  Slot keeps_d = 0;  ///< a predicate: D += A · B if it is true, else D = A · B
   bool negates_a = false;
   bool negates_b = false;
-  bool a_by_columns = false;  ///< stored transposed
-  bool b_by_rows = false;
+  bool a_by_columns = false;  ///< A is stored transposed
+  bool b_by_rows = false;     ///< B is stored transposed
   bool saturates = false;
-  std::uint32_t kind = 0;  ///< encodes its result type and shape: accumulators of one kind need no fence
-  std::vector<std::uint32_t> registers;  ///< D and A among Program::watched
-  std::size_t results = 0;               ///< the number of D's among `registers`
+  std::uint32_t kind = 0;  ///< encodes result type and shape: products of one kind need no fence between them
+  std::vector<std::uint32_t> registers;  ///< numbers of D's, then A's registers among Program::watched
+  std::size_t results = 0;               ///< how many of `registers` are D's
   void (*multiply)(Warp& warp, const WarpgroupProduct& product, const PendingProduct& pending) = nullptr;
 };
 
@@ -135,13 +137,14 @@ struct SpecialSlot {
   Slot slot = 0;
 };
 
+/// A literal, which the warp's register file holds like a register.
 struct ConstantSlot {
   std::uint64_t bits = 0;
   Slot slot = 0;
-  bool wide = false;
+  bool wide = false;  ///< 8 bytes a lane, else 4
 };
 
-/// The registers that a call of a recursive function saves, and the frame of the call.
+/// A recursive function: the registers that a call of it saves, and its frame in local memory.
 struct Frame {
   std::vector<Slot> narrow;      ///< registers of 4 bytes a lane
   std::vector<Slot> wide;        ///< registers of 8 bytes a lane
@@ -160,7 +163,7 @@ struct LocalCopy {
   std::uint32_t bytes = 0;
 };
 
-/// The PTX line and the source line that a micro-operation comes from.
+/// An instruction's line in the PTX and in the source. Elsewhere a "place" is an index into Program::places.
 struct Place {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
@@ -168,8 +171,8 @@ struct Place {
   std::string source_path;
   std::uint64_t source_line = 0;
   std::string text;
-  std::uint32_t statement = 0;  ///< number of the source statement, with its callers; 0: unknown
-  std::uint32_t segment = 0;    ///< number of the stretch of text between two instructions that wait
+  std::uint32_t statement = 0;  ///< number of the source statement and its chain of inlined calls; 0: unknown
+  std::uint32_t segment = 0;    ///< number of the run of instructions between two that wait
 };
 
 struct Parameter {
@@ -181,34 +184,33 @@ struct Parameter {
 struct ModuleVariable {
   std::string name;
   bool constant = false;  ///< in constant memory, else in global memory
-  std::uint64_t at = 0;   ///< in constant_bank or global_image
+  std::uint64_t at = 0;   ///< offset in Program::constant_bank or Program::global_image
   std::uint64_t bytes = 0;
 };
 
 struct Program {
-  std::string entry;
-  std::vector<MicroOp> code;          ///< functions first, then the kernel, which ends with an exit
-  std::uint32_t first = 0;            ///< index of the kernel's first micro-operation
-  std::vector<std::uint32_t> places;  ///< by micro-operation: index into `place`
-  std::vector<Place> place;
+  std::string entry;                    ///< the kernel's name
+  std::vector<MicroOp> code;            ///< functions first, then the kernel, which ends with an exit
+  std::uint32_t first = 0;              ///< index of the kernel's first micro-operation
+  std::vector<std::uint32_t> place_of;  ///< by micro-operation: index into `places`
+  std::vector<Place> places;            ///< by instruction
   std::vector<MemoryAccess> accesses;
   std::vector<BulkOperands> bulks;
   std::vector<WarpgroupProduct> products;
   std::vector<Video> videos;
-  // For a kernel with wgmma products: the number of registers that the products use (watched registers), and
-  // the other micro-operations that use these.
-  std::uint32_t watched = 0;
+  // Watched registers are those that wgmma products use. The other instructions that use them are checked.
+  std::uint32_t watched = 0;  ///< the number of watched registers
   std::vector<std::uint32_t>
       watch_begin;                     ///< by micro-operation: first index in `watches`; one more at the end
-  std::vector<std::uint32_t> watches;  ///< twice the number of a watched register, plus 1 for a mov
+  std::vector<std::uint32_t> watches;  ///< 2 · the number of a watched register, plus 1 for a mov or setp
   std::vector<Flow> flows;             ///< by place
   std::vector<RegisterNumber> flow_registers;
   RegisterNumber register_count = carry_number;
-  std::vector<UnwrittenRegister> unwritten;
+  std::vector<UnwrittenRegister> unwritten;  ///< registers that may be read before they are written
   std::vector<std::vector<std::uint32_t>> branch_tables;
   std::vector<Frame> frames;
   std::vector<LocalCopy> copies;
-  std::vector<std::vector<std::uint64_t>> call_targets;  ///< by indirect call: addresses of functions
+  std::vector<std::vector<std::uint64_t>> call_targets;  ///< by indirect call: addresses of possible callees
   std::vector<std::string> refusals;  ///< error texts of instructions that the simulator does not run
   std::vector<SpecialSlot> specials;
   std::vector<ConstantSlot> constants;
@@ -216,27 +218,29 @@ struct Program {
 
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
-  std::uint32_t static_shared_bytes = 0;  ///< dynamic shared memory begins after them
+  std::uint32_t static_shared_bytes = 0;  ///< dynamic shared memory begins after these bytes
   std::uint32_t local_bytes = 0;          ///< bytes a lane
   std::uint32_t stack_begin = 0;          ///< where frames of recursive functions begin in local memory
   std::vector<std::byte> constant_bank;
   std::vector<std::byte> global_image;  ///< initial values of the module's own .global variables
   std::uint64_t global_base = 0;        ///< address of global_image in a launch
   bool uses_globals = false;
-  std::vector<ModuleVariable> variables;  ///< first in both banks, so that all kernels agree on the offsets
-  bool uses_heap = false;                 ///< calls malloc or free
-  bool orders_memory = false;             ///< has fences, releases or acquires
-  bool uses_device_headers = false;       ///< device headers of tmajit
+  /// The module's variables come first in both banks, so that all kernels agree on their offsets.
+  std::vector<ModuleVariable> variables;
+  bool uses_heap = false;            ///< calls malloc or free
+  bool orders_memory = false;        ///< has fences, releases or acquires
+  bool uses_device_headers = false;  ///< includes tmajit's device headers
   std::uint32_t max_threads = 1024;
-  bool bounds_threads = false;                          ///< by .maxntid or .reqntid
+  bool bounds_threads = false;                          ///< .maxntid or .reqntid gives max_threads
   std::uint32_t max_registers = 0;                      ///< .maxnreg; 0: none
   std::uint32_t min_ctas = 0;                           ///< .minnctapersm; 0: none
-  std::uint32_t most_increase = 0;                      ///< the largest value of a setmaxnreg.inc
+  std::uint32_t max_increase = 0;                       ///< the largest value of a setmaxnreg.inc
   std::optional<std::array<std::uint32_t, 3>> cluster;  ///< .reqnctapercluster
-  bool explicit_cluster = false;  ///< .explicitcluster: the launch must give the cluster
+  bool explicit_cluster = false;  ///< .explicitcluster: the launch must give the cluster's dimensions
 };
 
-/// Addresses. Global memory begins at `global_begin`; the other spaces have windows of generic addresses.
+// Generic addresses. Global memory begins at `global_begin`. Each of the other spaces has a window of
+// `window_bytes` bytes: its generic address is the window's begin plus the address in the space.
 inline constexpr std::uint64_t global_begin = 0x10'0000'0000;
 inline constexpr std::uint64_t window_bytes = 1ULL << 32;
 inline constexpr std::uint64_t shared_window = 0x7e00'0000'0000;
@@ -263,7 +267,7 @@ inline constexpr std::pair<Space, std::uint64_t> windows[] = {{Space::shared, sh
   }
   return 0;
 }
-/// Shared addresses of a CTA's own memory begin here, as on Hopper, where the system keeps the first KiB.
+/// First shared address of a CTA's own memory. Hopper, too, reserves the first KiB for the system.
 inline constexpr std::uint32_t shared_base = 1024;
 inline constexpr std::uint32_t max_shared_bytes = 227 * 1024;
 /// Limits of the other memories of a kernel, in bytes (CUDA C++ Programming Guide, "Technical

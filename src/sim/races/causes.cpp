@@ -1,5 +1,4 @@
-/// The mistake behind two accesses that nothing orders: the missing wait or barrier, reported at the place
-/// where it belongs.
+/// Finds the mistake behind a race: the missing wait or barrier. Reports it at the instruction to be changed.
 #include "sim/causes/causes.hpp"
 
 #include "sim/cta/warpgroup.hpp"
@@ -26,7 +25,7 @@ bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
   const std::vector<std::uint32_t>* const issued = issued_by(earlier);
   if (issued == nullptr || earlier.time == 0) return false;
   if (earlier.time > issued->size())
-    return true;  // in no committed group: no wait covers it, so a meeting does not help
+    return true;  // not in a group: the mistake is the missing wait, not a missing barrier
   const std::uint32_t thread = earlier.thread(0, warps_each_);
   const auto warp = static_cast<Agent>(earlier.rank() * warps_each_ + thread / lanes);
   const std::uint32_t since = (*issued)[earlier.time - 1] + 1;
@@ -40,20 +39,20 @@ bool Races::met_since_issue(const Access& earlier, const Clock& known) const {
 std::string Races::cause_of(const Conflict& conflict, const Touch& by) const {
   const Access& earlier = conflict.earlier;
   const auto segment = [&](const Access& access) {
-    return cluster_.cta(access.rank()).program.place[access.place & Access::place_mask].segment;
+    return cluster_.cta(access.rank()).program.places[access.place & Access::place_mask].segment;
   };
   if ((earlier.place & Access::object) != 0 && conflict.earlier_write)
     return fmt::format("made in segment {}", segment(earlier));
   if (earlier.is_copy() != by.access.is_copy())
     return fmt::format("copies in segment {}", segment(earlier.is_copy() ? earlier : by.access));
-  // Each word of global memory may have a handover of its own.
+  // Races in global memory are not merged: each word may be synchronised by itself.
   if (by.memory != Memory::shared) return {};
   return fmt::format("segments {} and {}", segment(earlier), segment(by.access));
 }
 
 std::optional<std::pair<std::uint32_t, std::uint32_t>> Races::load_of(const Access& access) const {
-  const auto is_its = [&](const auto& each) { return each.second.agent == access.agent; };
-  const auto load = std::ranges::find_if(phases_, is_its);
+  const auto has_agent = [&](const auto& each) { return each.second.agent == access.agent; };
+  const auto load = std::ranges::find_if(phases_, has_agent);
   if (load == phases_.end()) return std::nullopt;
   return std::pair(static_cast<std::uint32_t>(load->first / pitch_),
                    static_cast<std::uint32_t>(load->first % pitch_));
@@ -70,7 +69,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   const std::uint32_t other_thread = earlier.thread(conflict.earlier_lane, warps_each_);
   const std::uint32_t place = by.access.place & Access::place_mask;
   const std::uint32_t other_place = earlier.place & Access::place_mask;
-  const std::uint32_t line = cta.program.place[place].line;
+  const std::uint32_t line = cta.program.places[place].line;
   const bool product = earlier.is_copy() && (earlier.spread & a_product) != 0;
   const bool bulk = earlier.is_copy() && !product;
   const auto described = [&] {
@@ -78,7 +77,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
                        describe(by.access, conflict.lane, by.write, by.memory, cta.rank),
                        describe(earlier, conflict.earlier_lane, conflict.earlier_write, by.memory, cta.rank));
   };
-  // A load into a stage that is in use: the mistake is in the wait before the load.
+  // A load overwrites a stage that is in use: the mistake is in the wait before the load.
   if (by.access.is_copy() && by.write && (!conflict.earlier_write || bulk) &&
       !(bulk && !conflict.earlier_write)) {
     std::optional<Reader> reader;
@@ -87,7 +86,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
       const auto load = load_of(by.access);
       if (load && load->first == cta.rank) reader->full = load->second;
     }
-    if (const auto cause = why_went_on(cta, thread, rule, reader)) {
+    if (const auto cause = why_too_early(cta, thread, rule, reader)) {
       sim::report(*cause, fmt::format("at {} {}", where, described()), rule, line);
       return true;
     }
@@ -101,13 +100,13 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
         other_thread, other_place, rule,
         fmt::format("no wgmma.wait_group covers the product at PTX line {} before its operands are "
                     "overwritten at {}: {}",
-                    other.program.place[other_place].line, where, described()),
+                    other.program.places[other_place].line, where, described()),
         "wgmma.commit_group, and a wgmma.wait_group that covers the product before its stage is handed back",
         "wait for the product's group before the arrival or the barrier that frees its operands",
         std::move(about));
     return true;
   }
-  // A read of bytes that a load has not delivered: the mistake is in the reader's own wait.
+  // A thread reads bytes that a load has not delivered: the mistake is in the reader's own wait.
   if (bulk && conflict.earlier_write && !by.write) {
     const auto load = load_of(earlier);
     if (!load) return false;
@@ -120,7 +119,7 @@ bool Races::report_cause(const Conflict& conflict, const Touch& by, check::RuleI
   return false;
 }
 
-std::optional<Report> Races::swapped(const Conflict& conflict, const Touch& by) {
+std::optional<Report> Races::opposite_order(const Conflict& conflict, const Touch& by) {
   const Access& earlier = conflict.earlier;
   if (by.memory != Memory::shared || conflict.earlier_write || !by.write) return std::nullopt;
   if (((earlier.place | by.access.place) & Access::object) != 0) return std::nullopt;
@@ -155,7 +154,8 @@ bool Races::lacks_barrier(const Access& read, const Clock& writer) const {
   if (!met_since_issue(read, writer)) return true;
   const std::uint32_t thread = read.thread(0, warps_each_);
   const Cta& cta = cluster_.cta(read.rank());
-  const bool waited = of(*cta.warps[thread / lanes]).of(thread % lanes).knows(read.agent, 0, read.time);
+  const bool waited =
+      clocks_of(*cta.warps[thread / lanes]).of(thread % lanes).knows(read.agent, 0, read.time);
   return waited || is_about_to_wait(cta, thread);
 }
 
@@ -192,21 +192,21 @@ std::optional<std::pair<Conflict, Touch>> Races::store_against(const Warp& warp,
   return std::pair(conflict, touch(warp, 1U << lane, {Memory::shared, 4, true, {}}));
 }
 
-bool Races::report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
-                         std::uint64_t group) {
+bool Races::report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
+                                        const Copy& store, std::uint64_t group) {
   const auto both = store_against(warp, lane, store, group);
   if (!both || !lacks_barrier(both->first.earlier, both->second.knowledge->of(lane))) return false;
-  report_unmet(both->first, both->second, fmt::format("shared memory at {:#x}", address));
+  report_unsynchronised_write(both->first, both->second, fmt::format("shared memory at {:#x}", address));
   return true;
 }
 
-void Races::report_unmet(const Conflict& conflict, const Touch& by, const std::string& where) {
+void Races::report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where) {
   const check::RuleId rule("race.shared-read-write");
   Cta& cta = cluster_.cta(by.access.rank());
   const std::uint32_t place = by.access.place & Access::place_mask;
-  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
   About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
-  about.swapped = swapped(conflict, by);
+  about.replacement = opposite_order(conflict, by);
   cta.report(
       by.access.thread(conflict.lane, warps_each_), place, rule,
       fmt::format("{}: no barrier stands between the wait for a bulk store and this write: nothing orders {} "
@@ -221,7 +221,7 @@ void Races::report_unmet(const Conflict& conflict, const Touch& by, const std::s
 std::optional<Report> Races::missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
                                              std::uint64_t group) {
   const auto both = store_against(warp, lane, store, group);
-  return both ? swapped(both->first, both->second) : std::nullopt;
+  return both ? opposite_order(both->first, both->second) : std::nullopt;
 }
 
 }  // namespace sim

@@ -15,19 +15,19 @@ void Clock::learn(Agent agent, std::uint32_t time) {
 void Clock::learn(Agent warp, Mask of, Mask existing, std::uint32_t time) {
   if (of == existing) {
     learn(warp, time);
-    if (!lanes_.empty()) settle();
+    if (!lanes_.empty()) normalise();
     return;
   }
-  auto* apart = const_cast<Lanes*>(find(warp));
-  if (apart == nullptr) {
-    apart = &lanes_.emplace_back(Lanes{warp, {}});
+  auto* entry = const_cast<Lanes*>(find(warp));
+  if (entry == nullptr) {
+    entry = &lanes_.emplace_back(Lanes{warp, {}});
     for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      apart->times[lane] = (existing >> lane & 1) != 0 ? all(warp) : forever;
+      entry->times[lane] = (existing >> lane & 1) != 0 ? all(warp) : no_thread;
   }
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
-    if ((of >> lane & 1) != 0) apart->times[lane] = std::max(apart->times[lane], time);
+    if ((of >> lane & 1) != 0) entry->times[lane] = std::max(entry->times[lane], time);
   }
-  settle();
+  normalise();
 }
 
 void Clock::join(const Clock& other) {
@@ -43,18 +43,18 @@ void Clock::join(const Clock& other) {
         mine->times[lane] = std::max(mine->times[lane], theirs.times[lane]);
     }
   }
-  settle();
+  normalise();
 }
 
 /// Raises the time of each lane to the time of all lanes, and drops the warps whose lanes all have one time.
-void Clock::settle() {
-  std::erase_if(lanes_, [&](Lanes& apart) {
-    const std::uint32_t low = std::max(all(apart.warp), *std::ranges::min_element(apart.times));
-    learn(apart.warp, low);
+void Clock::normalise() {
+  std::erase_if(lanes_, [&](Lanes& entry) {
+    const std::uint32_t low = std::max(all(entry.warp), *std::ranges::min_element(entry.times));
+    learn(entry.warp, low);
     bool alike = true;
-    for (std::uint32_t& time : apart.times) {
+    for (std::uint32_t& time : entry.times) {
       time = std::max(time, low);
-      alike = alike && (time == low || time == forever);
+      alike = alike && (time == low || time == no_thread);
     }
     return alike;
   });
@@ -62,15 +62,15 @@ void Clock::settle() {
 
 void Knowledge::start(Agent warp, Mask existing) {
   common_.clear();
-  apart_ = 0;
+  diverged_ = 0;
   existing_ = existing;
   warp_ = warp;
   time_ = 1;
 }
 
-Clock& Knowledge::apart(std::uint32_t lane) {
-  if ((apart_ >> lane & 1) == 0) {
-    apart_ |= 1U << lane;
+Clock& Knowledge::own_clock(std::uint32_t lane) {
+  if ((diverged_ >> lane & 1) == 0) {
+    diverged_ |= 1U << lane;
     if (own_[lane] == nullptr) own_[lane] = std::make_unique<Clock>();
     *own_[lane] = common_;
   }
@@ -78,32 +78,32 @@ Clock& Knowledge::apart(std::uint32_t lane) {
 }
 
 void Knowledge::release(Mask mask, Clock& target) const {
-  if ((mask & ~apart_) != 0) target.join(common_);
-  for_lanes(mask & apart_, [&](std::uint32_t lane) { target.join(*own_[lane]); });
+  if ((mask & ~diverged_) != 0) target.join(common_);
+  for_lanes(mask & diverged_, [&](std::uint32_t lane) { target.join(*own_[lane]); });
   target.learn(warp_, mask, existing_, time_);
 }
 
 void Knowledge::acquire(Mask mask, Mask live, const Clock& source) {
   const bool all = (live & ~mask) == 0;
   if (all) common_.join(source);
-  for_lanes(all ? mask & apart_ : mask, [&](std::uint32_t lane) { apart(lane).join(source); });
+  for_lanes(all ? mask & diverged_ : mask, [&](std::uint32_t lane) { own_clock(lane).join(source); });
 }
 
 void Knowledge::learn(Mask mask, Mask live, Agent agent, std::uint32_t time) {
   const bool all = (live & ~mask) == 0;
   if (all) common_.learn(agent, time);
-  for_lanes(all ? mask & apart_ : mask, [&](std::uint32_t lane) { apart(lane).learn(agent, time); });
+  for_lanes(all ? mask & diverged_ : mask, [&](std::uint32_t lane) { own_clock(lane).learn(agent, time); });
 }
 
 void Knowledge::meet(Mask mask, Mask live) {
   if ((live & ~mask) == 0) {
-    for_lanes(mask & apart_, [&](std::uint32_t lane) { common_.join(*own_[lane]); });
-    apart_ = 0;
+    for_lanes(mask & diverged_, [&](std::uint32_t lane) { common_.join(*own_[lane]); });
+    diverged_ = 0;
     common_.learn(warp_, mask, existing_, time_);
   } else {
     Clock together;
     release(mask, together);
-    for_lanes(mask, [&](std::uint32_t lane) { apart(lane) = together; });
+    for_lanes(mask, [&](std::uint32_t lane) { own_clock(lane) = together; });
   }
   tick();
 }

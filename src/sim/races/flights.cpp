@@ -1,4 +1,5 @@
-/// Checks accesses before griddepcontrol.wait against the accesses of launches that may still run.
+/// Checks accesses before griddepcontrol.wait against the accesses of earlier launches that may still run on
+/// a GPU.
 #include "sim/launch/flights.hpp"
 
 #include "sim/cta/cta.hpp"
@@ -15,7 +16,7 @@ std::string describe(const Flight& flight, const Conflict& conflict) {
   const Access& access = conflict.earlier;
   const std::uint64_t warps = (volume(flight.shape.block) + lanes - 1) / lanes;
   const std::uint32_t thread = access.thread(conflict.earlier_lane, warps);
-  const Place& place = flight.program->place[access.place & Access::place_mask];
+  const Place& place = flight.program->places[access.place & Access::place_mask];
   return fmt::format("the {}{} thread {} of CTA {} of kernel \"{}\" (PTX line {} \"{}\")",
                      conflict.earlier_write ? "write" : "read",
                      access.is_copy() ? " by the bulk copy that was issued by" : " by",
@@ -27,7 +28,7 @@ std::string describe(const Flight& flight, const Conflict& conflict) {
 }  // namespace
 
 void Races::wait_for_flights(const Warp& warp, Mask mask) {
-  of(warp).learn(mask, warp.live, flights_agent_, 1);
+  clocks_of(warp).learn(mask, warp.live, flights_agent_, 1);
 }
 
 void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
@@ -37,7 +38,7 @@ void Races::acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at) {
   }
 }
 
-void Races::meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by) {
+void Races::check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by) {
   const Clock& known = by.knowledge != nullptr ? by.knowledge->of(lane) : *by.clock;
   if (known.all(flights_agent_) != 0) return;
   for (const auto& flight : *flights_) {
@@ -48,7 +49,7 @@ void Races::meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t la
       const std::lock_guard lock(*found->block);
       std::optional<Conflict> conflict =
           found->block->last(found->line, bytes_in(line, at, at + bytes), !by.write);
-      // Two strong accesses of wide enough scope are no race: grids may hand over data by them.
+      // Two strong accesses with sufficient scope are no race: grids may synchronise with them.
       if (!conflict || morally_strong(conflict->earlier, by.access)) continue;
       conflict->lane = lane;
       report_flight(*flight, *conflict, by, line);
@@ -62,7 +63,7 @@ void Races::report_flight(const Flight& flight, const Conflict& conflict, const 
   const check::RuleId rule("race.launch-before");
   const std::uint32_t place = by.access.place & Access::place_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
   cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
              fmt::format(
                  "global memory at {:#x}: the launch may begin before an earlier one has ended "

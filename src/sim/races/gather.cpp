@@ -32,43 +32,43 @@ Gather::Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask
 }
 
 void Gather::add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern) {
-  std::array<std::uint8_t, lanes> where;
+  std::array<std::uint8_t, lanes> offsets;
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
-    where[lane] = static_cast<std::uint8_t>(at[lane] % line_bytes);
+    offsets[lane] = static_cast<std::uint8_t>(at[lane] % line_bytes);
   const std::uint32_t place = access_.place & Access::place_mask;
-  if (pattern.place == place && pattern.log == log_ && pattern.where == where) {
+  if (pattern.place == place && pattern.log == log_ && pattern.offsets == offsets) {
     count_ = pattern.count;
-    apart_ = count_ == 1;
+    distinct_lines_ = count_ == 1;
     folded_ = pattern.folded;
     for (std::uint32_t i = 0; i < count_; ++i) {
       std::construct_at(&entries_[i]);
-      entries_[i].line = at[0] - where[0];
+      entries_[i].line = at[0] - offsets[0];
       entries_[i].piece = pattern.pieces[i];
       entries_[i].piece.access = access_.from(pattern.pieces[i].access.first);
       entries_[i].piece.access.spread = pattern.pieces[i].access.spread;
     }
     return;
   }
-  add_folded(at, where);
-  if (count_ > GatherPatterns::Pattern::most) return;
+  add_folded(at, offsets);
+  if (count_ > GatherPatterns::Pattern::max_pieces) return;
   pattern.place = place;
   pattern.log = log_;
-  pattern.where = where;
+  pattern.offsets = offsets;
   pattern.count = count_;
   pattern.folded = folded_;
   for (std::uint32_t i = 0; i < count_; ++i) pattern.pieces[i] = entries_[i].piece;
 }
 
-/// Folds the two halves of a warp into one piece if both read the same words, or if each half reads a single
-/// word.
+/// Folds the two halves of a warp into one piece if both halves read the same words, or if all lanes of a
+/// half read one word.
 void Gather::add_folded(const std::array<std::uint64_t, lanes>& at,
-                        const std::array<std::uint8_t, lanes>& where) {
+                        const std::array<std::uint8_t, lanes>& offsets) {
   constexpr std::uint32_t half = lanes / 2;
   bool twice = !access_.writes();
-  bool halves = twice && where[0] != where[half];
+  bool halves = twice && offsets[0] != offsets[half];
   for (std::uint32_t lane = 0; lane < half; ++lane) {
-    twice = twice && where[lane] == where[lane + half];
-    halves = halves && where[lane] == where[0] && where[lane + half] == where[half];
+    twice = twice && offsets[lane] == offsets[lane + half];
+    halves = halves && offsets[lane] == offsets[0] && offsets[lane + half] == offsets[half];
   }
   add_all(at, twice ? 0xffffU : halves ? 0x00010001U : all_lanes);
   folded_ = twice || halves;
@@ -96,12 +96,13 @@ void Gather::add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte) {
   const ByteMask mask = lane_bytes_ << byte;
   std::uint8_t& latest = latest_[line / line_bytes % latest_.size()];
   if (latest != 0) {
-    // The entry is mostly of this line. Entries of one line are tried from the last to the first.
+    // If no other line has this hash, the last entry is of this line. Entries are tried from the last to the
+    // first.
     std::uint32_t i = entries_[latest - 1U].line == line ? latest : count_;
     for (; i-- > 0;) {
       if (entries_[i].line != line) continue;
       if (join(entries_[i].piece, lane, mask, byte)) return;
-      apart_ = false;
+      distinct_lines_ = false;
     }
   }
   Entry& entry = *std::construct_at(&entries_[count_++]);

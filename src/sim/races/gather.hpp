@@ -1,6 +1,6 @@
 #pragma once
 
-/// The memory accesses of one instruction's lanes, in as few pieces as possible.
+/// Combines the memory accesses of one instruction's lanes into as few pieces as possible (piece.hpp).
 #include "sim/races/shadow.hpp"
 
 #include <array>
@@ -9,18 +9,18 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// A cache of the last access patterns of instructions whose lanes stay in one line: warps and loops repeat
-/// them.
+/// A cache of access patterns of instructions whose lanes access a single line. Warps and loop iterations
+/// repeat such patterns.
 class GatherPatterns {
  public:
   struct Pattern {
-    static constexpr std::uint32_t most = 3;
+    static constexpr std::uint32_t max_pieces = 3;
     std::uint32_t place = ~0U;
-    std::uint32_t log = 0;                    ///< log2 of the bytes a lane accesses
-    std::array<std::uint8_t, lanes> where{};  ///< by lane: first byte in the line
-    std::uint32_t count = 0;
+    std::uint32_t log = 0;                      ///< log2 of the bytes per lane
+    std::array<std::uint8_t, lanes> offsets{};  ///< by lane: offset in the line
+    std::uint32_t count = 0;                    ///< number of pieces
     bool folded = false;
-    std::array<Piece, most> pieces;
+    std::array<Piece, max_pieces> pieces;
   };
   [[nodiscard]] Pattern& of(std::uint32_t place) noexcept { return patterns_[place % patterns_.size()]; }
 
@@ -28,14 +28,17 @@ class GatherPatterns {
   std::vector<Pattern> patterns_ = std::vector<Pattern>(512);
 };
 
+/// The pieces of one instruction's accesses.
 class Gather {
  public:
   struct Entry {
-    std::uint64_t line = 0;
+    std::uint64_t line = 0;  ///< address of the line
     Piece piece;
   };
 
-  /// Each lane of `mask` accesses `bytes` bytes, a power of two up to 16, at a multiple of `bytes` in `at`.
+  /// Lane i of `mask` accesses `bytes` bytes at address at[i], which is a multiple of `bytes`. `bytes` is a
+  /// power of two up to 16. If both halves of a warp read equal words, a piece is folded: it stands for both
+  /// halves.
   Gather(const Touch& by, const std::array<std::uint64_t, lanes>& at, Mask mask, std::uint32_t bytes,
          GatherPatterns& patterns);
   /// The same accesses, without folding.
@@ -44,29 +47,29 @@ class Gather {
   [[nodiscard]] const Entry* begin() const noexcept { return entries_.data(); }
   [[nodiscard]] const Entry* end() const noexcept { return entries_.data() + count_; }
   /// Whether every entry is in a different line.
-  [[nodiscard]] bool apart() const noexcept { return apart_; }
-  /// Whether pieces hold both halves of the warp. Reports are made from unfolded pieces.
+  [[nodiscard]] bool distinct_lines() const noexcept { return distinct_lines_; }
+  /// Whether pieces stand for both halves of the warp. Reports need unfolded pieces.
   [[nodiscard]] bool folded() const noexcept { return folded_; }
 
  private:
   Gather(const Touch& by, std::uint32_t bytes);
   void add_line(const std::array<std::uint64_t, lanes>& at, GatherPatterns::Pattern& pattern);
-  void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& where);
+  void add_folded(const std::array<std::uint64_t, lanes>& at, const std::array<std::uint8_t, lanes>& offsets);
   void add_all(const std::array<std::uint64_t, lanes>& at, Mask mask);
   void add(std::uint32_t lane, std::uint64_t line, std::uint32_t byte);
-  /// Adds the lane's bytes to a piece if they fit; returns whether they do.
+  /// Adds the lane's bytes to a piece if the piece can represent them; returns whether it can.
   bool join(Piece& piece, std::uint32_t lane, ByteMask mask, std::uint32_t byte) const;
 
   std::uint32_t log_;
   ByteMask lane_bytes_;
-  Access access_;  ///< the access of a single lane, without its number
+  Access access_;  ///< the access of a single lane; `first` is not set
   std::uint32_t count_ = 0;
-  bool apart_ = true;
+  bool distinct_lines_ = true;
   bool folded_ = false;
   /// Hash table by line: 1 + the index of the last entry of a line.
   std::array<std::uint8_t, 64> latest_{};
   union {
-    std::array<Entry, lanes> entries_;  ///< the first count_ live
+    std::array<Entry, lanes> entries_;  ///< only the first count_ are constructed
   };
 };
 

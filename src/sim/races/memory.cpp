@@ -1,4 +1,4 @@
-/// Accesses of threads and copies, line by line.
+/// Checks and records the accesses of threads and copies, line by line.
 #include "sim/cta/cta.hpp"
 #include "sim/races/races.hpp"
 
@@ -8,9 +8,9 @@ TMAJIT_BEGIN
 namespace sim {
 
 Touch Races::touch(const Warp& warp, Mask mask, const WarpAccess& access) {
-  const Knowledge& knowledge = of(warp);
+  const Knowledge& knowledge = clocks_of(warp);
   const std::uint32_t strength = (access.ordering.strong ? Access::strong : 0) |
-                                 (access.ordering.narrow ? Access::narrow : 0) |
+                                 (access.ordering.cta_scope ? Access::cta_scope : 0) |
                                  (access.write ? Access::written : 0) | warp.cta->rank << Access::rank_at;
   return {.access = {.time = knowledge.time(),
                      .cluster = number_,
@@ -80,7 +80,7 @@ void Races::part(std::uint64_t line, ByteMask bytes, const Access& now, const To
 
 void Races::whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step) {
   while (line < end) {
-    // Touch the lines of one block under a single lock, until a line needs its pieces.
+    // Record the lines of one block under a single lock, until a line needs pieces.
     bool simple = true;
     with_block(by.memory, line, [&](Block& block, std::uint32_t number) {
       for (; line < end && number < Block::lines; ++number) {
@@ -117,16 +117,17 @@ void Races::access(const Warp& warp, const WarpAccess& access, std::uint64_t at)
   Touch by = touch(warp, all_lanes, access);
   if (flights_ != nullptr && access.memory == Memory::global) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane)
-      meet_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
+      check_flights(at + std::uint64_t{lane} * access.bytes, access.bytes, lane, by);
   }
   const int spread = std::countr_zero(access.bytes);
   by.access.spread = static_cast<std::uint8_t>(spread);
-  // The number of the lane at the first line's first byte is negative if the range begins later in the line.
+  // `first` is the lane to which the line's first byte would belong: negative if the range begins later in
+  // the line.
   range(at, at + lanes * std::uint64_t{access.bytes}, by, -(static_cast<int>(at % line_bytes) >> spread),
         static_cast<int>(line_bytes) >> spread);
 }
 
-/// Prefetches the shadow of lines that are far apart; each is reached through three pointers.
+/// Prefetches the shadow of scattered lines. It is reached through three pointers, hence the three loops.
 void Races::prefetch_pieces(const Gather& gather) {
   std::array<GlobalShadow::Found, lanes> found;
   std::size_t count = 0;
@@ -143,14 +144,15 @@ void Races::access(const Warp& warp, const WarpAccess& access, const std::array<
                    Mask mask) {
   const Touch by = touch(warp, mask, access);
   if (flights_ != nullptr && access.memory == Memory::global)
-    for_lanes(mask, [&](std::uint32_t lane) { meet_flights(at[lane], access.bytes, lane, by); });
+    for_lanes(mask, [&](std::uint32_t lane) { check_flights(at[lane], access.bytes, lane, by); });
   const Gather gather(by, at, mask, access.bytes, patterns_);
-  if (gather.apart() && !gather.folded()) {
+  if (gather.distinct_lines() && !gather.folded()) {
     if (access.memory == Memory::global) prefetch_pieces(gather);
     for (const Gather::Entry& entry : gather) piece(entry.line, entry.piece, by);
     return;
   }
-  // If lanes of one instruction write one place, one of the writes takes effect: that is no race.
+  // If lanes of one instruction write the same bytes, one of the writes takes effect, which is no race. So
+  // all pieces are checked before any is recorded.
   bool clear = true;
   for (const Gather::Entry& entry : gather) {
     const auto conflict = check(entry.line, entry.piece, by);
@@ -180,7 +182,7 @@ void Races::fence_async(const Warp& warp, Mask mask) {
   std::vector<AsyncFence>& fences = async_fences_[agent_of(warp)];
   for (AsyncFence& earlier : fences) earlier.by &= ~mask;
   std::erase_if(fences, [](const AsyncFence& each) { return each.by == 0; });
-  fences.push_back({mask, of(warp).of_all(mask)});
+  fences.push_back({mask, clocks_of(warp).of_all(mask)});
 }
 
 bool Races::fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset) {
@@ -228,10 +230,10 @@ Touch Races::copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint3
       .quiet = quiet};
 }
 
-/// Checks and records an access of a copy. A range that no allocation holds is left out: the copy reports it.
+/// Checks and records an access of a copy. A range outside all allocations is skipped; the copy reports it.
 void Races::global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by) {
   if (bytes == 0 || cluster_.cta(0).global(at, bytes) == nullptr) return;
-  if (flights_ != nullptr && !by.quiet) meet_flights(at, bytes, 0, by);
+  if (flights_ != nullptr && !by.quiet) check_flights(at, bytes, 0, by);
   range(at, at + bytes, by, by.access.first, 0);
 }
 
@@ -243,7 +245,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
     return;
   }
   const Tile tile = copy.tile();
-  // A swizzle permutes chunks within 128 bytes: if rows leave no gap, it covers the same bytes.
+  // A swizzle permutes chunks within 128 bytes. If the rows leave no gap, the tile covers a single range.
   const bool dense = tile.span() == tile.bytes();
   if (dense) range(shared, shared + tile.span(), in_shared, in_shared.access.first, 0);
   tile.for_each_row([&](const TileRow& row) {
@@ -254,7 +256,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
       });
     }
     if (row.first == row.last) return;
-    // A store writes whole chunks.
+    // A tensor store writes whole 16-byte chunks of a row.
     const std::uint32_t last =
         in_global.write ? std::min((row.last + 15) / 16 * 16, tile.row_bytes()) : row.last;
     global_range(copy.map.address + static_cast<std::uint64_t>(row.global) + row.first, last - row.first,
@@ -263,7 +265,7 @@ void Races::tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const
 }
 
 void Races::begin_issue(const Warp& warp, std::uint32_t lane) {
-  Knowledge& knowledge = of(warp);
+  Knowledge& knowledge = clocks_of(warp);
   issue_.clear();
   knowledge.release(1U << lane, issue_);
   knowledge.tick();
@@ -283,7 +285,7 @@ bool Races::load(const Copy& copy, const Warp& warp, std::uint32_t lane, const C
     range(from, from + copy.bytes, reads, reads.access.first, 0);
   }
   const bool knows = order.time == order.first || order.time - 1 <= issue_.all(order.agent);
-  // A thread that waits for the phase comes after the load, and so after everything before the load.
+  // A thread that waits for the phase is ordered after the load, and hence after everything before its issue.
   order.arriving.join(issue_);
   return knows;
 }
@@ -294,9 +296,9 @@ void Races::store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::u
   if (fresh) agents->second = {new_agent(), new_agent(), {}};
   const auto time = static_cast<std::uint32_t>(group + 1);
   agents->second.issued.resize(std::max<std::size_t>(agents->second.issued.size(), time));
-  // The group's first store counts: without a commit all stores are in one group.
+  // Keep the time of the group's first store: without a commit all stores are in one group.
   std::uint32_t& issued = agents->second.issued[group];
-  if (issued == 0) issued = of(warp).time() - 1;
+  if (issued == 0) issued = clocks_of(warp).time() - 1;
   Touch writes = copy_touch(copy, Memory::global, agents->second.writes, time, true, quiet);
   // Each element of a reduction is relaxed at gpu scope, so reductions do not race with each other.
   if (copy.reduction.apply != nullptr) writes.access.place |= Access::strong;
@@ -309,8 +311,8 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
   if (fresh) agent->second.agent = new_agent();
   std::vector<std::uint32_t>& times = agent->second.issued;
   if (group >= times.size()) times.resize(group + 1);
-  // The group's first product counts.
-  if (times[group] == 0) times[group] = of(warp).time() - 1;
+  // Keep the time of the group's first product.
+  if (times[group] == 0) times[group] = clocks_of(warp).time() - 1;
   Copy issued;
   issued.issuer = warp.cta;
   issued.thread = warp.thread(0);
@@ -324,11 +326,12 @@ void Races::product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes
 void Races::wait_products(const Warp& warp, const Warp& other, std::uint64_t group) {
   const auto agent = products_.find(agent_of(other));
   if (agent != products_.end())
-    of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
+    clocks_of(warp).learn(warp.live, warp.live, agent->second.agent, static_cast<std::uint32_t>(group));
 }
 
 bool Races::is_sent(const Conflict& conflict) const {
-  // Copies to peers complete on mbarriers of the peers; bulk stores and products are agents of their threads.
+  // Only the agent of an mbarrier's loads reads shared memory as a copy to a peer; other reads by copies are
+  // those of bulk stores and products, which have agents of their own.
   return conflict.earlier.is_copy() && !conflict.earlier_write && load_of(conflict.earlier).has_value();
 }
 
@@ -336,9 +339,9 @@ void Races::leave(Cta& cta) {
   if (cluster_.size() == 1) return;
   Clock known;
   for (const auto& warp : cta.warps) {
-    const Mask all = of(*warp).existing();
-    of(*warp).release(all, known);
-    // A thread that has waited, even relaxed, ends after the operations it has waited for.
+    const Mask all = clocks_of(*warp).existing();
+    clocks_of(*warp).release(all, known);
+    // A thread that has waited, even relaxed, exits after the operations that it has waited for.
     add_waited(*warp, all, known);
   }
   Touch by;
@@ -357,8 +360,8 @@ void Races::leave(Cta& cta) {
       return block.follows(line, by) ? std::nullopt : block.check(line, whole, by);
     });
     if (!peer || (peer->earlier.rank() == cta.rank && !is_sent(*peer))) continue;
-    // A thread's reads and its arrivals at mbarriers are complete when it arrives at the cluster's barrier,
-    // even relaxed; so is a copy's read that it has waited for.
+    // When a thread arrives at the cluster's barrier, even relaxed, its reads and its arrivals at mbarriers
+    // are complete, and so are reads by copies that it has waited for.
     const Access& access = peer->earlier;
     const bool object = (access.place & Access::object) != 0;
     if ((object || !peer->earlier_write) && met_.knows(access.agent, peer->earlier_lane, access.time))
@@ -371,7 +374,7 @@ void Races::wait_group(const Cta& cta, std::uint32_t thread, std::uint64_t group
   const Warp& warp = *cta.warps[thread / lanes];
   const auto agents = stores_.find(number_of(warp, thread % lanes));
   if (agents == stores_.end()) return;
-  Knowledge& knowledge = of(warp);
+  Knowledge& knowledge = clocks_of(warp);
   const Mask live = warp.live;
   const Mask lane = 1U << thread % lanes;
   const auto time = static_cast<std::uint32_t>(group);

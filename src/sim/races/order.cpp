@@ -1,5 +1,5 @@
 /// The edges of happens-before: barriers, mbarriers, fences, releases and acquires. Also the reports of
-/// accesses that no edge orders.
+/// races.
 #include "sim/cta/cta.hpp"
 #include "sim/races/races.hpp"
 
@@ -47,7 +47,7 @@ void Races::start(std::uint32_t number) {
   import_agents_.clear();
   fences_.clear();
   met_at_.clear();
-  hears_ = false;
+  tracks_fence_sc_ = false;
   imports_.start(number);
   shared_releases_.clear();
   next_agent_ = static_cast<Agent>(warps_.size());
@@ -55,22 +55,22 @@ void Races::start(std::uint32_t number) {
 }
 
 void Races::barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits) {
-  Knowledge& knowledge = of(warp);
-  // No thread continues before all have arrived, so a whole warp has met.
+  Knowledge& knowledge = clocks_of(warp);
+  // If all lanes of the warp wait here, none continues before all have arrived: they have synchronised.
   if (waits && (warp.live & ~mask) == 0) knowledge.meet(mask, warp.live);
   knowledge.release(mask, barrier(id, *warp.cta));
   knowledge.tick();
-  if (!hears_) return;
+  if (!tracks_fence_sc_) return;
   Met& met = met_at_[16 * warp.cta->rank + id];
   collect_heard(warp, mask, met.heard);
   collect_fenced(warp, mask, met);
 }
 
 void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
-  of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
-  if (!hears_) return;
+  clocks_of(warp).acquire(mask, warp.live, barrier(id, *warp.cta));
+  if (!tracks_fence_sc_) return;
   Met& met = met_at_[16 * warp.cta->rank + id];
-  hear(warp, mask, met.heard);
+  set_heard(warp, mask, met.heard);
   if (!met.has_fenced) return;
   const auto fenced = std::make_shared<const Clock>(met.fenced);
   for_lanes(mask, [&](std::uint32_t lane) {
@@ -82,21 +82,22 @@ void Races::barrier_pass(std::uint32_t id, const Warp& warp, Mask mask) {
 
 void Races::barrier_done(std::uint32_t id, const Cta& cta) {
   barrier(id, cta).clear();
-  if (hears_) met_at_.erase(16 * cta.rank + id);
+  if (tracks_fence_sc_) met_at_.erase(16 * cta.rank + id);
 }
 
-// Suppose that a thread has seen the effects of a fence.sc F, and has met a second thread since. Then F comes
-// before a later fence.sc of the second thread: if F came after it, its effects would have been seen before
-// it happened. So one thread may read a counter, all threads meet, and each executes the fence; or each
-// executes the fence, all meet, and one thread changes the counter.
+// fence.sc and barriers. Suppose that thread A reads a value that was written after a fence.sc F, then A and
+// B meet at a barrier, and then B executes a fence.sc G. Then F comes before G in the order of all fence.sc:
+// G happens after A's read, which has seen an effect of F. So kernels may let one thread read a counter,
+// meet, and let each thread execute the fence; or let each thread execute the fence, meet, and let one thread
+// change the counter. `heard` and `met` of LaneFences implement these two cases.
 
 void Races::collect_fenced(const Warp& warp, Mask mask, Met& target) {
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto found = fences_.find(number_of(warp, lane));
     if (found == fences_.end() || !std::exchange(found->second.fresh, false)) return;
-    const Fenced& fenced = found->second.wide;
+    const Fenced& fenced = found->second.wider_scope;
     target.fenced.join(*fenced.clock);
-    target.fenced.learn(agent_of(warp), 1U << lane, of(warp).existing(), fenced.time);
+    target.fenced.learn(agent_of(warp), 1U << lane, clocks_of(warp).existing(), fenced.time);
     target.has_fenced = true;
   });
 }
@@ -114,15 +115,15 @@ void Races::collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& tar
   });
 }
 
-void Races::hear(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
+void Races::set_heard(const Warp& warp, Mask mask, const std::vector<Pending>& what) {
   if (what.empty()) return;
   for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].heard = what; });
 }
 
-void Races::pass_on(const Warp& warp, Mask mask) {
+void Races::share_heard(const Warp& warp, Mask mask) {
   std::vector<Pending> together;
   collect_heard(warp, mask, together);
-  hear(warp, mask, together);
+  set_heard(warp, mask, together);
 }
 
 void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
@@ -134,24 +135,24 @@ void Races::add_waited(const Warp& warp, Mask mask, Clock& target) const {
 }
 
 void Races::cluster_arrive(const Warp& warp, Mask mask, bool releases) {
-  of(warp).release(mask, meeting_);
+  clocks_of(warp).release(mask, meeting_);
   add_waited(warp, mask, meeting_);
   if (!releases) {
     for_lanes(mask, [&](std::uint32_t lane) { release_fenced(warp, lane, cluster_arriving_); });
     return;
   }
-  of(warp).release(mask, cluster_arriving_);
-  of(warp).tick();
+  clocks_of(warp).release(mask, cluster_arriving_);
+  clocks_of(warp).tick();
 }
 
-/// A relaxed arrival releases everything before the thread's last fence.
+/// Called for a relaxed arrival, which releases everything before the thread's last fence.
 void Races::release_fenced(const Warp& warp, std::uint32_t lane, Clock& target) {
   const auto found = fences_.find(number_of(warp, lane));
   if (found == fences_.end()) return;
-  for (const Fenced* fenced : {&found->second.narrow, &found->second.wide}) {
+  for (const Fenced* fenced : {&found->second.cta_scope, &found->second.wider_scope}) {
     if (fenced->clock == nullptr) continue;
     target.join(*fenced->clock);
-    target.learn(agent_of(warp), 1U << lane, of(warp).existing(), fenced->time);
+    target.learn(agent_of(warp), 1U << lane, clocks_of(warp).existing(), fenced->time);
   }
 }
 
@@ -172,7 +173,7 @@ void Races::mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t of
 void Races::mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases) {
   Phases& order = phases(offset);
   if (releases) {
-    of(warp).release(1U << lane, order.arriving);
+    clocks_of(warp).release(1U << lane, order.arriving);
     return;
   }
   release_fenced(warp, lane, order.arriving);
@@ -182,7 +183,7 @@ void Races::mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, boo
   mbarrier_use(warp, mask, offset);
   const Clock& completed = phases(offset).completed;
   if (acquires) {
-    of(warp).acquire(mask, warp.live, completed);
+    clocks_of(warp).acquire(mask, warp.live, completed);
   } else {
     for_lanes(mask, [&](std::uint32_t lane) { fences_[number_of(warp, lane)].waited.join(completed); });
   }
@@ -197,24 +198,24 @@ void Races::mbarrier_phase(std::uint32_t offset) {
 }
 
 void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
-  const bool narrow = kind.narrow;
-  Knowledge& knowledge = of(warp);
+  const bool cta_scope = kind.cta_scope;
+  Knowledge& knowledge = clocks_of(warp);
   std::array<LaneFences*, lanes> fences{};
   for_lanes(mask, [&](std::uint32_t lane) { fences[lane] = &fences_[number_of(warp, lane)]; });
-  const auto what = [&](std::uint32_t lane) { return Finds{fences[lane]}; };
-  for_alike(mask, what, [&](const Finds& finds, Mask together) {
-    const LaneFences& first = *finds.of;
+  const auto what = [&](std::uint32_t lane) { return AcquiredPart{fences[lane]}; };
+  for_alike(mask, what, [&](const AcquiredPart& acquired, Mask together) {
+    const LaneFences& first = *acquired.of;
     for (const Pending& pending : first.seen)
-      acquire(warp, together, *pending.release, narrow || pending.narrow);
+      acquire(warp, together, *pending.release, cta_scope || pending.cta_scope);
     if (kind.sequential) {
       for (const Pending& pending : first.heard)
-        acquire(warp, together, *pending.release, narrow || pending.narrow);
+        acquire(warp, together, *pending.release, cta_scope || pending.cta_scope);
     }
   });
   std::shared_ptr<const Clock> common;
   for_lanes(mask, [&](std::uint32_t lane) {
     LaneFences& lane_fences = *fences[lane];
-    if (!narrow) lane_fences.seen.clear();
+    if (!cta_scope) lane_fences.seen.clear();
     if (!lane_fences.waited.empty()) knowledge.acquire(1U << lane, warp.live, lane_fences.waited);
     lane_fences.waited.clear();
     const Clock& known = knowledge.of(lane);
@@ -224,32 +225,34 @@ void Races::fence(const Warp& warp, Mask mask, FenceKind kind) {
     lane_fences.met = nullptr;
     const Fenced fenced{shares ? common : std::make_shared<const Clock>(known), knowledge.time(),
                         kind.sequential};
-    lane_fences.narrow = fenced;
-    if (!narrow) lane_fences.wide = fenced;
-    lane_fences.fresh = kind.sequential && !narrow;
+    lane_fences.cta_scope = fenced;
+    if (!cta_scope) lane_fences.wider_scope = fenced;
+    lane_fences.fresh = kind.sequential && !cta_scope;
   });
   knowledge.tick();
-  hears_ = hears_ || kind.sequential;
+  tracks_fence_sc_ = tracks_fence_sc_ || kind.sequential;
 }
 
-void Races::acquire(const Warp& warp, Mask mask, const Release& release, bool narrow) {
-  Knowledge& knowledge = of(warp);
+void Races::acquire(const Warp& warp, Mask mask, const Release& release, bool cta_scope) {
+  Knowledge& knowledge = clocks_of(warp);
   const auto [found, fresh] = import_agents_.try_emplace(std::uint64_t{agent_of(warp)} << lanes | mask);
   if (fresh) found->second = new_agent();
   const Agent agent = found->second;
-  const std::uint32_t time = imports_.add(agent, release, !narrow, launch_.releases, [&](const Release& own) {
-    // Between the CTAs of a cluster neither side may be of CTA scope.
-    if (own.rank == warp.cta->rank || (own.wide && !narrow)) knowledge.acquire(mask, warp.live, own.clock);
-  });
+  const std::uint32_t time =
+      imports_.add(agent, release, !cta_scope, launch_.releases, [&](const Release& own) {
+        // Between CTAs of a cluster, both the release and the acquire must be wider than CTA scope.
+        if (own.rank == warp.cta->rank || (own.wide && !cta_scope))
+          knowledge.acquire(mask, warp.live, own.clock);
+      });
   if (time != 0) knowledge.learn(mask, warp.live, agent, time);
 }
 
-void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
+void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool cta_scope,
                     bool sequential) {
   Release release;
   release.cluster = number_;
   release.rank = rank;
-  release.wide = !narrow;
+  release.wide = !cta_scope;
   release.sequential = sequential;
   release.imports = imports_.of(clock);
   release.clock = std::move(clock);
@@ -259,67 +262,67 @@ void Races::publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_
 void Races::before(const Warp& warp, Mask mask, const WarpAccess& access,
                    const std::array<std::uint64_t, lanes>& at) {
   if (!access.write) return;
-  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
-  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+  const auto address_of_lane = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, address_of_lane, [&](std::uint64_t place, Mask together) {
     if (!access.ordering.releases) return publish_fenced(warp, together, access, place);
     Clock clock;
-    of(warp).release(together, clock);
+    clocks_of(warp).release(together, clock);
     bool sequential = false;
     for_lanes(together, [&](std::uint32_t lane) {
       const auto fenced = fences_.find(number_of(warp, lane));
-      sequential = sequential || (fenced != fences_.end() && fenced->second.wide.sequential);
+      sequential = sequential || (fenced != fences_.end() && fenced->second.wider_scope.sequential);
     });
     Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-    publish(where, place, std::move(clock), warp.cta->rank, access.ordering.narrow, sequential);
+    publish(where, place, std::move(clock), warp.cta->rank, access.ordering.cta_scope, sequential);
   });
 }
 
 /// Publishes what a relaxed access releases: everything before the thread's last fences.
 void Races::publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at) {
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-  const Knowledge& knowledge = of(warp);
+  const Knowledge& knowledge = clocks_of(warp);
   std::array<const LaneFences*, lanes> fences{};
   Mask publishing = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     const auto found = fences_.find(number_of(warp, lane));
-    // A thread that spins with atomics publishes the same each time.
+    // A thread that spins with atomics at one address needs to publish only once.
     if (found == fences_.end() || std::exchange(found->second.published_at, at) == at) return;
     fences[lane] = &found->second;
     publishing |= 1U << lane;
   });
-  const auto what = [&](std::uint32_t lane) { return Publishes{fences[lane]}; };
-  for_alike(publishing, what, [&](const Publishes& publishes, Mask together) {
-    const LaneFences& first = *publishes.of;
-    const auto from = [&](const Fenced& fenced, bool narrow) {
+  const auto what = [&](std::uint32_t lane) { return PublishedPart{fences[lane]}; };
+  for_alike(publishing, what, [&](const PublishedPart& published, Mask together) {
+    const LaneFences& first = *published.of;
+    const auto from = [&](const Fenced& fenced, bool cta_scope) {
       if (fenced.clock == nullptr) return;
       Clock clock = *fenced.clock;
       clock.learn(agent_of(warp), together, knowledge.existing(), fenced.time);
-      publish(where, at, std::move(clock), warp.cta->rank, narrow || access.ordering.narrow,
+      publish(where, at, std::move(clock), warp.cta->rank, cta_scope || access.ordering.cta_scope,
               fenced.sequential);
     };
-    // If one fence is the last at both scopes, its wider release is enough.
-    if (first.narrow != first.wide) from(first.narrow, true);
-    from(first.wide, false);
-    if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.narrow, true);
+    // If one fence is the last at both scopes, the release at the wider scope is enough.
+    if (first.cta_scope != first.wider_scope) from(first.cta_scope, true);
+    from(first.wider_scope, false);
+    if (first.met != nullptr) publish(where, at, *first.met, warp.cta->rank, access.ordering.cta_scope, true);
   });
 }
 
 void Races::after(const Warp& warp, Mask mask, const WarpAccess& access,
                   const std::array<std::uint64_t, lanes>& at) {
-  // The release covers the current time, the access included; a new time begins after it.
-  if (access.ordering.releases) of(warp).tick();
+  // The release includes the access itself; a new time begins after it.
+  if (access.ordering.releases) clocks_of(warp).tick();
   Releases& where = access.memory == Memory::shared ? shared_releases_ : launch_.releases;
-  const auto where_to = [&](std::uint32_t lane) { return at[lane]; };
-  for_alike(mask, where_to, [&](std::uint64_t place, Mask together) {
+  const auto address_of_lane = [&](std::uint32_t lane) { return at[lane]; };
+  for_alike(mask, address_of_lane, [&](std::uint64_t place, Mask together) {
     if (flights_ != nullptr && access.memory == Memory::global) acquire_of_flights(warp, together, place);
     const Release* const latest = where.latest(place);
     if (latest == nullptr) return;
-    if (access.ordering.acquires) return acquire(warp, together, *latest, access.ordering.narrow);
+    if (access.ordering.acquires) return acquire(warp, together, *latest, access.ordering.cta_scope);
     for_lanes(together, [&](std::uint32_t lane) {
       std::vector<Pending>& seen = fences_[number_of(warp, lane)].seen;
-      if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.narrow});
+      if (seen.empty() || seen.back().release != latest) seen.push_back({latest, access.ordering.cta_scope});
     });
-    hears_ = hears_ || latest->sequential;
+    tracks_fence_sc_ = tracks_fence_sc_ || latest->sequential;
   });
 }
 
@@ -333,7 +336,7 @@ bool is_load(bool write, Memory memory) {
   return write == (memory == Memory::shared);
 }
 
-/// The missing order between two accesses, and the remedy; empty if the text of the rule says it.
+/// The missing order between two accesses, and the remedy. Empty texts stand for those of the rule.
 struct Advice {
   const char* expected = "";
   const char* remedy = "";
@@ -364,8 +367,9 @@ Advice advise(const Conflict& conflict, const Touch& by) {
     const bool load = is_load(conflict.earlier_write, memory);
     if (load && memory == Memory::shared && by.access.is_copy() && by.write) {
       return {
-          "a wait on the earlier load's mbarrier, and for those who use what it brought, before the stage "
-          "is loaded again",
+          "a wait on the earlier load's mbarrier, and for the threads that use its bytes, before the stage "
+          "is "
+          "loaded again",
           "wait for the stage to be free before the load; check the count of arrivals and the parity"};
     }
     if (load && memory == Memory::shared) {
@@ -390,8 +394,9 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   if (by.access.is_copy()) {
     if (is_load(by.write, memory) && memory == Memory::shared) {
       return {
-          "an arrival by all who use the stage on an mbarrier that the issuing thread waits on, or a "
-          "barrier of both, before it is loaded again",
+          "an arrival by all threads that use the stage on an mbarrier that the issuing thread waits on, or "
+          "a "
+          "barrier of all, before the stage is loaded again",
           "wait for the stage to be free before the load; check the count of arrivals and the parity"};
     }
     return {"a barrier between the threads that write and the one that issues the copy",
@@ -399,7 +404,7 @@ Advice advise(const Conflict& conflict, const Touch& by) {
   }
   if (earlier.agent == by.access.agent) {
     return {"__syncwarp() between accesses of different lanes of a warp",
-            "lanes run independently: call __syncwarp() where one needs what another did"};
+            "lanes run independently: call __syncwarp() before a lane uses what another lane wrote"};
   }
   return {};
 }
@@ -412,10 +417,10 @@ std::string Races::describe(const Access& access, std::uint32_t lane, bool write
   std::string who = "thread " + text_of(cta.thread_index(access.thread(lane, warps_each_)));
   if (access.cluster != number_ || access.rank() != rank)
     who += " of CTA " + text_of(cta.launch.ctaid(access.cluster, access.rank()));
-  const Place& place = cta.program.place[access.place & Access::place_mask];
+  const Place& place = cta.program.places[access.place & Access::place_mask];
   std::string what = write ? "write" : "read";
   if ((access.place & Access::object) != 0)
-    what = write ? "making or end of the mbarrier" : "use of the mbarrier";
+    what = write ? "init or inval of the mbarrier" : "use of the mbarrier";
   if (access.is_copy()) {
     what += (access.spread & a_product) != 0 ? " by the wgmma.mma_async"
             : is_load(write, memory)         ? " by the bulk load"
@@ -438,7 +443,7 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
   const check::RuleId rule(*check::find(id));
   const std::uint32_t place = by.access.place & Access::place_mask;
   Cta& cta = cluster_.cta(by.access.rank());
-  if (cta.launch.reports.again(id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(id, cta.program.places[place].line)) return;
   std::uint64_t address = line + conflict.byte;
   std::string owner;
   if (memory == Memory::shared) {
@@ -447,16 +452,17 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
     if (rank != cta.rank) owner = fmt::format(" of the CTA with rank {}", rank);
   }
   const std::string where = fmt::format("{} memory{} at {:#x}", space, owner, address);
-  if (const auto next = next_turn(conflict, by, line)) return report_unmet(next->first, next->second, where);
+  if (const auto next = next_turn(conflict, by, line))
+    return report_unsynchronised_write(next->first, next->second, where);
   if (report_cause(conflict, by, rule, where)) return;
   const bool stored = conflict.earlier.is_copy() && !conflict.earlier_write && memory == Memory::shared &&
                       (conflict.earlier.spread & a_product) == 0;
   if (stored && by.write && !by.access.is_copy() && issued_by(conflict.earlier) != nullptr &&
       lacks_barrier(conflict.earlier, by.knowledge->of(conflict.lane)))
-    return report_unmet(conflict, by, where);
+    return report_unsynchronised_write(conflict, by, where);
   const Advice advice = advise(conflict, by);
   About about(conflict.earlier.place & Access::place_mask, cause_of(conflict, by));
-  about.swapped = swapped(conflict, by);
+  about.replacement = opposite_order(conflict, by);
   cta.report(by.access.thread(conflict.lane, warps_each_), place, rule,
              fmt::format(
                  "{}: nothing orders {} after {}", where,
@@ -468,7 +474,7 @@ void Races::report(const Conflict& conflict, const Touch& by, std::uint64_t line
 void Races::report_leaving(const Conflict& conflict, Cta& cta) {
   const Access& access = conflict.earlier;
   if (access.rank() == cta.rank) {
-    cta.report_sent(
+    cta.report_unread_source(
         access.thread(conflict.earlier_lane, warps_each_), access.place & Access::place_mask,
         "the CTA can exit before this asynchronous copy to a peer has read its shared memory: nothing "
         "makes a thread of it wait for that");
@@ -478,7 +484,7 @@ void Races::report_leaving(const Conflict& conflict, Cta& cta) {
   const auto rule = reads ? check::RuleId("exit.peer-reads") : check::RuleId("exit.peer-writes");
   Cta& peer = cluster_.cta(access.rank());
   const std::uint32_t place = access.place & Access::place_mask;
-  if (cta.launch.reports.again(rule->id, cta.program.place[place].line)) return;
+  if (cta.launch.reports.count_repeat(rule->id, cta.program.places[place].line)) return;
   peer.report(access.thread(conflict.earlier_lane, warps_each_), place, rule,
               fmt::format("the CTA with rank {} can exit before {} its shared memory: nothing makes a thread "
                           "of it wait for that",

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The record of an access in the shadow: the agent, and which lanes accessed which bytes of a line of 128.
+/// The record of an access: the agent, and which lanes accessed which bytes of a line of 128 bytes.
 #include "sim/program/program.hpp"
 
 #include <array>
@@ -9,8 +9,9 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// An entity with a time of its own. First come the warps of a cluster, CTA by CTA, then the asynchronous
-/// agents: the loads of an mbarrier, the bulk stores of a thread, a thread's imports from other clusters.
+/// The number of an entity with a time of its own. Numbers 0 and up are the warps of a cluster, CTA by CTA.
+/// Then come asynchronous agents: the loads of an mbarrier, the bulk stores of a thread, the wgmma products
+/// of a warp, and the releases of other clusters that a set of lanes has acquired (imports).
 using Agent = std::uint16_t;
 
 inline constexpr std::uint32_t line_bytes = 128;
@@ -44,11 +45,11 @@ inline constexpr ByteMask whole_line = ~ByteMask{0};
 
 /// The mapping of the bytes of a line to the lanes of a warp.
 enum Spread : std::uint8_t {
-  // 0 … 4: byte b belongs to lane first + (b >> spread).
-  one_lane = 5,    ///< all bytes belong to lane `first`
-  a_set = 6,       ///< all bytes belong to every lane of a set
-  a_map = 7,       ///< by a table; `first` says for which bytes (Part::map_of)
-  no_lane = 8,     ///< a copy or product; bits 0–1 and `first`: the thread that issued it
+  // `first` is Access::first. Spreads 0 … 4: byte b belongs to lane first + (b >> spread).
+  one_lane = 5,  ///< all bytes belong to lane `first`
+  a_set = 6,     ///< each byte belongs to every lane of LaneTable::set
+  a_map = 7,  ///< LaneTable::map gives the lane of each byte; `first` encodes the map's range (Part::map_of)
+  no_lane = 8,  ///< a copy or product; bits 0–1 of the spread and `first` encode the issuing thread's number
   a_product = 16,  ///< with no_lane: a wgmma
 };
 
@@ -56,17 +57,16 @@ enum Spread : std::uint8_t {
 struct Access {
   std::uint32_t time = 0;  ///< the agent's time; 0: no access
   std::uint32_t cluster = 0;
-  std::uint32_t place =
-      0;  ///< index into Program::place, whether it writes, the CTA's rank, how strong it is
+  std::uint32_t place = 0;  ///< index into Program::places, plus the flags below and the CTA's rank
   Agent agent = 0;
   std::int8_t first = 0;
   std::uint8_t spread = 0;
 
-  static constexpr std::uint32_t strong = 1U << 31;  ///< relaxed, volatile or atomic
-  static constexpr std::uint32_t narrow = 1U << 30;  ///< strong at CTA scope only
-  static constexpr std::uint32_t object = 1U << 29;  ///< the access is to an mbarrier object
-  static constexpr std::uint32_t rank_at = 26;
-  static constexpr std::uint32_t written = 1U << 25;
+  static constexpr std::uint32_t strong = 1U << 31;     ///< relaxed, volatile or atomic
+  static constexpr std::uint32_t cta_scope = 1U << 30;  ///< strong at CTA scope only
+  static constexpr std::uint32_t object = 1U << 29;     ///< the access is to an mbarrier object
+  static constexpr std::uint32_t rank_at = 26;          ///< first bit of the rank
+  static constexpr std::uint32_t written = 1U << 25;    ///< the access is a write
   static constexpr std::uint32_t place_mask = written - 1;
   static_assert(max_cluster << rank_at <= object);
 
@@ -79,8 +79,8 @@ struct Access {
   [[nodiscard]] bool same_threads(const Access& other) const noexcept {
     return agent == other.agent && first == other.first && spread == other.spread && !is_copy();
   }
-  /// A copy with another first lane. Computed in a register, because a copy of memory that was written byte
-  /// by byte is slow.
+  /// This access with `first` set to `lane`. Computed in a register, because loading a word right after a
+  /// byte store into it is slow.
   [[nodiscard]] Access from(int lane) const noexcept {
     auto words = std::bit_cast<std::array<std::uint64_t, 2>>(*this);
     constexpr int at = 8 * 6;
@@ -88,7 +88,7 @@ struct Access {
     words[1] = (words[1] & ~(0xffULL << at)) | std::uint64_t{static_cast<std::uint8_t>(lane)} << at;
     return std::bit_cast<Access>(words);
   }
-  /// The number in its CTA of the thread of lane `lane`, or of the thread that issued the copy. The CTA has
+  /// The number in its CTA of the thread in lane `lane`, or of the thread that issued the copy. CTAs have
   /// `warps` warps.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane, std::size_t warps) const noexcept {
     return is_copy() ? (spread & 3U) << 8 | static_cast<std::uint8_t>(first)
@@ -99,36 +99,36 @@ struct Access {
 /// Whether both accesses are strong and their scopes include each other's threads: such accesses never race.
 [[nodiscard]] inline bool morally_strong(const Access& a, const Access& b) noexcept {
   if ((a.place & b.place & Access::strong) == 0) return false;
-  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::narrow) == 0;
+  return (a.cluster == b.cluster && a.rank() == b.rank()) || ((a.place | b.place) & Access::cta_scope) == 0;
 }
 
-/// An access to some bytes of a line, without the table of lanes that Piece adds.
+/// An access to some bytes of a line, without the table of lanes (see Piece).
 struct Part {
   ByteMask bytes = 0;
   Access access;
 
   [[nodiscard]] bool has_table() const noexcept { return access.spread == a_set || access.spread == a_map; }
-  /// Access::first of an a_map that covers `byte`, in units of 1 << `log` bytes. The map has 32 units; if
-  /// these are less than a line, they are the aligned 32 units that hold the byte.
+  /// Access::first of an a_map that contains `byte`. A map has 32 units of 1 << `log` bytes. If that is less
+  /// than a line, the map is the aligned part of the line with this byte.
   [[nodiscard]] static constexpr std::int8_t map_of(std::uint32_t log, std::uint32_t byte) noexcept {
     return static_cast<std::int8_t>(log | (log < 2 ? byte >> (5 + log) << log : 0) << 3);
   }
-  // A folded a_map gives every byte to more lanes than the one in the table: to that lane and the lane 16
-  // above it (twice), or to the 16 lanes from it on (halves).
+  // In a folded a_map each byte belongs to several lanes: to the lane in the table and the lane 16 above it
+  // (twice), or to the 16 lanes from the lane in the table on (halves).
   static constexpr std::int8_t folded_twice = 1 << 5;
   static constexpr std::int8_t folded_halves = 1 << 6;
   static constexpr std::int8_t folded = folded_twice | folded_halves;
-  /// In an a_map, the lanes of a byte that the table gives to lane 0.
+  /// a_map: the lanes of a byte for which the table has lane 0.
   [[nodiscard]] Mask lanes_of_first() const noexcept {
     return (access.first & folded_twice) != 0    ? 0x00010001U
            : (access.first & folded_halves) != 0 ? 0xffffU
                                                  : 1U;
   }
-  /// Whether each byte belongs to a single lane of a warp.
+  /// Whether each byte belongs to a single lane.
   [[nodiscard]] bool one_lane_each() const noexcept {
     return access.spread < a_set || (access.spread == a_map && (access.first & folded) == 0);
   }
-  /// In an a_map, the index of a byte's entry.
+  /// a_map: the index of a byte's entry in the table.
   [[nodiscard]] std::uint32_t unit_of(std::uint32_t byte) const noexcept {
     return (byte - (static_cast<std::uint32_t>(access.first) >> 3 & 3U) * lanes) >> unit_log();
   }
@@ -145,9 +145,10 @@ struct Part {
 
 union LaneTable {
   Mask set;                               ///< a_set: the lanes
-  std::array<std::uint8_t, lanes> map{};  ///< a_map: the lane of each unit whose bytes are in the part
+  std::array<std::uint8_t, lanes> map{};  ///< a_map: by unit; only units with bytes in the part are set
 };
 
+/// An access to some bytes of a line.
 struct Piece : Part {
   LaneTable table;
 

@@ -1,7 +1,8 @@
 #pragma once
 
-/// Happens-before in a cluster: finds accesses that no edge orders, whatever order the simulator ran them in
-/// (docs/sim.md, "Happens-before"). The rest of the simulator tells this class what threads and copies do.
+/// The race detector of a cluster. It finds conflicting accesses without a happens-before edge, whatever the
+/// order in which the simulator ran them (docs/sim.md, "Happens-before"). The rest of the simulator calls it
+/// for each access and each synchronisation.
 #include "sim/races/gather.hpp"
 #include "sim/races/releases.hpp"
 #include "sim/races/shadow.hpp"
@@ -28,17 +29,17 @@ struct LaunchOrder {
 
 /// The scope and strength of a fence.
 struct FenceKind {
-  bool narrow = false;      ///< at CTA scope
+  bool cta_scope = false;   ///< else the scope is wider
   bool sequential = false;  ///< fence.sc, membar
 };
 
-/// An access of a warp's instruction.
+/// The memory access of an instruction.
 struct WarpAccess {
   Memory memory = Memory::shared;
   std::uint32_t bytes = 0;  ///< bytes per lane
   bool write = false;
   Ordering ordering;
-  bool repeats = false;  ///< a write of the value that is in memory already, in every byte
+  bool repeats = false;  ///< every byte is written with the value that is in memory already
 };
 
 class Races {
@@ -46,7 +47,7 @@ class Races {
   /// For a cluster whose CTAs exist already.
   Races(Cluster& cluster, const Launch& launch);
 
-  /// The cluster with this number in its grid has begun.
+  /// Resets all state; a cluster with this linear index in its grid has begun.
   void start(std::uint32_t number);
 
   // Shared addresses are offsets in the concatenated shared memory of all CTAs of the cluster, as
@@ -61,20 +62,22 @@ class Races {
 
   /// Prefetches the shadow for an access of global memory.
   void prefetch(std::uint64_t at) noexcept { launch_.shadow.prefetch(at, region_hint_); }
-  /// An access by a full warp, lane i at `at` + i · bytes.
+  /// Checks and records an access by a full warp, in which lane i accesses address `at` + i · bytes.
   void access(const Warp& warp, const WarpAccess& access, std::uint64_t at);
+  /// Checks and records an access in which lane i of `mask` accesses address at[i].
   void access(const Warp& warp, const WarpAccess& access, const std::array<std::uint64_t, lanes>& at,
               Mask mask);
-  /// Called before and after a strong access: in before() the lanes publish what they release, in after()
-  /// they acquire. The order matters because other host threads run other CTAs meanwhile.
+  /// before() must be called before a strong access, after() after it: the lanes release in before() and
+  /// acquire in after(). Other host threads run other CTAs meanwhile, so each release must be published
+  /// before its value.
   void before(const Warp& warp, Mask mask, const WarpAccess& access,
               const std::array<std::uint64_t, lanes>& at);
   void after(const Warp& warp, Mask mask, const WarpAccess& access,
              const std::array<std::uint64_t, lanes>& at);
   void fence(const Warp& warp, Mask mask, FenceKind kind);
 
-  /// Makes an access of a warp to global memory and its access() one atomic step: while a Step lives, no
-  /// other host thread can use the shadow of the lanes' addresses.
+  /// Makes a warp's access to global memory and its access() one atomic step: while a Step exists, no other
+  /// host thread can use the shadow of the lanes' addresses.
   class Step {
    public:
     Step(Races& races, const std::array<std::uint64_t, lanes>& at, Mask mask);
@@ -88,17 +91,18 @@ class Races {
     std::size_t count_ = 0;
   };
 
-  // Threads that meet.
+  // Barriers. "Meeting" means synchronising at one.
 
+  /// The lanes of `mask` have synchronised at a warp-wide instruction.
   void meet(const Warp& warp, Mask mask) {
-    of(warp).meet(mask, warp.live);
-    if (hears_) pass_on(warp, mask);
+    clocks_of(warp).meet(mask, warp.live);
+    if (tracks_fence_sc_) share_heard(warp, mask);
   }
   void barrier_arrive(std::uint32_t id, const Warp& warp, Mask mask, bool waits);
   void barrier_pass(std::uint32_t id, const Warp& warp, Mask mask);
   void barrier_done(std::uint32_t id, const Cta& cta);
 
-  // The cluster's barrier. A thread that waits has not arrived again, so it waits for the last completed
+  // The cluster's barrier. A waiting thread has not arrived again, so its wait is for the last completed
   // phase.
   void cluster_arrive(const Warp& warp, Mask mask, bool releases);
   void cluster_phase() {
@@ -107,53 +111,54 @@ class Races {
     met_ = std::move(meeting_);
     meeting_ = {};
   }
-  void cluster_pass(const Warp& warp, Mask mask) { of(warp).acquire(mask, warp.live, cluster_completed_); }
+  void cluster_pass(const Warp& warp, Mask mask) {
+    clocks_of(warp).acquire(mask, warp.live, cluster_completed_);
+  }
 
-  /// All threads of the CTA have exited. Accesses of peers to its shared memory, and reads of it by copies to
-  /// peers, must happen before that.
+  /// Called when all threads of the CTA have exited. Reports accesses by peers to its shared memory, and
+  /// reads of it by copies to peers, that do not happen before.
   void leave(Cta& cta);
 
   // mbarriers.
 
   void mbarrier_init(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
-  /// Any other use of the mbarrier; `ends`: by mbarrier.inval.
+  /// A use of the mbarrier other than by init; `ends`: mbarrier.inval.
   void mbarrier_use(const Warp& warp, Mask mask, std::uint32_t offset, bool ends = false);
   void mbarrier_arrive(const Warp& warp, std::uint32_t lane, std::uint32_t offset, bool releases);
   void mbarrier_pass(const Warp& warp, Mask mask, std::uint32_t offset, bool acquires);
   void mbarrier_phase(std::uint32_t offset);
-  /// Called after an instruction in which lanes have arrived.
-  void arrived(const Warp& warp) { of(warp).tick(); }
+  /// Must be called after an instruction in which lanes have arrived at mbarriers.
+  void arrived(const Warp& warp) { clocks_of(warp).tick(); }
 
-  /// Whether the last write of 4 bytes of shared memory happens before what the lane does now.
+  /// Whether the last write of 4 bytes of shared memory happens before the lane's present instruction.
   [[nodiscard]] bool follows_write(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
 
-  // Copies, when they are issued. `quiet`: another rule has been reported already for the copy.
+  // Called when copies are issued. `quiet`: another rule has been reported already for the copy.
 
-  /// A load into the shared memory of `target`. Returns false if the thread does not know that the phase
-  /// before the present one of the copy's mbarrier is over: then the bytes may count for either phase.
+  /// A load into the shared memory of `target`. Returns false if the thread does not know that the previous
+  /// phase of the copy's mbarrier is over: then the bytes may count for either phase.
   [[nodiscard]] bool load(const Copy& copy, const Warp& warp, std::uint32_t lane, const Cta& target,
                           bool quiet);
   void store(const Copy& copy, const Warp& warp, std::uint32_t lane, std::uint64_t group, bool quiet);
-  /// A lane writes memory that a bulk store has not read. If a barrier is missing after the wait for the
-  /// store, reports that; else returns false.
-  bool report_unmet(const Warp& warp, std::uint32_t lane, std::uint32_t address, const Copy& store,
-                    std::uint64_t group);
-  /// The report that a read of `store` comes before the write of the lane in place of after it (swapped());
-  /// nothing if the store's thread has issued none.
+  /// Called when a lane writes memory that a bulk store has not read. If the mistake is a missing barrier
+  /// after the wait for the store, reports it; else returns false.
+  bool report_unsynchronised_write(const Warp& warp, std::uint32_t lane, std::uint32_t address,
+                                   const Copy& store, std::uint64_t group);
+  /// opposite_order() for the read by `store` and a write by the lane; nothing if the race detector does not
+  /// know the store.
   [[nodiscard]] std::optional<Report> missing_barrier(const Warp& warp, std::uint32_t lane, const Copy& store,
                                                       std::uint64_t group);
-  // Products of matrices, which a warp issues: begin_product(), then product_read() for each read of shared
-  // memory.
+  // wgmma products: a warp calls begin_product(), then product_read() for each read of shared memory.
 
   void begin_product(const Warp& warp, std::uint32_t lane) { begin_issue(warp, lane); }
   void product_read(const Warp& warp, std::uint32_t at, std::uint32_t bytes, std::uint64_t group, bool quiet);
-  /// fence.proxy.async by the lanes.
+  /// The lanes of `mask` execute fence.proxy.async.
   void fence_async(const Warp& warp, Mask mask);
   /// Whether the lane knew of the last write of 4 bytes of shared memory when it last executed
   /// fence.proxy.async.
   [[nodiscard]] bool fenced(const Warp& warp, std::uint32_t lane, std::uint32_t offset);
-  /// Whether the last write of 4 bytes comes before the last phase of the cluster's barrier, even a relaxed
-  /// one.
+  /// Whether the last write of 4 bytes precedes the last completed phase of the cluster's barrier, even if
+  /// its arrivals were relaxed.
   [[nodiscard]] bool met_since_write(std::uint32_t offset) { return knows_write(met_, offset); }
   /// `warp` learns that the products that `other` has issued in groups below `group` are done.
   void wait_products(const Warp& warp, const Warp& other, std::uint64_t group);
@@ -166,7 +171,7 @@ class Races {
   void wait_for_flights(const Warp& warp, Mask mask);
 
  private:
-  /// The order that an mbarrier makes. Its loads are an agent whose time is the phase.
+  /// The edges of an mbarrier. Its loads are an agent whose time is the phase.
   struct Phases {
     Agent agent = 0;
     std::uint32_t time = 1;   ///< time of the loads of the current phase
@@ -174,80 +179,87 @@ class Races {
     Clock arriving;           ///< knowledge of the threads that have arrived in the current phase
     Clock completed;          ///< knowledge of the threads that arrived in earlier phases
   };
+  /// The agents of a thread's bulk stores. Their time is 1 + the number of the bulk group.
   struct StoreAgents {
-    Agent reads = 0;
-    Agent writes = 0;
+    Agent reads = 0;   ///< of shared memory
+    Agent writes = 0;  ///< of global memory
     std::vector<std::uint32_t>
         issued;  ///< by group: the warp's last time before it issued the group's first copy
   };
+  /// The agent of a warp's wgmma products. Its time is 1 + the number of the wgmma group.
   struct ProductAgent {
     Agent agent = 0;
     std::vector<std::uint32_t> issued;  ///< by group, as in StoreAgents
   };
-  /// The knowledge that relaxed accesses after a fence publish.
+  /// The last fence of a lane: the knowledge that relaxed accesses after it publish.
   struct Fenced {
-    std::shared_ptr<const Clock> clock;  ///< knowledge of the lane at the fence, except of itself
-    std::uint32_t time = 0;
-    bool sequential = false;
+    std::shared_ptr<const Clock> clock;  ///< the lane's clock at the fence; null: no fence
+    std::uint32_t time = 0;              ///< the warp's time at the fence
+    bool sequential = false;             ///< fence.sc
     friend bool operator==(const Fenced&, const Fenced&) = default;
   };
+  /// A release that a relaxed read has seen. It is acquired only by a later fence.
   struct Pending {
     const Release* release;
-    bool narrow;
+    bool cta_scope;  ///< scope of the read
     friend bool operator==(const Pending&, const Pending&) = default;
   };
+  /// The state of a lane that its fences act on.
   struct LaneFences {
-    Fenced narrow;
-    Fenced wide;
-    std::vector<Pending> seen;  ///< releases seen by relaxed reads; a fence acquires them
-    Clock waited;               ///< knowledge seen by relaxed waits for mbarriers; a fence acquires it
-    std::uint64_t published_at =
-        ~0ULL;  ///< the last address where a relaxed access since the fence published
-    /// Knowledge at the fence.sc of threads that have met this thread since: its relaxed accesses publish it,
-    /// too.
+    Fenced cta_scope;                    ///< the last fence of any scope
+    Fenced wider_scope;                  ///< the last fence with a scope wider than the CTA
+    std::vector<Pending> seen;           ///< releases seen by relaxed reads; a fence acquires them
+    Clock waited;                        ///< knowledge of relaxed waits for mbarriers; a fence acquires it
+    std::uint64_t published_at = ~0ULL;  ///< where the last relaxed access since the fence published
+    /// Knowledge of other threads at their fence.sc, after which they have met this thread at a barrier.
+    /// Relaxed accesses of this thread publish it, too.
     std::shared_ptr<const Clock> met;
-    bool fresh = false;  ///< a fence.sc since the last barrier
-    std::vector<Pending>
-        heard;  ///< releases seen by threads before they met this thread; a fence.sc acquires them
+    bool fresh = false;  ///< has executed a fence.sc since the last barrier
+    /// Releases that other threads have seen before they met this thread at a barrier. A fence.sc acquires
+    /// them.
+    std::vector<Pending> heard;
   };
   /// The part of LaneFences that a fence acquires: lanes with equal parts acquire together.
-  struct Finds {
+  struct AcquiredPart {
     const LaneFences* of;
-    friend bool operator==(const Finds& a, const Finds& b) {
+    friend bool operator==(const AcquiredPart& a, const AcquiredPart& b) {
       return a.of == b.of || (a.of->seen == b.of->seen && a.of->heard == b.of->heard &&
                               a.of->waited.empty() && b.of->waited.empty());
     }
   };
   /// The part of LaneFences that a relaxed access publishes: lanes with equal parts publish together.
-  struct Publishes {
+  struct PublishedPart {
     const LaneFences* of;
-    friend bool operator==(const Publishes& a, const Publishes& b) {
-      return a.of->narrow == b.of->narrow && a.of->wide == b.of->wide && a.of->met == b.of->met;
+    friend bool operator==(const PublishedPart& a, const PublishedPart& b) {
+      return a.of->cta_scope == b.of->cta_scope && a.of->wider_scope == b.of->wider_scope &&
+             a.of->met == b.of->met;
     }
   };
 
   [[nodiscard]] Agent agent_of(const Warp& warp) const noexcept;
-  [[nodiscard]] Knowledge& of(const Warp& warp) noexcept { return warps_[agent_of(warp)]; }
-  [[nodiscard]] const Knowledge& of(const Warp& warp) const noexcept { return warps_[agent_of(warp)]; }
-  /// A number for each thread of the cluster.
+  [[nodiscard]] Knowledge& clocks_of(const Warp& warp) noexcept { return warps_[agent_of(warp)]; }
+  [[nodiscard]] const Knowledge& clocks_of(const Warp& warp) const noexcept { return warps_[agent_of(warp)]; }
+  /// The number of a thread in the cluster.
   [[nodiscard]] std::uint32_t number_of(const Warp& warp, std::uint32_t lane) const noexcept {
     return agent_of(warp) * lanes + lane;
   }
   [[nodiscard]] Clock& barrier(std::uint32_t id, const Cta& cta) noexcept;
-  /// The facts about each other's fence.sc that threads gain when they meet at a barrier.
+  /// Facts that threads learn at a CTA barrier about each other's fence.sc (comment in order.cpp).
   struct Met {
-    std::vector<Pending> heard;
-    Clock fenced;
+    std::vector<Pending> heard;  ///< becomes LaneFences::heard
+    Clock fenced;                ///< becomes LaneFences::met
     bool has_fenced = false;
   };
   void collect_fenced(const Warp& warp, Mask mask, Met& target);
-  /// Collects the releases by a fence.sc that the lanes have seen or heard of.
+  /// Adds to `target` the releases by a fence.sc in LaneFences::seen and LaneFences::heard of the lanes.
   void collect_heard(const Warp& warp, Mask mask, std::vector<Pending>& target) const;
-  void hear(const Warp& warp, Mask mask, const std::vector<Pending>& what);
-  void pass_on(const Warp& warp, Mask mask);
-  /// Adds to `target` what the lane released by its last fences.
+  /// Sets LaneFences::heard of the lanes.
+  void set_heard(const Warp& warp, Mask mask, const std::vector<Pending>& what);
+  /// The lanes of `mask` have synchronised: each gets the releases that any of them has seen or heard of.
+  void share_heard(const Warp& warp, Mask mask);
+  /// Joins into `target` what the lane's last fences release.
   void release_fenced(const Warp& warp, std::uint32_t lane, Clock& target);
-  /// Adds to `target` what the lanes' relaxed waits for mbarriers have seen.
+  /// Joins LaneFences::waited of the lanes into `target`.
   void add_waited(const Warp& warp, Mask mask, Clock& target) const;
   [[nodiscard]] bool knows_write(const Clock& known, std::uint32_t offset);
   [[nodiscard]] Agent new_agent() noexcept { return next_agent_++; }
@@ -256,65 +268,72 @@ class Races {
   [[nodiscard]] Touch copy_touch(const Copy& copy, Memory memory, Agent agent, std::uint32_t time, bool write,
                                  bool quiet);
 
+  /// Calls use(block, line in the block) for an address, with the block locked if the memory is global.
   template <typename Use>
   auto with_block(Memory memory, std::uint64_t at, const Use& use);
   void prefetch_pieces(const Gather& gather);
+  /// Checks and records a piece.
   void piece(std::uint64_t line, const Piece& piece, const Touch& by);
   [[nodiscard]] std::optional<Conflict> check(std::uint64_t line, const Piece& piece, const Touch& by);
   void add(std::uint64_t line, const Piece& piece, const Touch& by);
   void part(std::uint64_t line, ByteMask bytes, const Access& now, const Touch& by);
-  /// range() checks and records an access to [at, end), whole_lines() one to all lines from `line` to `end`.
-  /// `first` is Access::first in the first line; each further line adds `step` to it.
+  /// range() checks and records an access to the bytes [at, end), whole_lines() to the lines [line, end).
+  /// `first` is Access::first in the first line; it grows by `step` from line to line.
   void range(std::uint64_t at, std::uint64_t end, const Touch& by, int first, int step);
   void whole_lines(std::uint64_t line, std::uint64_t end, const Touch& by, int first, int step);
   void begin_issue(const Warp& warp, std::uint32_t lane);
   /// Checks and records the accesses of a copy in the shared memory of `cta` and in global memory.
   void tile(const Copy& copy, const Cta& cta, const Touch& in_shared, const Touch& in_global);
   void global_range(std::uint64_t at, std::uint64_t bytes, const Touch& by);
-  // Lanes that act alike on the same object are one agent of the imports.
-
-  void acquire(const Warp& warp, Mask mask, const Release& release, bool narrow);
+  /// The lanes acquire a release. Lanes that acquire together are one agent of the imports.
+  void acquire(const Warp& warp, Mask mask, const Release& release, bool cta_scope);
   void publish_fenced(const Warp& warp, Mask mask, const WarpAccess& access, std::uint64_t at);
-  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool narrow,
+  void publish(Releases& where, std::uint64_t at, Clock clock, std::uint32_t rank, bool cta_scope,
                bool sequential = false);
-  /// Describes an access; `rank` is that of the CTA that the report names.
+  /// Describes an access for a report about the CTA with rank `rank`; names the CTA only if the access is by
+  /// another.
   [[nodiscard]] std::string describe(const Access& access, std::uint32_t lane, bool write, Memory memory,
                                      std::uint32_t rank) const;
 
-  /// Checks an access of a lane or a copy against the accesses of launches that may still run. There must be
-  /// at least one such launch.
-  void meet_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
-  /// The lanes acquire the releases of such launches at an address, and need no other wait then.
+  // Flights are earlier launches that may still run on a GPU (launch/flights.hpp).
+
+  /// Checks an access of a lane or a copy against the accesses of flights. flights_ must not be null.
+  void check_flights(std::uint64_t at, std::uint64_t bytes, std::uint32_t lane, const Touch& by);
+  /// If a flight has made a release at the address, the lanes count as ordered after all flights.
   void acquire_of_flights(const Warp& warp, Mask mask, std::uint64_t at);
   void report_flight(const Flight& flight, const Conflict& conflict, const Touch& by, std::uint64_t line);
   void report(const Conflict& conflict, const Touch& by, std::uint64_t line);
-  // The mistake behind a conflict: races/causes.cpp.
+  // The functions from here to is_sent() find the mistake behind a conflict: races/causes.cpp.
 
   /// StoreAgents::issued or ProductAgent::issued of the agent that made an access; null for any other agent.
   [[nodiscard]] const std::vector<std::uint32_t>* issued_by(const Access& access) const;
-  /// Whether a thread with the clock `known` has met the thread that issued a store or a product since the
-  /// issue.
+  /// Whether a thread with the clock `known` has synchronised with the thread that issued a store or a
+  /// product, after the issue.
   [[nodiscard]] bool met_since_issue(const Access& earlier, const Clock& known) const;
-  /// About::cause of two accesses: the waits and barriers between which they stand.
+  /// About::cause of two accesses: names the segments (runs of instructions between waits or barriers) that
+  /// contain them.
   [[nodiscard]] std::string cause_of(const Conflict& conflict, const Touch& by) const;
   /// For an access by a load: the rank of the CTA and the offset of the mbarrier on which the load completes.
   [[nodiscard]] std::optional<std::pair<std::uint32_t, std::uint32_t>> load_of(const Access& access) const;
-  /// Reports the mistake behind a conflict, if it finds one; `where`: "shared memory at 0x400".
+  /// Reports the mistake behind a conflict; returns false if it finds none. `where`: "shared memory at
+  /// 0x400".
   bool report_cause(const Conflict& conflict, const Touch& by, check::RuleId rule, const std::string& where);
-  /// For a write that comes after a conflicting read: the report of the opposite order, in which the write
-  /// should have come first.
-  [[nodiscard]] std::optional<Report> swapped(const Conflict& conflict, const Touch& by);
+  /// For a write after a conflicting read: the report to use if the write should have come first
+  /// (About::replacement).
+  [[nodiscard]] std::optional<Report> opposite_order(const Conflict& conflict, const Touch& by);
+  /// The read by a bulk store as the earlier access, and a write by the lane as the later one.
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> store_against(const Warp& warp, std::uint32_t lane,
                                                                         const Copy& store,
                                                                         std::uint64_t group);
-  void report_unmet(const Conflict& conflict, const Touch& by, const std::string& where);
-  /// For a bulk store that finds a write of the loop's next turn: the same conflict, as a write after the
-  /// store's read.
+  void report_unsynchronised_write(const Conflict& conflict, const Touch& by, const std::string& where);
+  /// For a bulk store that conflicts with a write by a thread that is an iteration ahead: the same conflict
+  /// with the two accesses exchanged, so that the write comes after the store's read. Nothing in any other
+  /// case.
   [[nodiscard]] std::optional<std::pair<Conflict, Touch>> next_turn(const Conflict& conflict, const Touch& by,
                                                                     std::uint64_t line);
-  /// Whether a conflict between a bulk store's `read` and a lane that writes, whose clock is `writer`, is a
-  /// missing barrier: the lane has not met the issuer of the store since the issue, or the issuer waits for
-  /// the store.
+  /// Whether the mistake is a missing barrier, not a missing wait, if a lane with the clock `writer`
+  /// overwrites memory before a bulk store's `read`: the lane has not synchronised with the store's issuer
+  /// since the issue, or the issuer waits for the store before its next barrier.
   [[nodiscard]] bool lacks_barrier(const Access& read, const Clock& writer) const;
   /// Whether the earlier access is a read by a copy to a peer.
   [[nodiscard]] bool is_sent(const Conflict& conflict) const;
@@ -326,33 +345,35 @@ class Races {
   std::uint32_t number_ = 0;  ///< number of the cluster in its grid
   std::uint32_t warps_each_;  ///< warps of a CTA
   std::uint32_t pitch_;
-  std::vector<Knowledge> warps_;
-  std::deque<Block> shared_;
+  std::vector<Knowledge> warps_;  ///< by agent
+  std::deque<Block> shared_;      ///< shadow of the shared memory of all CTAs
   std::size_t region_hint_ = 0;
-  bool in_step_ = false;
+  bool in_step_ = false;  ///< a Step holds the locks of the blocks
   GatherPatterns patterns_;
-  std::vector<Clock> barriers_;  ///< 16 per CTA
-  bool hears_ = false;           ///< a thread has executed a fence.sc, or has seen a release by one
-  std::unordered_map<std::uint32_t, Met> met_at_;  ///< by barrier: facts from the threads that arrive
-  Clock cluster_arriving_;
-  Clock cluster_completed_;
-  Clock meeting_;  ///< knowledge of threads that arrive at the cluster's barrier, even relaxed
-  Clock met_;      ///< meeting_ of the last completed phase
-  std::unordered_map<std::uint32_t, Phases> phases_;
-  std::unordered_map<std::uint32_t, StoreAgents> stores_;
-  std::unordered_map<Agent, ProductAgent> products_;  ///< by warp
+  std::vector<Clock> barriers_;   ///< knowledge of the threads that have arrived; 16 barriers per CTA
+  bool tracks_fence_sc_ = false;  ///< a thread has executed a fence.sc, or has seen a release by one
+  std::unordered_map<std::uint32_t, Met> met_at_;  ///< by CTA barrier: from the threads that have arrived
+  // The cluster's barrier: knowledge of arrivals in the current phase, and in the last completed one.
+  Clock cluster_arriving_;   ///< what arrivals release
+  Clock cluster_completed_;  ///< what waits acquire
+  Clock meeting_;            ///< all knowledge of arriving threads, even if they arrive relaxed
+  Clock met_;                ///< meeting_ of the last completed phase
+  std::unordered_map<std::uint32_t, Phases> phases_;       ///< by offset of the mbarrier
+  std::unordered_map<std::uint32_t, StoreAgents> stores_;  ///< by thread
+  std::unordered_map<Agent, ProductAgent> products_;       ///< by warp
+  /// A fence.proxy.async.
   struct AsyncFence {
-    Mask by = 0;  ///< lanes whose last fence.proxy.async this is
-    Clock known;
+    Mask by = 0;  ///< lanes that have not executed a later one
+    Clock known;  ///< the lanes' knowledge at the fence
   };
   std::unordered_map<Agent, std::vector<AsyncFence>> async_fences_;  ///< by warp
-  std::unordered_map<std::uint64_t, Agent> import_agents_;           ///< by warp and lanes
-  std::unordered_map<std::uint32_t, LaneFences> fences_;
+  std::unordered_map<std::uint64_t, Agent> import_agents_;           ///< by warp and mask of lanes
+  std::unordered_map<std::uint32_t, LaneFences> fences_;             ///< by thread
   Imports imports_;
   Releases shared_releases_{launch_.release_numbers};
   const Flights* flights_ = nullptr;  ///< null: there are none
-  Agent flights_agent_ = 0;
-  Clock issue_;  ///< knowledge of the thread that is issuing a copy
+  Agent flights_agent_ = 0;           ///< a thread that knows its time 1 is ordered after all flights
+  Clock issue_;                       ///< knowledge of the thread that is issuing a copy
   Agent next_agent_ = 0;
 };
 

@@ -9,8 +9,8 @@ std::uint64_t Releases::add(std::uint64_t address, Release release) {
   const std::lock_guard lock(mutex_);
   const Release*& head = heads_[address];
   release.before = head;
-  // Consecutive releases of one CTA are merged: a loop that spins on a counter would else grow the chain by
-  // one in every turn.
+  // Consecutive releases of one CTA are merged. Otherwise a loop that spins on a counter would add a release
+  // in every iteration.
   if (head != nullptr && head->cluster == release.cluster && head->rank == release.rank &&
       head->wide == release.wide) {
     release.clock.join(head->clock);
@@ -40,7 +40,7 @@ const Release* Releases::latest(std::uint64_t address) {
   return found == heads_.end() ? nullptr : found->second;
 }
 
-const Acquired* Releases::keep(const Release& release, const Acquired* before) {
+const Acquired* Releases::append(const Release& release, const Acquired* before) {
   const std::lock_guard lock(mutex_);
   return &acquired_.emplace_back(
       Acquired{&release, before, before == nullptr ? 1 : before->time + 1, numbers_.load()});
@@ -59,7 +59,7 @@ void Imports::start(std::uint32_t cluster) {
   lists_.clear();
 }
 
-bool Imports::look(List& list, std::uint32_t time) {
+bool Imports::expand(List& list, std::uint32_t time) {
   auto latest = list.open.upper_bound(time);
   if (latest == list.open.begin()) return false;
   --latest;
@@ -67,9 +67,9 @@ bool Imports::look(List& list, std::uint32_t time) {
   const Step step = latest->second.front();
   latest->second.pop_front();
   if (latest->second.empty()) list.open.erase(latest);
-  const auto [looked, fresh] = list.looked.try_emplace(key(step), from);
-  if (!fresh && looked->second <= from) return true;
-  looked->second = from;
+  const auto [reached, fresh] = list.reached.try_emplace(key(step), from);
+  if (!fresh && reached->second <= from) return true;
+  reached->second = from;
   if (step.release != nullptr && step.release->wide && step.release->cluster != cluster_)
     list.by_cluster[step.release->cluster].push_back({step.release, from});
   follow(step, [&](const Step& next) { list.open[from].push_back(next); });
@@ -86,7 +86,7 @@ bool Imports::know(const Clock& clock, std::uint32_t cluster, Agent agent, std::
       return seen.time <= known && seen.release->clock.knows(agent, lane, time);
     };
     if (std::any_of(of_cluster.rbegin(), of_cluster.rend(), tells)) return true;
-    for (std::size_t asked = of_cluster.size(); look(list, known);) {
+    for (std::size_t asked = of_cluster.size(); expand(list, known);) {
       for (; asked < of_cluster.size(); ++asked) {
         if (tells(of_cluster[asked])) return true;
       }

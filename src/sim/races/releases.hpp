@@ -1,7 +1,7 @@
 #pragma once
 
-/// Order made through memory: what fences, releases and atomics publish at an address, and which threads have
-/// acquired it (PTX ISA, "Memory Consistency Model": release and acquire patterns).
+/// Synchronisation through memory: the releases that threads publish at an address, and which threads have
+/// acquired them (PTX ISA, "Memory Consistency Model": release and acquire patterns).
 #include "sim/races/clock.hpp"
 
 #include <algorithm>
@@ -18,15 +18,15 @@ namespace sim {
 
 struct Release;
 
-/// A release of another cluster that a thread has acquired, as a list with those that it had acquired before.
+/// A linked list of the releases of other clusters that a thread has acquired, the last one first.
 struct Acquired {
   const Release* release = nullptr;
   const Acquired* before = nullptr;
   std::uint32_t time = 0;    ///< length of the list
-  std::uint64_t number = 0;  ///< upper bound of Release::number of all releases that lead here
+  std::uint64_t number = 0;  ///< at least Release::number of every release in the list
 };
 
-/// The knowledge and accesses of a thread at its release. Immutable once Releases::latest() can return it.
+/// A release by a thread, with the thread's knowledge. Immutable once Releases::latest() can return it.
 struct Release {
   /// The releases of other clusters that an agent of this cluster had acquired.
   struct Import {
@@ -36,30 +36,31 @@ struct Release {
 
   std::uint32_t cluster = 0;
   std::uint32_t rank = 0;   ///< rank of the CTA in the cluster
-  bool wide = false;        ///< its scope is wider than its CTA
-  bool sequential = false;  ///< a fence.sc made it
+  bool wide = false;        ///< the release has a scope wider than the CTA
+  bool sequential = false;  ///< the release is by a fence.sc
   Clock clock;
   const Release* before = nullptr;   ///< the previous release at this address
   const Release* foreign = nullptr;  ///< the last previous release at this address by another cluster
-  std::uint64_t number = 0;          ///< larger than the numbers of all releases that lead here
-  std::vector<Import> imports;       ///< imports that the thread knew
+  std::uint64_t number = 0;  ///< in the launch; larger than the numbers of all releases that led to this one
+  std::vector<Import> imports;  ///< imports that the thread knew
 };
 
 /// The releases at each address of the launch's global memory or of a cluster's shared memory. They live as
 /// long as this object. Thread-safe.
 ///
-/// An acquire synchronises with all releases at the address so far. These are more than the ISA says if a
-/// plain store came in between. They are never fewer, although several host threads run the CTAs.
+/// An acquire synchronises with all releases at its address so far. The ISA excludes releases before a later
+/// plain store, so a race can be missed; none is reported wrongly.
 class Releases {
  public:
-  /// `numbers` counts the releases of the whole launch.
+  /// `numbers` is the launch's counter of releases.
   explicit Releases(std::atomic<std::uint64_t>& numbers) : numbers_(numbers) {}
 
   /// Adds a release and returns its number.
   std::uint64_t add(std::uint64_t address, Release release);
+  /// The latest release at an address; null if there is none.
   [[nodiscard]] const Release* latest(std::uint64_t address);
-  /// Adds a release to the list `before` of those that a thread has acquired, and returns the new list.
-  [[nodiscard]] const Acquired* keep(const Release& release, const Acquired* before);
+  /// Returns the list `before` with `release` added.
+  [[nodiscard]] const Acquired* append(const Release& release, const Acquired* before);
   void clear();
 
  private:
@@ -70,73 +71,74 @@ class Releases {
   std::deque<Acquired> acquired_;
 };
 
-/// The releases that the threads of a cluster have acquired from other clusters. Each thread that acquires is
-/// an agent, whose time is the number of releases that it has acquired. Earlier releases that led to those
-/// are searched on demand, the latest first, and no further than a query needs: queries are rare even in a
-/// grid in which each CTA acquires from many.
+/// The releases that the threads of a cluster have acquired from other clusters (imports). Each set of lanes
+/// that acquires is an agent, whose time is the number of releases that it has acquired. An acquired release
+/// contains the releases that its thread had acquired before, and so on. This chain is searched only when
+/// know() asks, the latest releases first, and only as far as necessary.
 class Imports {
  public:
-  /// Begins for the cluster with this number.
+  /// Resets the state for the cluster with this number.
   void start(std::uint32_t cluster);
-  /// The cluster has made a release with this number.
+  /// Called with the number of each release by the cluster itself; the lowest bounds later searches.
   void begin(std::uint64_t number) noexcept { first_ = std::min(first_, number); }
 
   /// Adds a release that `agent` has acquired, and returns the agent's time. `wide`: the scope of the acquire
-  /// is wider than its CTA. Calls visit(release) for each release of this cluster that leads to it and that
-  /// the agent has not met before.
+  /// is wider than the CTA. Calls visit(own) for each release `own` of this cluster that led to `release`,
+  /// unless it has been visited for this agent before.
   template <typename Visit>
   std::uint32_t add(Agent agent, const Release& release, bool wide, Releases& all, const Visit& visit) {
     List& list = lists_[agent];
-    meet_own(list, release, visit);
+    visit_own_releases(list, release, visit);
     const Release* const foreign = release.cluster != cluster_ ? &release : release.foreign;
-    if (wide && foreign != nullptr && list.kept.insert(foreign).second) {
-      list.acquired.push_back(all.keep(*foreign, list.acquired.empty() ? nullptr : list.acquired.back()));
+    if (wide && foreign != nullptr && list.acquired_set.insert(foreign).second) {
+      list.acquired.push_back(all.append(*foreign, list.acquired.empty() ? nullptr : list.acquired.back()));
       list.open[static_cast<std::uint32_t>(list.acquired.size())].push_back({foreign, nullptr});
     }
     return static_cast<std::uint32_t>(list.acquired.size());
   }
-  /// Checks whether a thread with this clock knows what a lane of another cluster's agent did at `time`.
+  /// Whether a thread with this clock knows the accesses at `time` of an agent of another cluster, in lane
+  /// `lane`.
   [[nodiscard]] bool know(const Clock& clock, std::uint32_t cluster, Agent agent, std::uint32_t lane,
                           std::uint32_t time);
-  /// Returns all releases that a thread with this clock has acquired.
+  /// The releases of other clusters that a thread with this clock has acquired, by agent.
   [[nodiscard]] std::vector<Release::Import> of(const Clock& clock) const;
 
  private:
   struct Seen {
     const Release* release;
-    std::uint32_t time;
+    std::uint32_t time;  ///< of the importing agent: a clock with this time includes the release
   };
-  /// A step of the search: either a release or a list of acquired ones.
+  /// A node of the search: either a release, or a list of acquired releases.
   struct Step {
     const Release* release = nullptr;
     const Acquired* acquired = nullptr;
   };
+  /// The imports of one agent.
   struct List {
     std::vector<const Acquired*> acquired;
-    std::unordered_set<const Release*> kept;
-    std::unordered_set<const void*> met_own;  ///< steps visited by meet_own()
-    // Steps by the time of the acquired release from which they come.
-    std::map<std::uint32_t, std::deque<Step>> open;  ///< steps to be visited
-    std::unordered_map<const void*, std::uint32_t>
-        looked;  ///< the earliest time from which the step is reached
-    std::unordered_map<std::uint32_t, std::vector<Seen>> by_cluster;
+    std::unordered_set<const Release*> acquired_set;
+    std::unordered_set<const void*> visited_own;  ///< steps visited by visit_own_releases()
+    // The time of a step is that of the acquired release from which the search reached it.
+    std::map<std::uint32_t, std::deque<Step>> open;                   ///< steps to be visited, by time
+    std::unordered_map<const void*, std::uint32_t> reached;           ///< the least time of each visited step
+    std::unordered_map<std::uint32_t, std::vector<Seen>> by_cluster;  ///< releases found, by their cluster
   };
 
-  /// Visits the releases of this cluster among those that lead to `release`. The clock of such a release
-  /// includes what its thread had acquired, so the search ends there.
+  /// Visits `release`, if it is of this cluster, and the releases of this cluster that led to it. The search
+  /// does not go past a release of this cluster to its imports, because its clock includes them.
   template <typename Visit>
-  void meet_own(List& list, const Release& release, const Visit& visit) {
+  void visit_own_releases(List& list, const Release& release, const Visit& visit) {
     std::vector<Step> open{{&release, nullptr}};
     while (!open.empty()) {
       const Step step = open.back();
       open.pop_back();
       const std::uint64_t number = step.release != nullptr ? step.release->number : step.acquired->number;
-      if (number < first_ || !list.met_own.insert(key(step)).second) continue;
+      if (number < first_ || !list.visited_own.insert(key(step)).second) continue;
       if (step.release != nullptr && step.release->cluster == cluster_) visit(*step.release);
       follow(step, [&](const Step& next) { open.push_back(next); });
     }
   }
-  /// Calls add(step) for each step that leads to `step` directly.
+  /// Calls add(step) for each step that directly led to `step`.
   template <typename Add>
   void follow(const Step& step, const Add& add) const {
     if (step.acquired != nullptr) {
@@ -152,10 +154,10 @@ class Imports {
     return step.release != nullptr ? static_cast<const void*>(step.release) : step.acquired;
   }
   /// Visits one more step with a time up to `time`. Returns false if there is none.
-  bool look(List& list, std::uint32_t time);
+  bool expand(List& list, std::uint32_t time);
 
   std::uint32_t cluster_ = 0;
-  std::uint64_t first_ = ~0ULL;
+  std::uint64_t first_ = ~0ULL;  ///< the lowest number of a release by this cluster
   std::unordered_map<Agent, List> lists_;
 };
 

@@ -9,12 +9,12 @@ TMAJIT_BEGIN
 namespace sim {
 namespace {
 
-bool whole_piece(const Access& access) {
+bool has_no_table(const Access& access) {
   return access.spread != a_set && access.spread != a_map;
 }
 
-/// Divides the line into units of `grain` bytes, a power of two. Calls visit(byte) for the first of `bytes`
-/// in each unit, until it returns false.
+/// Divides the line into units of `grain` bytes, a power of two. For each unit with bytes in `bytes`, calls
+/// visit with the first such byte, until visit returns false.
 template <typename Visit>
 void for_grains(ByteMask bytes, std::uint32_t grain, const Visit& visit) {
   while (bytes != 0) {
@@ -26,7 +26,7 @@ void for_grains(ByteMask bytes, std::uint32_t grain, const Visit& visit) {
   }
 }
 
-/// Whether both pieces have the same lanes at each of `bytes`.
+/// Whether each of `bytes` belongs to the same lanes in both pieces.
 bool same_lanes(const Piece& a, const Piece& b, ByteMask bytes) {
   if (a.access.spread == b.access.spread && a.access.spread != a_map)
     return a.access.first == b.access.first && (a.access.spread != a_set || a.table.set == b.table.set);
@@ -52,7 +52,7 @@ std::optional<Conflict> compare(const Piece& earlier, const Piece& later, const 
   return conflict;
 }
 
-/// A quick check that mostly suffices: whether no byte can show a conflict.
+/// A quick check that usually suffices: returns true if no byte can have a conflict.
 bool passes(const Piece& earlier, const Piece& later, const Touch& by) {
   if (morally_strong(earlier.access, by.access)) return true;
   return earlier.access.cluster == by.access.cluster && earlier.access.agent == by.access.agent &&
@@ -69,7 +69,8 @@ std::optional<Conflict> first_conflict(const Piece& earlier, const Piece& later,
   return conflict;
 }
 
-/// The first conflict with a piece that `for_each` visits.
+/// The first conflict of `piece` with the pieces that `for_each` visits; conflicts with threads come before
+/// those with copies.
 template <typename ForEach>
 [[gnu::noinline]] std::optional<Conflict> search(const ForEach& for_each, const Piece& piece,
                                                  const Touch& by) {
@@ -78,7 +79,7 @@ template <typename ForEach>
   for_each([&](const Piece& earlier) {
     if (passes(earlier, piece, by)) return true;
     conflict = first_conflict(earlier, piece, by);
-    // Prefer a thread that has not released to the copy whose bytes it has used: that report says more.
+    // A thread that has not released says more than the copy whose bytes it has used.
     if (conflict && !earlier.access.is_copy()) return false;
     if (conflict && !with_copy) with_copy = conflict;
     conflict.reset();
@@ -87,26 +88,26 @@ template <typename ForEach>
   return conflict ? conflict : with_copy;
 }
 
-/// As long as a line has at most this many pieces, reads of different instructions are kept apart.
+/// Reads by different instructions have separate pieces as long as a line has at most this many.
 constexpr std::size_t many_pieces = 16;
 
-/// Accesses as two words, to be compared at once.
+/// An Access as two words, which are faster to compare than its members.
 using Words = std::array<std::uint64_t, 2>;
 
-/// The bits in which two reads must agree to be merged: all bits, or with `whatever_place` all but those of
-/// the place.
-Words deciding(bool whatever_place) {
+/// Mask of the bits in which two reads must agree to be merged: all bits, or with `ignore_place` all except
+/// the index of the instruction.
+Words merge_mask(bool ignore_place) {
   Access all;
   all.time = all.cluster = ~0U;
-  all.place = whatever_place ? ~Access::place_mask : ~0U;
+  all.place = ignore_place ? ~Access::place_mask : ~0U;
   all.agent = 0xffff;
   all.first = -1;
   all.spread = 0xff;
   return std::bit_cast<Words>(all);
 }
 
-bool alike(const Words& a, const Words& b, const Words& decide) {
-  return (((a[0] ^ b[0]) & decide[0]) | ((a[1] ^ b[1]) & decide[1])) == 0;
+bool equal_under(const Words& a, const Words& b, const Words& mask) {
+  return (((a[0] ^ b[0]) & mask[0]) | ((a[1] ^ b[1]) & mask[1])) == 0;
 }
 
 /// Merges `piece`, a read, into an earlier read. Returns false if their tables of lanes differ.
@@ -123,10 +124,11 @@ bool merge(Piece& earlier, const Piece& piece) {
   return true;
 }
 
-/// Merges a read into an earlier one if it can, and returns whether it has. Drops the bytes of this read from
-/// earlier reads that are ordered before it: an access ordered after this read comes after those, too.
+/// Merges a read into an earlier one if possible, and returns whether it has. Removes the bytes of this read
+/// from earlier reads that are ordered before it: an access ordered after this read is also ordered after
+/// those.
 bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
-  const Words decide = deciding(pieces.size() > many_pieces);
+  const Words mask = merge_mask(pieces.size() > many_pieces);
   const auto now = std::bit_cast<Words>(piece.access);
   bool merged = false;
   bool emptied = false;
@@ -136,7 +138,7 @@ bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
   using Look = PieceList::Look;
   const auto look = [&](Part& earlier) {
     if (earlier.access.writes()) return Look::nothing;
-    if (alike(std::bit_cast<Words>(earlier.access), now, decide)) {
+    if (equal_under(std::bit_cast<Words>(earlier.access), now, mask)) {
       if (earlier.has_table()) return Look::something;
       earlier.bytes |= piece.bytes;
       merged = true;
@@ -146,7 +148,7 @@ bool add_read(PieceList& pieces, const Piece& piece, const Touch& by) {
     return both && outdated(earlier.access) ? Look::something : Look::nothing;
   };
   pieces.for_each_of(by.access.cluster, look, [&](Piece& earlier) {
-    merged = alike(std::bit_cast<Words>(earlier.access), now, decide) && merge(earlier, piece);
+    merged = equal_under(std::bit_cast<Words>(earlier.access), now, mask) && merge(earlier, piece);
     if (merged) return false;
     const ByteMask both = earlier.bytes & piece.bytes;
     if (!by.ordered_after(earlier.access) && (earlier.access.agent != by.access.agent ||
@@ -199,7 +201,7 @@ std::optional<Conflict> Block::last(std::uint32_t line, ByteMask some, bool writ
   const auto take = [&](const Piece& piece) {
     const std::uint32_t byte = first_of(piece.bytes & some);
     found = Conflict{piece.access, first_lane(piece.lanes_at(byte)), piece.access.writes(), 0, byte};
-    return writes;  // an older write may precede the last
+    return writes;  // the last write counts, so continue; else the first access found is enough
   };
   if ((split_ >> line & 1) != 0) {
     const auto counts = [&](const Part& part) {
@@ -245,9 +247,9 @@ std::optional<Conflict> Block::check(std::uint32_t line, const Piece& piece, con
 void Block::add(std::uint32_t line, const Piece& piece, const Touch& by) {
   PieceList& pieces = split(line);
   if (by.write) {
-    // An access that does not race with this strong write may race with a weak one before it.
+    // A strong write does not replace a weak one: a later strong access races only with the weak one.
     const bool weak_writes_stay = !piece.access.is_weak_write();
-    if (piece.bytes == whole_line && whole_piece(piece.access) &&
+    if (piece.bytes == whole_line && has_no_table(piece.access) &&
         !(weak_writes_stay && pieces.has_weak_write())) {
       pieces.clear();
       split_ &= ~(1U << line);

@@ -1,8 +1,8 @@
 #pragma once
 
-/// The last accesses to each byte of memory, in lines of 128 bytes. A line that a warp, a thread or a copy
-/// accesses as a whole has one record for writes and one for reads. Any other line has a list of pieces,
-/// exact to the byte.
+/// The last accesses to each byte of memory, in lines of 128 bytes. If all accesses to a line cover it as a
+/// whole, it has one record for writes and one for reads. Any other line has a list of pieces, exact to the
+/// byte.
 #include "sim/memory/region.hpp"
 #include "sim/races/clock.hpp"
 #include "sim/races/piece_list.hpp"
@@ -18,19 +18,19 @@ class Imports;
 
 enum class Memory : std::uint8_t { shared, global };
 
-/// The present access, and what the threads or the copy that make it know.
+/// The present access, and the knowledge of its threads or its copy: which earlier accesses happen before it.
 struct Touch {
   Access access;
-  const Clock* clock = nullptr;          ///< what all participating lanes know
-  const Knowledge* knowledge = nullptr;  ///< what each lane knows; null for a copy
+  const Clock* clock = nullptr;          ///< known to all participating lanes
+  const Knowledge* knowledge = nullptr;  ///< the clock of each lane; null for a copy
   Imports* imports = nullptr;            ///< imports of this cluster from other clusters
   Memory memory = Memory::shared;
   bool write = false;
   bool quiet = false;    ///< another rule has been reported already for this access
   bool repeats = false;  ///< a write of the value that is in memory already
 
-  /// Whether both accesses are writes by one instruction, and this one writes the value that the earlier one
-  /// wrote: in either order memory holds the same.
+  /// Whether both accesses are writes by one instruction, and this one writes the value that memory holds
+  /// already. Such writes do not race: memory holds the same in either order.
   [[nodiscard]] bool repeats_write(const Access& earlier) const noexcept {
     return repeats && (earlier.place & Access::written) != 0 &&
            (earlier.place & Access::place_mask) == (access.place & Access::place_mask);
@@ -44,7 +44,7 @@ struct Touch {
   [[nodiscard]] bool ordered_after(const Access& earlier) const noexcept {
     return earlier.cluster == access.cluster && earlier.time <= clock->all(earlier.agent);
   }
-  /// Whether lane `lane` knows what lane `of` did in the earlier access.
+  /// Whether lane `lane` knows the part of lane `of` in the earlier access.
   [[nodiscard]] bool knows(std::uint32_t lane, const Access& earlier, std::uint32_t of) const;
 };
 
@@ -71,8 +71,8 @@ class Block {
   static constexpr std::uint32_t bytes = 4096;
   static constexpr std::uint32_t lines = bytes / line_bytes;
 
-  /// Checks and records an access to a whole line. Returns false if it has done nothing: then use check() and
-  /// add().
+  /// Checks and records an access to a whole line. Returns false, and does nothing, if the line has pieces or
+  /// an earlier access may conflict; then the caller must use check() and add().
   bool touch(std::uint32_t line, const Touch& by, Access now) {
     if ((split_ >> line & 1) != 0 || !by.follows(writes_.at(line), now) || !by.follows(reads_.at(line), now))
       return false;
@@ -90,9 +90,10 @@ class Block {
     return (split_ >> line & 1) == 0 && by.follows(writes_.at(line), by.access) &&
            by.follows(reads_.at(line), by.access);
   }
-  /// The last access to any of the bytes `some`, or with `writes` the last write; nothing if there is none.
+  /// With `writes` the last write to any of the bytes `some`, else any access to them; nothing if there is
+  /// none.
   [[nodiscard]] std::optional<Conflict> last(std::uint32_t line, ByteMask some, bool writes);
-  /// The first earlier access that `piece` conflicts with.
+  /// An earlier access that conflicts with `piece`; nothing if there is none.
   [[nodiscard]] std::optional<Conflict> check(std::uint32_t line, const Piece& piece, const Touch& by);
   void add(std::uint32_t line, const Piece& piece, const Touch& by);
   void clear();
@@ -102,7 +103,7 @@ class Block {
     __builtin_prefetch(this);
     __builtin_prefetch(&first_[line]);
   }
-  // These two prefetch, one after the other, the further data that check() and add() need.
+  // To prefetch the data that check() and add() need, call the next two functions in this order.
 
   void prefetch_list(std::uint32_t line) const noexcept {
     if (const Lists* const lists = lists_.load(std::memory_order_acquire))
@@ -121,8 +122,9 @@ class Block {
   using Lists = std::array<PieceList, lines>;
   using Records = std::array<Access, lines>;
 
-  /// The whole-line records of one kind, reads or writes. Most memory is only read or only written: the kind
-  /// that occurs first takes the records in the block, the other kind allocates its own when it occurs.
+  /// The whole-line records of reads, or of writes. Most memory is only read or only written. So the kind
+  /// that occurs first uses the records in the block (`spare`), and the other kind allocates its own when it
+  /// occurs.
   class Whole {
    public:
     [[nodiscard]] const Access& at(std::uint32_t line) const noexcept { return (*records_)[line]; }
@@ -146,7 +148,7 @@ class Block {
     std::unique_ptr<Records> more_;
   };
 
-  /// Returns the pieces of a line; a line without pieces gets them, made from its whole-line records.
+  /// Returns the pieces of a line. If it has none yet, makes them from its whole-line records.
   PieceList& split(std::uint32_t line) {
     if ((split_ >> line & 1) == 0) [[unlikely]]
       begin_pieces(line);
@@ -157,15 +159,15 @@ class Block {
   Slabs& slabs_;
   Whole writes_;
   Whole reads_;
-  Records* spare_ = &first_;
-  std::uint32_t split_ = 0;  ///< lines that have pieces
+  Records* spare_ = &first_;  ///< null once one kind uses first_
+  std::uint32_t split_ = 0;   ///< mask of lines that have pieces
   std::atomic_flag locked_;
   std::atomic<Lists*> lists_ = nullptr;
   Records first_{};
 };
 
-/// The shadow of global memory for one launch. Memory without accesses has no blocks. Thread-safe: each block
-/// is made once, and locked while it is used.
+/// The shadow of global memory for one launch. The first access to a block of memory creates its shadow.
+/// Thread-safe: users lock the block.
 class GlobalShadow {
  public:
   /// `slabs` must outlive the shadow.
@@ -178,11 +180,11 @@ class GlobalShadow {
     Block* block;
     std::uint32_t line;
   };
-  // `hint` is the caller's state, which makes the search for the region of an address faster.
+  // `hint` belongs to the caller: the index of the last region found, which the search tries first.
 
   /// Prefetches the shadow of an address.
   void prefetch(std::uint64_t address, std::size_t& hint) const noexcept;
-  /// Returns the shadow of an address, which must be in a region; makes the block if it is missing.
+  /// Returns the shadow of an address, which must be in a region. Creates the block if it is missing.
   [[nodiscard]] Found find(std::uint64_t address, std::size_t& hint);
   /// Returns the shadow of an address; nothing if no region holds it, or if its block has had no access.
   [[nodiscard]] std::optional<Found> touched(std::uint64_t address) const noexcept;

@@ -11,34 +11,34 @@
 TMAJIT_BEGIN
 namespace sim {
 
-/// An arena for the many small records of a launch's accesses, which are freed together. It gets memory from
-/// the system in slabs of growing size, and asks for large pages for the large slabs: page faults of 4 KiB
-/// took a quarter of the time of gathers. Thread-safe.
+/// An arena for the many small records of a launch's accesses, which are freed together. It allocates slabs
+/// of growing size, the large ones with huge pages: page faults of 4 KiB pages took a quarter of the time of
+/// gathers. Thread-safe.
 class Slabs {
  public:
   Slabs() = default;
   Slabs(const Slabs&) = delete;
   Slabs& operator=(const Slabs&) = delete;
 
-  /// Returns `bytes` bytes, aligned for any type, which live as long as the Slabs. Throws std::bad_alloc.
+  /// Returns `bytes` bytes, aligned for any type, which live as long as this object. Throws std::bad_alloc.
   [[nodiscard]] void* take(std::size_t bytes);
 
  private:
   struct Free {
     void operator()(std::byte* slab) const noexcept;
   };
-  /// One of several independent arenas, which host threads share out among themselves, so that they seldom
-  /// wait for each other.
-  struct alignas(64) Corner {
+  /// One of several independent arenas. The hash of a host thread's id selects its arena, so that threads
+  /// seldom wait for each other.
+  struct alignas(64) Arena {
     std::atomic_flag locked;
     std::byte* next = nullptr;
-    std::size_t left = 0;
-    std::size_t last = 0;  ///< bytes of the newest slab
+    std::size_t left = 0;  ///< bytes left in the newest slab
+    std::size_t last = 0;  ///< size of the newest slab
     std::vector<std::unique_ptr<std::byte, Free>> slabs;
 
     void add(std::size_t least);
   };
-  std::array<Corner, 8> corners_;
+  std::array<Arena, 8> arenas_;
 };
 
 }  // namespace sim

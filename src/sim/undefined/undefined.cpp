@@ -14,8 +14,8 @@ using Kind = Flow::Kind;
 
 constexpr std::string_view to_global_memory = "is stored to global memory by";
 
-/// Mask of the lanes in which the operand alone determines the result: 0 in a conjunction (or product), all
-/// ones in a disjunction.
+/// Mask of the lanes in which the operand alone determines the result: it is 0 in a conjunction or product,
+/// or all ones in a disjunction.
 Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
   const bool zero = flow.kind == Kind::conjoins;
   if (flow.bytes == 0) return mask & (zero ? ~read_mask(warp, slot) : read_mask(warp, slot));
@@ -30,7 +30,7 @@ Mask absorbing(const Warp& warp, const Flow& flow, Slot slot, Mask mask) {
   return found;
 }
 
-/// The place of a shared address in the memory of a CTA of the cluster; no owner if it is in none.
+/// The CTA of the cluster whose shared memory contains a range; null owner if there is none.
 SharedPlace owner_of(Cta& cta, std::uint64_t address, std::uint32_t bytes) {
   if (const auto at = cta.shared_offset(address, bytes)) return {&cta, *at};
   for (std::uint32_t rank = 0; rank < cta.cluster.size(); ++rank) {
@@ -51,8 +51,8 @@ void put_shared(Cta& owner, std::uint32_t offset, std::uint32_t bytes, OriginNum
   owner.cluster.origins().put(owner.in_cluster(offset), bytes, origin);
 }
 
-/// Returns the warp's tracker; makes it if it is missing, and has Cta::run change to the loop that tracks.
-Undefined& following(Warp& warp) {
+/// Returns the warp's tracker; creates it if it is missing. Makes Cta::run switch to the tracking loop.
+Undefined& tracker_of(Warp& warp) {
   if (!warp.undefined) warp.undefined = std::make_unique<Undefined>(*warp.program);
   if (!warp.undefined->any()) {
     warp.changes_loop = true;
@@ -61,26 +61,26 @@ Undefined& following(Warp& warp) {
   return *warp.undefined;
 }
 
-/// Reports that a value of `origin` matters in a lane at `place`; `how` is its verb: "is stored by".
+/// Reports the use of an undefined value in a lane at `place`; `how` is the verb: "is stored by".
 void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Origin& origin,
             std::string_view how) {
   const Program& program = *warp.program;
   const bool loaded = origin.number == 0;
   const check::RuleId rule =
       loaded ? check::RuleId("shared.uninitialised") : check::RuleId("register.uninitialised");
-  if (warp.cta->launch.reports.again(rule->id, program.place[origin.place].line)) return;
-  std::string what = fmt::format("a load of shared memory at {:#x} that nobody has written", origin.address);
+  if (warp.cta->launch.reports.count_repeat(rule->id, program.places[origin.place].line)) return;
+  std::string what = fmt::format("a load of unwritten shared memory at {:#x}", origin.address);
   if (!loaded) {
     const auto named = std::ranges::find(program.unwritten, origin.number, &UnwrittenRegister::number);
     what = fmt::format("a read of {}, which no instruction has written", named->name);
   }
-  const Place& here = program.place[place];
+  const Place& here = program.places[place];
   what += place == origin.place
               ? fmt::format(": it {} this instruction", how)
               : fmt::format(": what comes of it {} \"{}\" at PTX line {}", how, here.text, here.line);
   Cta& cta = loaded ? *origin.cta : *warp.cta;
   About about;
-  if (loaded) about.cause = fmt::format("in segment {}", program.place[origin.place].segment);
+  if (loaded) about.cause = fmt::format("in segment {}", program.places[origin.place].segment);
   cta.report(loaded ? origin.thread : warp.thread(lane), origin.place, rule, std::move(what), {}, {},
              std::move(about));
 }
@@ -112,7 +112,7 @@ OriginNumber Origins::at(std::uint64_t at) const {
 Undefined::Undefined(const Program& program)
     : lanes_(program.register_count + 1), origins_(program.register_count + 1) {}
 
-void Undefined::give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin) {
+void Undefined::mark(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin) {
   if (number == 0) return;
   Mask& all = lanes_[number];
   undefined &= mask;
@@ -138,7 +138,7 @@ Undefined::Found Undefined::of(Warp& warp, RegisterNumber number, Mask mask) {
   Found found{lanes_[number] & mask, origins_[number]};
   if (found.lanes == 0) return found;
   Origins& origins = warp.cta->cluster.origins();
-  // A report of an unwritten register shows its first read.
+  // Give an unwritten register at its first read an origin with this place, which reports show.
   if (!origins[found.origin].read) found.origin = origins.number({number, true, place_, warp.cta, 0, 0});
   return found;
 }
@@ -165,7 +165,7 @@ Undefined::Found Undefined::all_of(Warp& warp, const RegisterNumber* first, std:
   return all;
 }
 
-Undefined::Found Undefined::chosen(Warp& warp, const Flow& flow, Mask mask) {
+Undefined::Found Undefined::selected(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const operands = registers(warp, flow) + flow.results + flow.addresses;
   const Mask first = read_mask(warp, warp.program->code[flow.first].c);
   Found all;
@@ -189,22 +189,21 @@ Undefined::Found Undefined::absorbed(Warp& warp, const Flow& flow, Mask mask) {
                          : added.origin};
 }
 
-void Undefined::give_all(Warp& warp, const Flow& flow, Mask mask, Found found) {
+void Undefined::mark_results(Warp& warp, const Flow& flow, Mask mask, Found found) {
   const RegisterNumber* const results = registers(warp, flow);
-  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, found.lanes, found.origin);
+  for (std::size_t i = 0; i < flow.results; ++i) mark(results[i], mask, found.lanes, found.origin);
 }
 
 void Undefined::before(Warp& warp, Mask mask) {
   const Program& program = *warp.program;
-  place_ = program.places[warp.pc];
+  place_ = program.place_of[warp.pc];
   const Flow& flow = program.flows[place_];
   if (flow.first != warp.pc) return;
   const RegisterNumber* const addresses = registers(warp, flow) + flow.results;
   const RegisterNumber* const operands = addresses + flow.addresses;
-  const Found unsure = of(warp, flow.guard, warp.active);
+  const Found guard = of(warp, flow.guard, warp.active);
   const bool to_local = flow.kind == Kind::stores && program.accesses[flow.access].space == Space::local;
-  if (flow.guarded && !to_local)
-    matters(warp, flow.guard, unsure.lanes, "decides whether something is done:");
+  if (flow.guarded && !to_local) matters(warp, flow.guard, guard.lanes, "decides whether something is done:");
   for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
   Found found;
   const bool alone = flow.first == flow.last;
@@ -218,21 +217,21 @@ void Undefined::before(Warp& warp, Mask mask) {
     case Kind::conjoins:
     case Kind::disjoins:
       if (alone) {
-        found = flow.kind == Kind::selects ? chosen(warp, flow, mask) : absorbed(warp, flow, mask);
+        found = flow.kind == Kind::selects ? selected(warp, flow, mask) : absorbed(warp, flow, mask);
         break;
       }
       [[fallthrough]];
     case Kind::computes: found = any_of(warp, operands, flow.operands, mask); break;
-    default: return;  // the lanes may have to wait for other lanes first: see after()
+    default: return;  // after() handles these: the lanes may have to wait for other lanes first
   }
-  give_all(warp, flow, mask, found);
+  mark_results(warp, flow, mask, found);
   if (flow.kind == Kind::defines && flow.access != Flow::none && !local_.empty()) load(warp, flow, mask);
-  if (unsure.lanes != 0 && !flow.guarded) give_all(warp, flow, unsure.lanes, unsure);
+  if (guard.lanes != 0 && !flow.guarded) mark_results(warp, flow, guard.lanes, guard);
 }
 
 void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   const Program& program = *warp.program;
-  place_ = program.places[pc];
+  place_ = program.place_of[pc];
   const Flow& flow = program.flows[place_];
   if (flow.last != pc || mask == 0) return;
   if (flow.kind == Kind::fragments) multiply(warp, flow, mask);
@@ -241,7 +240,7 @@ void Undefined::after(Warp& warp, std::uint32_t pc, Mask mask) {
   if (flow.kind != Kind::meets) return;
   Found found = any_of(warp, registers(warp, flow) + flow.results + flow.addresses, flow.operands, mask);
   if (found.lanes != 0) found.lanes = mask;
-  give_all(warp, flow, mask, found);
+  mark_results(warp, flow, mask, found);
 }
 
 void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
@@ -249,7 +248,7 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
   Found value;
   const auto each = [&](const auto& visit) {
     for (const Party& party : parties) {
-      place_ = warp.program->places[party.pc];
+      place_ = warp.program->place_of[party.pc];
       const Flow& flow = warp.program->flows[place_];
       visit(party.lanes, flow, registers(warp, flow));
     }
@@ -260,12 +259,12 @@ void Undefined::shuffle(Warp& warp, std::span<const Party> parties,
     if (own.lanes != 0) value = {value.lanes | own.lanes, own.origin};
   });
   each([&](Mask some, const Flow& flow, const RegisterNumber* numbers) {
-    // The register that names the source lane is an operand, too.
+    // The result also depends on the operand that gives the source lane.
     Found found = any_of(warp, numbers + flow.results + flow.addresses + 1, flow.operands - 1U, some);
     for_lanes(some, [&](std::uint32_t lane) { found.lanes |= (value.lanes >> from[lane] & 1) << lane; });
     if (value.lanes != 0) found.origin = value.origin;
-    give(numbers[0], some, found.lanes, found.origin);
-    if (flow.results > 1) give(numbers[1], some, 0, 0);
+    mark(numbers[0], some, found.lanes, found.origin);
+    if (flow.results > 1) mark(numbers[1], some, 0, 0);
   });
 }
 
@@ -278,8 +277,8 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
   const bool of_warpgroup = flow.right == 0;
   Mask keeps = mask;
   if (of_warpgroup) keeps &= read_mask(warp, program.products[program.code[flow.last].aux].keeps_d);
-  // Lanes 4 i to 4 i + 3 hold row i of a, and with 16 rows row i + 8 (PTX ISA, the figures of mma's
-  // fragments). They hold column i of b. A lane holds columns 2 (lane % 4) and the next one of the result.
+  // Lanes 4 i to 4 i + 3 hold row i of a (and row i + 8 if there are 16 rows) and column i of b (PTX ISA,
+  // fragment figures of mma). A lane holds columns 2 (lane % 4) and 2 (lane % 4) + 1 of the result.
   const std::uint32_t halves = of_warpgroup ? 2 : flow.packs ? flow.results : flow.results / 2U;
   Found found;
   std::array<Mask, 2> rows{};
@@ -301,19 +300,19 @@ void Undefined::multiply(Warp& warp, const Flow& flow, Mask mask) {
     const Found addend = of(warp, addends[i], keeps);
     all[i] = {row | column | addend.lanes, addend.lanes != 0 ? addend.origin : found.origin};
   }
-  for (std::size_t i = 0; i < flow.results; ++i) give(results[i], mask, all[i].lanes, all[i].origin);
+  for (std::size_t i = 0; i < flow.results; ++i) mark(results[i], mask, all[i].lanes, all[i].origin);
 }
 
 void Undefined::transpose(Warp& warp, const Flow& flow, Mask mask) {
   const RegisterNumber* const numbers = registers(warp, flow);
   const Found from = of(warp, numbers[flow.results + flow.addresses], mask);
   Mask gets = 0;
-  // A lane gets rows 2 (lane % 4) and the next one of column lane / 4; four lanes hold each row.
+  // A lane gets rows 2 (lane % 4) and 2 (lane % 4) + 1 of column lane / 4. Four lanes hold each row.
   for_lanes(mask, [&](std::uint32_t lane) {
     const std::uint32_t first = lane % 4 * 8 + lane / 8;
     gets |= (from.lanes >> first & from.lanes >> (first + 4) & 1) << lane;
   });
-  give(numbers[0], mask, gets, from.origin);
+  mark(numbers[0], mask, gets, from.origin);
 }
 
 void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
@@ -322,7 +321,7 @@ void Undefined::store(Warp& warp, const Flow& flow, Mask mask) {
   for (std::uint32_t i = 0; i < flow.operands; ++i) {
     const Found found = of(warp, values[i], mask);
     Mask to_global = 0;
-    // A defined value clears the mark of local memory. The shadow of shared memory does so by itself.
+    // A defined value clears the mark of local memory. For shared memory, check_shadow() has cleared it.
     for_lanes(local_.empty() ? found.lanes : mask, [&](std::uint32_t lane) {
       const bool is_undefined = (found.lanes >> lane & 1) != 0;
       std::uint64_t address = address_of(warp, access, lane) + std::uint64_t{i} * flow.bytes;
@@ -358,8 +357,8 @@ Undefined::Found Undefined::operand(Warp& warp, std::uint32_t operand, Mask mask
   return of(warp, registers(warp, flow)[flow.results + flow.addresses + operand], mask);
 }
 
-void Undefined::give_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
-  give(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
+void Undefined::mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found) {
+  mark(registers(warp, warp.program->flows[warp.place()])[result], mask, found.lanes, found.origin);
 }
 
 void Undefined::operand_matters(Warp& warp, std::uint32_t operand, Mask mask) {
@@ -380,7 +379,7 @@ void Undefined::load(Warp& warp, const Flow& flow, Mask mask) {
         if (found == local_.end()) break;
       }
       if (found == local_.end()) continue;
-      give(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
+      mark(registers(warp, flow)[i], Mask{1} << lane, all_lanes, found->second);
     }
   });
 }
@@ -390,16 +389,16 @@ void Undefined::leave(Warp& warp, const Frame& frame, Mask mask) {
   Mask restores = 0;
   for_lanes(mask, [&](std::uint32_t lane) {
     if (!call(lane).undefined.empty()) restores |= 1U << lane;
-    // The next call that gets this part of the stack must not inherit its marks.
+    // The next call that uses this part of the stack must not inherit its marks.
     for (std::uint32_t b = 0; b < frame.bytes && !local_.empty(); ++b)
       local_.erase(local_key(lane, warp.program->stack_begin + call(lane).top + b));
   });
   if (count_ == 0 && restores == 0) return;
-  for (const RegisterNumber number : frame.numbers) give(number, mask, 0, 0);
-  if (restores != 0) (void)following(warp);
+  for (const RegisterNumber number : frame.numbers) mark(number, mask, 0, 0);
+  if (restores != 0) (void)tracker_of(warp);
   for_lanes(restores, [&](std::uint32_t lane) {
     for (const UndefinedRegister& each : call(lane).undefined)
-      give(each.number, 1U << lane, all_lanes, each.origin);
+      mark(each.number, 1U << lane, all_lanes, each.origin);
   });
 }
 
@@ -425,8 +424,8 @@ void Undefined::matters(Warp& warp, RegisterNumber number, Mask mask, std::strin
   if (found.lanes == 0) return;
   const Origin origin = warp.cta->cluster.origins()[found.origin];
   // One report for the register is enough.
-  give(number, found.lanes, 0, 0);
-  if (origin.number != 0) give(origin.number, found.lanes, 0, 0);
+  mark(number, found.lanes, 0, 0);
+  if (origin.number != 0) mark(origin.number, found.lanes, 0, 0);
   for_lanes(found.lanes, [&](std::uint32_t lane) { report(warp, lane, place_, origin, how); });
 }
 
@@ -435,19 +434,19 @@ void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, 
   report(warp, lane, warp.place(), origins[origins.at(owner.in_cluster(offset))], to_global_memory);
 }
 
-void follow_call(Warp& warp, const Frame& frame, Mask mask) {
-  // If a register can be unwritten, warp.undefined exists: see begin_undefined().
+void track_call(Warp& warp, const Frame& frame, Mask mask) {
+  // If a register can be unwritten, begin_undefined() has created warp.undefined.
   if (!warp.undefined || (!warp.undefined->any() && frame.unwritten.empty())) return;
-  Undefined& undefined = following(warp);
+  Undefined& undefined = tracker_of(warp);
   for (const RegisterNumber number : frame.numbers) {
     for_lanes(undefined.lanes_[number] & mask, [&](std::uint32_t lane) {
       warp.calls->calls[lane].back().undefined.push_back({number, undefined.origins_[number]});
     });
-    undefined.give(number, mask, 0, 0);
+    undefined.mark(number, mask, 0, 0);
   }
   for (const RegisterNumber number : frame.unwritten) {
     const OriginNumber origin = warp.cta->cluster.origins().number({number, false, 0, warp.cta, 0, 0});
-    undefined.give(number, mask, mask, origin);
+    undefined.mark(number, mask, mask, origin);
   }
 }
 
@@ -461,12 +460,12 @@ void begin_undefined(Warp& warp) {
   warp.undefined->forget(all_lanes);
   for (const UnwrittenRegister& each : program.unwritten) {
     const OriginNumber origin = warp.cta->cluster.origins().number({each.number, false, 0, warp.cta, 0, 0});
-    warp.undefined->give(each.number, warp.live, warp.live, origin);
+    warp.undefined->mark(each.number, warp.live, warp.live, origin);
   }
 }
 
-void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
-                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
+void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
+                  const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes) {
   const Program& program = *warp.program;
   const Flow& flow = program.flows[warp.place()];
   const RegisterNumber number = result < flow.results ? program.flow_registers[flow.begin + result] : 0;
@@ -486,13 +485,13 @@ void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& ow
   const OriginNumber origin =
       stored ? origins.at(owner.in_cluster(*stored))
              : origins.number({0, true, warp.place(), warp.cta, warp.thread(lane), pieces[0] + shared_base});
-  following(warp).give(number, 1U << lane, 1U << lane, origin);
+  tracker_of(warp).mark(number, 1U << lane, 1U << lane, origin);
 }
 
-void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count) {
+void track_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count) {
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint32_t offset = at.offset + i * bytes;
-    follow_pieces(warp, lane, i, *at.owner, &offset, 1, bytes);
+    track_pieces(warp, lane, i, *at.owner, &offset, 1, bytes);
   }
 }
 

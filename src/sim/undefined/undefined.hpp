@@ -1,14 +1,12 @@
 #pragma once
 
-/// Tracks uninitialised values through the registers of a warp. A value is uninitialised (here: undefined) if
-/// it comes from a register that no instruction has written, or from shared memory that no thread or copy has
-/// written. A value computed from an undefined one is reported only where it matters: where it decides
-/// whether something is done, is an address or another operand of an instruction with side effects, or is
-/// stored to global memory. An undefined value that the kernel discards is not reported.
+/// Tracks uninitialised values through the registers of a warp, as MemorySanitizer does. A value is
+/// uninitialised (here: undefined) if it comes from a register that no instruction has written, or from
+/// shared memory that no thread or copy has written. It is reported only where it matters: where it guards an
+/// instruction with side effects, is an address or operand of one, or is stored to global memory.
 ///
-/// Each lane of a register is undefined as a whole; a lane of which a part is defined counts as defined. A
-/// warp without undefined values pays nothing for the tracking: Cta::run has a loop for each of the two
-/// cases.
+/// A register is undefined as a whole in a lane; it counts as defined if any part of it is. Tracking costs
+/// nothing in a warp without undefined values: Cta::run has a separate loop for warps that have some.
 #include "sim/program/flow.hpp"
 #include "sim/warp/warp.hpp"
 
@@ -26,13 +24,13 @@ namespace sim {
 struct Target;
 struct Party;
 
-/// The cause of an undefined value: a register that no instruction has written, or a load.
+/// The source of an undefined value: an unwritten register, or a load of unwritten shared memory.
 struct Origin {
-  RegisterNumber number = 0;  ///< the register that no instruction has written; 0: a load
-  bool read = false;          ///< whether `place` is set: a register has none until it is read
-  std::uint32_t place = 0;    ///< the load's, or the register's first read
+  RegisterNumber number = 0;  ///< the unwritten register; 0: a load
+  bool read = false;          ///< `place` is set; it is not before the first read of an unwritten register
+  std::uint32_t place = 0;    ///< place (index into Program::places) of the load, or of the first read
   Cta* cta = nullptr;         ///< loads: CTA of the thread that loads
-  std::uint32_t thread = 0;
+  std::uint32_t thread = 0;   ///< loads: the thread
   std::uint64_t address = 0;  ///< loads: shared address
 };
 
@@ -41,11 +39,11 @@ struct Origin {
 class Origins {
  public:
   void clear();
-  /// Returns the number of an origin. Origins of several threads at one place share a number.
+  /// Returns the number of an origin. Origins with the same register and place share a number.
   OriginNumber number(const Origin& origin);
   [[nodiscard]] const Origin& operator[](OriginNumber number) const { return all_[number]; }
-  /// Records the origin of bytes of shared memory, whose shadow is `undefined`. `at` is an offset that
-  /// Cta::in_cluster() returns.
+  /// Records the origin of bytes of shared memory whose Shadow is `undefined`; `at` is their
+  /// Cta::in_cluster() offset.
   void put(std::uint64_t at, std::uint32_t bytes, OriginNumber origin);
   [[nodiscard]] OriginNumber at(std::uint64_t at) const;
 
@@ -55,31 +53,34 @@ class Origins {
   std::unordered_map<std::uint64_t, OriginNumber> stored_;  ///< by word of shared memory
 };
 
+/// The undefined registers and local memory of a warp.
 class Undefined {
  public:
   explicit Undefined(const Program& program);
 
-  /// Whether any register, or byte of local memory, is undefined in some lane.
+  /// Whether any register or byte of local memory is undefined in some lane.
   [[nodiscard]] bool any() const noexcept { return count_ != 0 || !local_.empty(); }
   /// Mask of the lanes in which the register is undefined.
   [[nodiscard]] Mask lanes_of(RegisterNumber number) const noexcept { return lanes_[number]; }
-  /// Marks the register undefined in the lanes of `mask` that are in `undefined`, and defined in the other
-  /// lanes of `mask`.
-  void give(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin);
+  /// Marks the register undefined in the lanes of `mask` and `undefined`, and defined in the other lanes of
+  /// `mask`.
+  void mark(RegisterNumber number, Mask mask, Mask undefined, OriginNumber origin);
   /// Marks every register and all local memory of these lanes as defined.
   void forget(Mask mask);
 
   /// Called before the lanes of `mask` execute the micro-operation at warp.pc.
   void before(Warp& warp, Mask mask);
-  /// Called after the micro-operation at `pc`; `mask` has the lanes that it has not sent to another place.
+  /// Called after the micro-operation at `pc`; `mask` contains the lanes that are still active after it.
   void after(Warp& warp, std::uint32_t pc, Mask mask);
-  /// A shuffle of lanes that have met: lane i takes over the state of lane from[i].
+  /// Called for a shfl of lanes that have met: the result of lane i gets the state of the operand in lane
+  /// from[i].
   void shuffle(Warp& warp, std::span<const Party> parties, const std::array<std::uint8_t, lanes>& from);
-  /// A recursive function returns: the state of its caller's registers is restored.
+  /// Called when a recursive function returns: restores the state of its caller's registers.
   void leave(Warp& warp, const Frame& frame, Mask mask);
-  /// A call copies an argument or a result in local memory.
+  /// Called when a call copies an argument or a result in local memory: copies the state of the bytes.
   void copy(Warp& warp, const LocalCopy& copied, Mask mask);
-  /// Lane `lane` stores `bytes` bytes of an operand of a stmatrix at `offset` of the owner's shared memory.
+  /// Called when lane `lane` stores `bytes` bytes of operand `operand` at `offset` of the owner's shared
+  /// memory (stmatrix, wmma.store).
   void store_piece(Warp& warp, std::uint32_t lane, std::uint32_t operand, Cta& owner, std::uint32_t offset,
                    std::uint32_t bytes);
 
@@ -88,30 +89,33 @@ class Undefined {
     Mask lanes = 0;
     OriginNumber origin = 0;
   };
-  // For handlers that track their own instruction: its operands and results.
+  // For handlers that track the values of their instruction themselves: the state of an operand, and a
+  // function that sets the state of a result.
   [[nodiscard]] Found operand(Warp& warp, std::uint32_t operand, Mask mask);
-  void give_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
-  /// The operand is stored to global memory.
+  void mark_result(Warp& warp, std::uint32_t result, Mask mask, Found found);
+  /// Called when the operand is stored to global memory: reports it if it is undefined.
   void operand_matters(Warp& warp, std::uint32_t operand, Mask mask);
 
  private:
-  friend void follow_call(Warp& warp, const Frame& frame, Mask mask);
+  friend void track_call(Warp& warp, const Frame& frame, Mask mask);
   [[nodiscard]] static const RegisterNumber* registers(const Warp& warp, const Flow& flow);
+  /// The lanes in which any, or all, of `count` registers are undefined.
   [[nodiscard]] Found any_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] Found all_of(Warp& warp, const RegisterNumber* first, std::size_t count, Mask mask);
   [[nodiscard]] Found of(Warp& warp, RegisterNumber number, Mask mask);
-  [[nodiscard]] Found chosen(Warp& warp, const Flow& flow, Mask mask);
+  /// The state of the result of selp, and of a conjunction, product or disjunction.
+  [[nodiscard]] Found selected(Warp& warp, const Flow& flow, Mask mask);
   [[nodiscard]] Found absorbed(Warp& warp, const Flow& flow, Mask mask);
-  void give_all(Warp& warp, const Flow& flow, Mask mask, Found found);
+  void mark_results(Warp& warp, const Flow& flow, Mask mask, Found found);
   void multiply(Warp& warp, const Flow& flow, Mask mask);
   void transpose(Warp& warp, const Flow& flow, Mask mask);
   void store(Warp& warp, const Flow& flow, Mask mask);
-  /// An ld: a result is undefined if it comes from local memory of which every byte is undefined.
+  /// Called for ld: a result is undefined if every byte of it comes from undefined local memory.
   void load(Warp& warp, const Flow& flow, Mask mask);
   /// Reports the lanes of `mask` in which the register is undefined; `how` says why the value matters.
   void matters(Warp& warp, RegisterNumber number, Mask mask, std::string_view how);
 
-  std::uint32_t place_ = 0;            ///< the present instruction's
+  std::uint32_t place_ = 0;            ///< place of the present instruction
   std::vector<Mask> lanes_;            ///< by register
   std::vector<OriginNumber> origins_;  ///< by register, where it has undefined lanes
   std::size_t count_ = 0;              ///< registers with undefined lanes
@@ -119,22 +123,21 @@ class Undefined {
       local_;  ///< undefined bytes of local memory, by local_key()
 };
 
-/// A recursive function is called: its registers begin unwritten.
-void follow_call(Warp& warp, const Frame& frame, Mask mask);
+/// Called when a recursive function is called: saves the state of its registers, which begin unwritten.
+void track_call(Warp& warp, const Frame& frame, Mask mask);
 
-/// A CTA begins: the registers of the warp that may be read before they are written become undefined.
+/// Called when a CTA begins: the warp's registers that may be read before they are written become undefined.
 void begin_undefined(Warp& warp);
 
-/// Lane `lane` loads `count` results of `bytes` bytes each from shared memory that may be uninitialised in
-/// part.
-void follow_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count);
-/// Marks result `result` of a load undefined in lane `lane` if none of its bytes has been written: `count`
-/// pieces of `bytes` bytes each, at the offsets `pieces` of the shared memory of `owner`.
-void follow_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
-                   const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes);
+/// Called when lane `lane` loads `count` results of `bytes` bytes each from shared memory, parts of which may
+/// be undefined.
+void track_load(Warp& warp, std::uint32_t lane, const Target& at, std::uint32_t bytes, std::uint32_t count);
+/// Called when lane `lane` loads a result from `count` pieces of `bytes` bytes each, at the offsets `pieces`
+/// in the shared memory of `owner`. Marks result `result` undefined if all its bytes are undefined.
+void track_pieces(Warp& warp, std::uint32_t lane, std::uint32_t result, Cta& owner,
+                  const std::uint32_t* pieces, std::size_t count, std::uint32_t bytes);
 
-/// Reports a bulk store to global memory of bytes that are `undefined` at `offset` of the owner's shared
-/// memory.
+/// Reports a bulk store to global memory of undefined bytes at `offset` of the owner's shared memory.
 void bulk_store_matters(const Warp& warp, std::uint32_t lane, const Cta& owner, std::uint32_t offset);
 
 }  // namespace sim

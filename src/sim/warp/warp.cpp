@@ -26,8 +26,7 @@ void Warp::jump(Mask mask, std::uint32_t target) {
     pc = target;
     return;
   }
-  // The remaining lanes are at the next instruction; of the two groups, the one with the smaller pc goes
-  // first.
+  // The remaining lanes continue at the next instruction. The group with the smaller pc runs first.
   groups.push_back({mask, target, {}});
   active &= ~mask;
   update_join();
@@ -36,13 +35,13 @@ void Warp::jump(Mask mask, std::uint32_t target) {
 bool Warp::gather(Mask mask, Mask members) {
   const Mask missing = members & live & ~mask;
   if (missing == 0) return true;
-  require_way_on(mask, members, missing);
+  require_progress(mask, members, missing);
   park(mask, here(), {Wait::Kind::warp, missing, members});
   return false;
 }
 
-void Warp::require_way_on(Mask mask, Mask members, Mask missing) const {
-  // Lanes that came to this instruction before will execute it together with these.
+void Warp::require_progress(Mask mask, Mask members, Mask missing) const {
+  // Lanes that wait at this instruction already will execute it together with those of `mask`.
   for (const Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp && group.pc == here() && group.wait.detail == members)
       mask |= group.mask;
@@ -65,12 +64,12 @@ void Warp::require_way_on(Mask mask, Mask members, Mask missing) const {
   if ((reached & mask) == 0) return;
   const auto other = std::ranges::find_if(
       groups, [&](const Group& group) { return (group.mask & missing) != 0 && awaited(group) != 0; });
-  const std::uint32_t place_there = program->places[other->pc];
-  const Place& there = program->place[place_there];
+  const std::uint32_t place_there = program->place_of[other->pc];
+  const Place& there = program->places[place_there];
   cta->report(
       thread(first_lane(mask)), place(), "warp.diverged",
       fmt::format("lanes {:#x} of warp {} wait here for lanes {:#x} (mask of members {:#x}), and lanes "
-                  "{:#x} wait at PTX line {} \"{}\" for lanes {:#x} (mask {:#x}): none of them can go on",
+                  "{:#x} wait at PTX line {} \"{}\" for lanes {:#x} (mask {:#x}): none of them can continue",
                   mask, index, missing, members, other->mask, there.line, there.text, awaited(*other),
                   other->wait.kind == Wait::Kind::warp ? other->wait.detail : all_lanes),
       {}, {}, About(place_there));
@@ -81,7 +80,7 @@ void Warp::retire(Mask mask) {
   live &= ~mask;
   active &= ~mask;
   if (active == 0) running = false;
-  // Lanes that wait for lanes of this warp check again, because they need not wait for exited lanes.
+  // Lanes that wait for lanes of this warp execute their instruction again: exited lanes are not awaited.
   for (Group& group : groups) {
     if (group.wait.kind == Wait::Kind::warp || group.wait.kind == Wait::Kind::assembly) group.wait = {};
   }
@@ -94,16 +93,16 @@ bool Warp::choose() {
   const auto meets = [](const Group& group) {
     return group.wait.kind == Wait::Kind::none || group.wait.kind == Wait::Kind::warp;
   };
-  // Two groups that wait at one instruction for different lanes belong to different meetings: merged they
-  // would only wait again.
-  const auto strangers = [](const Group& a, const Group& b) {
+  // Two groups that wait at one instruction for different lanes belong to different exchanges. If they were
+  // merged, they would only wait again.
+  const auto unrelated = [](const Group& a, const Group& b) {
     return a.wait.kind == Wait::Kind::warp && b.wait.kind == Wait::Kind::warp &&
            (a.wait.what & b.mask) == 0 && (b.wait.what & a.mask) == 0;
   };
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (std::size_t j = groups.size(); --j > i;) {
       if (groups[i].pc != groups[j].pc || !meets(groups[i]) || !meets(groups[j])) continue;
-      if (strangers(groups[i], groups[j])) continue;
+      if (unrelated(groups[i], groups[j])) continue;
       groups[i].mask |= groups[j].mask;
       groups[i].wait = {};
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));

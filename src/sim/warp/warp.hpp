@@ -15,32 +15,34 @@ namespace sim {
 
 class Cta;
 
-/// Why a group of lanes cannot go on.
+/// The event that a group of lanes waits for.
 struct Wait {
   enum class Kind : std::uint8_t {
     none,
-    mbarrier,   ///< shared address `what`, parity `detail`
+    mbarrier,   ///< the mbarrier at shared offset `what`, for a phase of parity `detail`
     barrier,    ///< CTA barrier `what`
-    warp,       ///< lanes `what` of the warp, members of the mask `detail`
+    warp,       ///< lanes `what` of the warp, which the instruction's member mask `detail` also names
     assembly,   ///< the other lanes of the warp, to arrive together at barrier `what` (Assembly)
     cluster,    ///< the cluster's barrier
     registers,  ///< setmaxnreg.inc to `what` registers
     products,   ///< the warpgroup's other warps, until each has issued `what` wgmma.mma_async
-    held,       ///< about to access a peer's shared memory, which the scheduler delays as long as it may
-    yielded,    ///< ready, but other threads go first
+    delayed,    ///< an access to a peer's shared memory, which the scheduler delays as long as it may
+    yielded,    ///< ready to run, but other threads run first
   };
   Kind kind = Kind::none;
   std::uint32_t what = 0;
   std::uint32_t detail = 0;
 };
 
+/// Lanes of a warp that share a program counter.
 struct Group {
   Mask mask = 0;
   std::uint32_t pc = 0;
   Wait wait;
 };
 
-/// The lanes at one instruction that meet lanes at other ones (shfl, vote, …).
+/// Lanes that execute a warp-wide instruction (shfl, vote, …) at one pc. Lanes at another pc may take part in
+/// the same exchange.
 struct Party {
   std::uint32_t pc = 0;
   Mask lanes = 0;
@@ -49,21 +51,23 @@ struct Party {
 // Calls of functions that are not inlined: the return address of each lane, and the frames of recursive
 // functions.
 
-/// The most calls of a lane that may be open at a time.
-inline constexpr std::size_t most_calls = 1024;
+/// Limit of nested calls in a lane.
+inline constexpr std::size_t max_open_calls = 1024;
 /// Local memory of a lane for the frames of recursive functions, in bytes.
 inline constexpr std::uint32_t stack_bytes = 16 * 1024;
 
+/// One open call of a lane.
 struct Activation {
   std::uint32_t return_pc = 0;
   std::uint32_t top = 0;  ///< top of the stack before the call, to which the return resets it
-  /// Values of a recursive function's registers before this call: 8 bytes each, the frame's address last.
+  /// For a recursive function, the values of its registers before this call: 8 bytes each, the frame's
+  /// address last.
   std::vector<std::uint64_t> saved;
   /// The saved registers that were uninitialised.
   std::vector<UndefinedRegister> undefined;
 };
 
-/// Open calls of a warp; made with its first call.
+/// Open calls of a warp. The first call creates it.
 struct CallStack {
   std::array<std::vector<Activation>, lanes> calls;
   std::array<std::uint32_t, lanes> top{};  ///< bytes of stack_bytes in use
@@ -88,53 +92,54 @@ struct Warp {
   Mask active = 0;
   std::uint32_t pc = 0;  ///< micro-operation that runs next
   bool running = false;
-  std::uint32_t join = ~0U;  ///< least pc of the other ready groups: there the running group gives way
+  std::uint32_t join = ~0U;  ///< least pc of the other ready groups, at which the running group yields
   std::vector<Group> groups;
-  std::unique_ptr<CallStack> calls;            ///< null until the first call
-  bool timed_out = false;                      ///< the next try_wait may report failure, once
-  std::vector<std::uint32_t> gave_up;          ///< try_waits that have failed since they last succeeded
-  std::array<std::uint32_t, 16> reductions{};  ///< bar.red, by CTA barrier: threads with a true predicate …
-  std::array<std::uint32_t, 16> reduced{};     ///< … among this many threads
+  std::unique_ptr<CallStack> calls;    ///< null until the first call
+  bool timed_out = false;              ///< the next try_wait may report failure, once
+  std::vector<std::uint32_t> gave_up;  ///< pcs of try_waits that have failed since they last succeeded
+  std::array<std::uint32_t, 16> reductions{};  ///< bar.red, by CTA barrier: threads with a true predicate
+  std::array<std::uint32_t, 16> reduced{};     ///< bar.red, by CTA barrier: threads that took part
   Mask cluster_arrived = 0;  ///< lanes that have arrived in the present phase of the cluster's barrier
-  Mask cluster_passed = 0;   ///< lanes whose phase of it has completed, and that have not waited for it yet
+  Mask cluster_passed = 0;   ///< lanes that arrived in a completed phase and have not executed the wait yet
   std::uint32_t registers_each = 0;  ///< registers of a thread under setmaxnreg; 0: setmaxnreg has no effect
   std::unique_ptr<WarpgroupState> warpgroup;  ///< null until the first instruction of a warpgroup
   std::unique_ptr<Undefined> undefined;       ///< null until some register may be undefined
-  bool changes_loop = false;                  ///< Cta::run must continue in its other loop
-  std::uint32_t steps = 0;                    ///< arrivals at barriers of any kind
+  bool changes_loop = false;      ///< Cta::run must switch to the loop that tracks undefined values
+  std::uint32_t steps = 0;        ///< arrivals at CTA barriers and mbarriers
   std::uint32_t at_barriers = 0;  ///< CTA barriers at which the warp has ever arrived, one bit each
   Mask released = 0;              ///< lanes whose next access to a peer is not delayed again
 
+  /// The present micro-operation: `pc` is the next one already.
   [[nodiscard]] std::uint32_t here() const noexcept { return pc - 1; }
-  /// The present instruction's index into Program::place.
-  [[nodiscard]] std::uint32_t place() const noexcept { return program->places[here()]; }
+  /// The present instruction's index into Program::places.
+  [[nodiscard]] std::uint32_t place() const noexcept { return program->place_of[here()]; }
   /// The number of a lane's thread in its CTA.
   [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const noexcept { return index * lanes + lane; }
   /// Reports what a lane does at the present instruction; see Cta::report.
   void report(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
               std::string_view remedy = {}) const;
-  /// Reports, and stops the CTA; if the launch goes on after the rule, throws Skip instead.
+  /// Reports a violation. Then throws Skip if the launch continues after violations of this rule, else Stop.
   [[noreturn]] void fail(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
-  /// Reports a violation after which no thread can go on, and stops the CTA.
+  /// Reports a violation after which no thread can continue, and throws Stop.
   [[noreturn]] void stop(std::uint32_t lane, check::RuleId rule, std::string found, std::string expected = {},
                          std::string_view remedy = {}) const;
 
-  /// Splits the lanes of `mask` off the running group, to wait at `at` for `wait`. The group stops running if
-  /// no lane is left.
+  /// Moves the lanes of `mask` from the running group to a group that waits at pc `at` for `wait`. The warp
+  /// stops running if no active lane is left.
   void park(Mask mask, std::uint32_t at, Wait wait);
-  /// The lanes of `mask` go on at `target`; the other lanes of the running group keep their place.
+  /// The lanes of `mask` continue at `target`, the other lanes of the running group at `pc`.
   void jump(Mask mask, std::uint32_t target);
-  /// Returns whether `mask` has all lanes of `members` that have not exited. If not, the lanes of `mask` wait
-  /// at the present instruction for the missing ones.
+  /// Returns whether `mask` contains all lanes of `members` that have not exited. If not, the lanes of `mask`
+  /// wait at the present instruction for the missing lanes.
   [[nodiscard]] bool gather(Mask mask, Mask members = all_lanes);
   /// The lanes of `mask` are about to wait for the lanes of `missing`. Reports, and stops the CTA, if lanes
   /// of `missing` already wait for lanes of `mask` at another instruction or with another mask of members.
-  void require_way_on(Mask mask, Mask members, Mask missing) const;
-  /// The lanes of `mask`, of the running group, have exited. Lanes that wait for them check again.
+  void require_progress(Mask mask, Mask members, Mask missing) const;
+  /// Removes the lanes of `mask`, which have exited. Lanes that waited for them re-execute their instruction.
   void retire(Mask mask);
   void update_join();
-  /// Makes those groups ready for whose wait `ended` is true.
+  /// Makes each group ready whose wait satisfies `ended`.
   template <typename Ended>
   void wake(const Ended& ended) {
     for (Group& group : groups) {
@@ -151,8 +156,8 @@ struct Warp {
 enum Assembly : std::uint32_t { cluster_arrival = 16, cluster_waiting = 17 };
 
 /// Assembles a warp at a barrier without .aligned: the warp arrives once all its lanes that have not exited
-/// are there. If lanes are missing, parks the lanes of `mask` and returns false. Else calls visit(group) for
-/// each group of lanes that came before: `visit` sets where the group goes on, and for what it waits.
+/// have come. If lanes are missing, parks the lanes of `mask` and returns false. Else calls visit(group) for
+/// each group that came earlier; `visit` sets the group's pc and wait.
 template <typename Visit>
 bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) {
   const auto here = [&](const Group& group) {
@@ -161,7 +166,7 @@ bool assemble(Warp& warp, std::uint32_t meeting, Mask mask, const Visit& visit) 
   Mask all = mask;
   for (const Group& group : warp.groups) all |= here(group) ? group.mask : 0;
   if ((warp.live & ~all) != 0) {
-    warp.require_way_on(mask, all_lanes, warp.live & ~all);
+    warp.require_progress(mask, all_lanes, warp.live & ~all);
     warp.park(mask, warp.here(), {Wait::Kind::assembly, meeting, 0});
     return false;
   }
@@ -201,7 +206,7 @@ inline void put(std::byte* slot, std::uint32_t lane, T value) noexcept {
   return *reinterpret_cast<Mask*>(warp.registers + slot);
 }
 
-/// The predicate at `slot`, complemented where 1 has been added to the slot.
+/// The predicate at `slot`, complemented if `slot` is odd: decode adds 1 to the slot of a negated predicate.
 [[nodiscard]] inline Mask read_mask(const Warp& warp, Slot slot) noexcept {
   return *reinterpret_cast<const Mask*>(warp.registers + (slot & ~1U)) ^ (0U - (slot & 1U));
 }
@@ -220,7 +225,7 @@ inline void for_lanes(Mask mask, const Visit& visit) {
   for (; mask != 0; mask &= mask - 1) visit(first_lane(mask));
 }
 
-/// Groups the lanes of `mask` by key(lane), and calls visit(key, lanes) for each group.
+/// Calls visit(key, lanes) for each set of lanes of `mask` that have equal key(lane).
 template <typename Key, typename Visit>
 inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
   while (mask != 0) {
@@ -232,7 +237,7 @@ inline void for_alike(Mask mask, const Key& key, const Visit& visit) {
   }
 }
 
-// Tells the compiler that the lanes of an operation do not depend on each other, whichever slots it uses.
+// Tells the compiler that the lanes of an operation do not depend on each other, even if its slots are equal.
 #if defined(__clang__)
 #define TMAJIT_SIM_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -259,16 +264,16 @@ void apply(Warp& warp, const MicroOp& op, Mask mask) {
   (std::index_sequence_for<S...>{});
 }
 
-/// The handler of d = operation(…) with `operands` operands; they and the result have type T.
+/// The handler of d = operation(…) with `operands` operands. Operands and result have type T.
 template <auto operation, typename T, std::size_t operands>
 constexpr Handler uniform = []<std::size_t... I>(std::index_sequence<I...>) -> Handler {
   return &apply<operation, T, std::enable_if_t<(I >= 0), T>...>;
 }
 (std::make_index_sequence<operands>{});
 
-/// Returns the operand; apply() truncates or extends it to the result's type.
-inline constexpr auto keep = [](auto a) { return a; };
-/// Copies a predicate, complemented where 1 has been added to its slot.
+/// Returns its operand, which apply() then truncates or extends to the result's type.
+inline constexpr auto identity = [](auto a) { return a; };
+/// Copies predicate a to d; complements it if slot a is odd (see read_mask).
 inline void move_predicate(Warp& warp, const MicroOp& op, Mask mask) {
   write_mask(warp, op.d, mask, read_mask(warp, op.a));
 }
