@@ -6,7 +6,7 @@
 . "$ROOT/tools/lib/build.sh"
 
 if (($#)); then
-  sed -nE 's/^# ?//p' "${BASH_SOURCE[0]}" | sed -n '1,3p'
+  sed -nE '2,$s/^# ?//p' "${BASH_SOURCE[0]}" | sed -n '1,3p'
   case $1 in -h | --help) exit 0 ;; *) exit 2 ;; esac
 fi
 
