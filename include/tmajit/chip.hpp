@@ -12,19 +12,19 @@ TMAJIT_BEGIN
 /// contiguous runs of memory; bytes beside them are the unused bytes of the 32-byte sectors in which pieces
 /// begin or end.
 struct Costs {
-  double launch_us = 0.9;            ///< microseconds that a kernel node of a graph takes beyond its work
-  double of_peak = 1.006;            ///< best speed of kernels, as a fraction of the driver's copy's speed
-  double cached = 0.09744;           ///< memory speed gained where both sides fit the L2 cache, as a fraction
-  double cached_bytes = 33.5e6;      ///< bytes of both sides up to which the L2 cache keeps all
-  double uncached_bytes = 49e6;      ///< bytes of both sides from which the L2 cache keeps nothing
-  double kept_bytes = 26e6;          ///< bytes of both sides that the L2 cache keeps of earlier tiles
-  double read_beside = 0.1166;       ///< cost in bytes of each byte that a tile reads beside its pieces
-  double read_run = 16.85;           ///< cost in bytes of each piece that a tile reads
-  double written_beside = 2.074;     ///< cost in bytes of each byte beside the pieces that a tile writes
-  double read_beside_kept = 0.4129;  ///< read_beside, for a group of tiles that the L2 cache holds
-  double read_run_kept = 15.87;      ///< read_run, for such a group
-  double written_beside_kept = 0.8699;  ///< written_beside, for such a group
-  double written_run_kept = 32;         ///< cost in bytes of each piece that such a group writes
+  double launch_us = 0.9;           ///< microseconds that a kernel node of a graph takes beyond its work
+  double peak_fraction = 1.006;     ///< best speed of kernels, as a fraction of the driver's copy's speed
+  double cached = 0.09744;          ///< memory speed gained where both sides fit the L2 cache, as a fraction
+  double cached_bytes = 33.5e6;     ///< bytes of both sides up to which the L2 cache keeps all
+  double uncached_bytes = 49e6;     ///< bytes of both sides from which the L2 cache keeps nothing
+  double cached_tile_bytes = 26e6;  ///< bytes of both sides that the L2 cache keeps of earlier tiles
+  double read_unused = 0.1166;      ///< cost in bytes of each byte that a tile reads beside its pieces
+  double read_piece = 16.85;        ///< cost in bytes of each piece that a tile reads
+  double written_unused = 2.074;    ///< cost in bytes of each byte beside the pieces that a tile writes
+  double read_unused_cached = 0.4129;     ///< read_unused, for a group of tiles that the L2 cache holds
+  double read_piece_cached = 15.87;       ///< read_piece, for such a group
+  double written_unused_cached = 0.8699;  ///< written_unused, for such a group
+  double written_piece_cached = 32;       ///< cost in bytes of each piece that such a group writes
   double crowding = 0.02322;     ///< fraction of memory time added by each doubling beyond crowded_bytes
   double crowded_bytes = 65536;  ///< bytes in flight on an SM beyond which DRAM switches pages too often
   double instructions_per_us = 220e3;  ///< instructions of threads that an SM issues in a microsecond

@@ -122,7 +122,7 @@ class TMAJIT_API KernelPlan {
   /// kernels that many shapes share.
   [[nodiscard]] bool common() const noexcept;
   /// Whether this kernel is the default choice for most problems of its kind.
-  [[nodiscard]] bool usual() const noexcept;
+  [[nodiscard]] bool is_default() const noexcept;
   /// Whether a measurement chose this kernel, not the model.
   [[nodiscard]] bool tuned() const noexcept;
 

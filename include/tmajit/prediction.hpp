@@ -7,8 +7,8 @@ TMAJIT_BEGIN
 /// Memory traffic of a kernel that reads or writes a tensor.
 struct PredictedTraffic {
   double bytes = 0;   ///< bytes of elements, each once
-  double beside = 0;  ///< unused bytes of the 32-byte sectors in which contiguous runs begin or end
-  double runs = 0;    ///< contiguous runs of memory
+  double unused = 0;  ///< unused bytes of the 32-byte sectors in which contiguous runs begin or end
+  double pieces = 0;  ///< contiguous runs of memory
 };
 
 /// The cost model's estimate for a kernel: the time of a launch, and its causes. All 0 for a kernel whose
@@ -21,8 +21,8 @@ struct Prediction {
   double latency_us = 0;    ///< time if only waits for memory and for other threads limited it
   PredictedTraffic read{};  ///< traffic if each tile is read by itself
   PredictedTraffic written{};
-  PredictedTraffic read_kept{};  ///< traffic if tiles whose bytes fit the L2 cache together are one tile
-  PredictedTraffic written_kept{};
+  PredictedTraffic read_cached{};  ///< traffic if tiles whose bytes fit the L2 cache together are one tile
+  PredictedTraffic written_cached{};
   double instructions = 0;  ///< instructions of all threads together
   double lines = 0;         ///< lines of memory that the accesses of all warps touch
   double ctas = 0;

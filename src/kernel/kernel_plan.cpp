@@ -104,7 +104,7 @@ const Prediction& KernelPlan::prediction() const noexcept {
 bool KernelPlan::common() const noexcept {
   return state_->candidate.common;
 }
-bool KernelPlan::usual() const noexcept {
+bool KernelPlan::is_default() const noexcept {
   return state_->candidate.default_choice != DefaultChoice::no;
 }
 bool KernelPlan::tuned() const noexcept {

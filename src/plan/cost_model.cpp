@@ -29,17 +29,17 @@ double memory_us(const Prediction& prediction, const Chip& chip) {
   const PredictedTraffic& written = prediction.written;
   const double bytes = read.bytes + written.bytes;
   const double cached = cached_share(prediction, cost);
-  const double weighted = bytes + cost.read_beside * read.beside + cost.read_run * read.runs +
-                          cost.written_beside * written.beside +
-                          cost.read_beside_kept * prediction.read_kept.beside +
-                          cost.read_run_kept * prediction.read_kept.runs +
-                          cost.written_beside_kept * prediction.written_kept.beside +
-                          cost.written_run_kept * prediction.written_kept.runs;
+  const double weighted = bytes + cost.read_unused * read.unused + cost.read_piece * read.pieces +
+                          cost.written_unused * written.unused +
+                          cost.read_unused_cached * prediction.read_cached.unused +
+                          cost.read_piece_cached * prediction.read_cached.pieces +
+                          cost.written_unused_cached * prediction.written_cached.unused +
+                          cost.written_piece_cached * prediction.written_cached.pieces;
   // Writes between reads make DRAM switch pages, the more often the more loads are in flight.
   const double written_share = std::min(2 * written.bytes / bytes, 1.0);
   const double crowding = written_share * log2_or_0(prediction.in_flight / cost.crowded_bytes);
   return weighted * (1 + cost.crowding * crowding) /
-         (chip.gbps * 1e3 * cost.of_peak * (1 + cost.cached * cached));
+         (chip.gbps * 1e3 * cost.peak_fraction * (1 + cost.cached * cached));
 }
 
 /// A smooth maximum of times that overlap: the cube root of the sum of their cubes.
@@ -51,8 +51,8 @@ double smooth_max(std::initializer_list<double> times) {
 
 void add(PredictedTraffic& sum, const PredictedTraffic& traffic) {
   sum.bytes += traffic.bytes;
-  sum.beside += traffic.beside;
-  sum.runs += traffic.runs;
+  sum.unused += traffic.unused;
+  sum.pieces += traffic.pieces;
 }
 
 /// Counts bytes and pieces that are read and written, twice: for each tile alone, and for groups of
@@ -64,17 +64,17 @@ void add_traffic(Prediction& prediction, const Footprint& footprint, const Probl
   const auto tiles = static_cast<double>(tiles_of(footprint, nest));
   const ElementBox tile = box_of_tiles(footprint, nest, 1);
   const ElementBox group =
-      box_of_tiles(footprint, nest, cost.kept_bytes * tiles / static_cast<double>(bytes));
+      box_of_tiles(footprint, nest, cost.cached_tile_bytes * tiles / static_cast<double>(bytes));
   prediction.written =
       traffic_of(tile, problem, nest, 0,
                  {.store_bytes = footprint.store_bytes, .row_by_row = footprint.stored_by_engine});
-  prediction.written_kept = traffic_of(group, problem, nest, 0);
+  prediction.written_cached = traffic_of(group, problem, nest, 0);
   for (std::uint32_t i = 1; i <= problem.sources(); ++i) {
     add(prediction.read, traffic_of(tile, problem, nest, i));
-    add(prediction.read_kept, traffic_of(group, problem, nest, i));
+    add(prediction.read_cached, traffic_of(group, problem, nest, i));
   }
   prediction.read.bytes += footprint.reread_bytes;
-  prediction.read.beside += footprint.halo_bytes;
+  prediction.read.unused += footprint.halo_bytes;
 }
 
 }  // namespace

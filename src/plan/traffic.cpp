@@ -77,8 +77,8 @@ PredictedTraffic traffic_of(const ElementBox& box, const Problem& problem, const
   const double touched = std::min(piece.span + sector_bytes - alignment, std::max(piece.pitch, piece.span));
   PredictedTraffic traffic;
   traffic.bytes = static_cast<double>(operand == 0 ? problem.bytes_written() : problem.bytes_read(operand));
-  traffic.runs = traffic.bytes / piece.element_bytes;
-  traffic.beside = traffic.runs * std::max(touched - piece.element_bytes, 0.0);
+  traffic.pieces = traffic.bytes / piece.element_bytes;
+  traffic.unused = traffic.pieces * std::max(touched - piece.element_bytes, 0.0);
   return traffic;
 }
 

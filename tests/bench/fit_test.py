@@ -58,10 +58,10 @@ class Fit(unittest.TestCase):
 
     def test_finds_the_constants_behind_measurements(self):
         true = constants()
-        for name, times in (("of_peak", 0.8), ("latency_us", 1.6), ("line", 1.5), ("written_run_kept", 2.5)):
+        for name, times in (("peak_fraction", 0.8), ("latency_us", 1.6), ("line", 1.5), ("written_piece_cached", 2.5)):
             true[name] *= times
         found, output, kept = self.run_fit(self.document(true), "--write")
-        for name in ("of_peak", "line"):
+        for name in ("peak_fraction", "line"):
             self.assertLess(abs(math.log(found[name] / true[name])), 0.1, name)
         self.assertIn("100.0 % within 3 %", output)
         self.assertEqual(len(kept), len(self.cases))

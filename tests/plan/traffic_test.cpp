@@ -23,7 +23,7 @@ TEST_CASE("tiles that CTAs take one after the other make longer pieces, of the s
   const Problem problem = make_problem(permutation(f32, {4096, 4096}, {1, 0}));
   Footprint footprint{.box = {64, 64}};
   const auto runs = [&](double tiles, std::uint32_t operand) {
-    return traffic_of(box_of_tiles(footprint, problem.nest, tiles), problem, problem.nest, operand).runs;
+    return traffic_of(box_of_tiles(footprint, problem.nest, tiles), problem, problem.nest, operand).pieces;
   };
   constexpr double bytes = 4096.0 * 4096 * 4;
   CHECK(runs(1, 0) == Approx(bytes / 256));
@@ -44,18 +44,18 @@ TEST_CASE("pieces that begin anywhere meet parts of sectors, and those that lie 
   };
   // The destination's rows of 4000 bytes begin at sectors; the source's, of 132 bytes, at words.
   const PredictedTraffic written = of_box({8, 8}, 0);
-  CHECK(written.runs == Approx(33 * 125));
-  CHECK(written.beside == Approx(0));
+  CHECK(written.pieces == Approx(33 * 125));
+  CHECK(written.unused == Approx(0));
   const PredictedTraffic read = of_box({8, 8}, 1);
   CHECK(read.bytes == Approx(132'000));
-  CHECK(read.runs == Approx(132'000.0 / 32));
-  CHECK(read.beside == Approx(read.runs * 28));
-  CHECK(of_box({8, 8}, 1, {.store_bytes = 16}).beside == Approx(read.runs * 16));
+  CHECK(read.pieces == Approx(132'000.0 / 32));
+  CHECK(read.unused == Approx(read.pieces * 28));
+  CHECK(of_box({8, 8}, 1, {.store_bytes = 16}).unused == Approx(read.pieces * 16));
   // Elements 132 bytes apart take a sector each, but no more than there is.
-  CHECK(of_box({1, 1000}, 1).beside == Approx(33'000 * (32.0 - 4)));
+  CHECK(of_box({1, 1000}, 1).unused == Approx(33'000 * (32.0 - 4)));
   // All 33 columns: one piece.
-  CHECK(of_box({33, 1000}, 1).runs == Approx(1));
-  CHECK(of_box({33, 1000}, 1).beside == Approx(0));
+  CHECK(of_box({33, 1000}, 1).pieces == Approx(1));
+  CHECK(of_box({33, 1000}, 1).unused == Approx(0));
 }
 
 TEST_CASE("rows that are stored one by one share no sector with the next") {
@@ -63,11 +63,11 @@ TEST_CASE("rows that are stored one by one share no sector with the next") {
   const Problem rows = make_problem(permutation(f32, {64, 8, 12}, {1, 0, 2}));
   const ElementBox box{8, 64, 12};
   const PredictedTraffic together = traffic_of(box, rows, rows.nest, 0);
-  CHECK(together.runs == Approx(1));
-  CHECK(together.beside == Approx(0));
+  CHECK(together.pieces == Approx(1));
+  CHECK(together.unused == Approx(0));
   const PredictedTraffic apart = traffic_of(box, rows, rows.nest, 0, {.row_by_row = true});
-  CHECK(apart.runs == Approx(64 * 8));
-  CHECK(apart.beside == Approx(64 * 8 * 16));
+  CHECK(apart.pieces == Approx(64 * 8));
+  CHECK(apart.unused == Approx(64 * 8 * 16));
 }
 
 TEST_CASE("more tiles together are never more pieces, and never more bytes beside than sectors have") {
@@ -97,11 +97,11 @@ TEST_CASE("more tiles together are never more pieces, and never more bytes besid
             traffic_of(box_of_tiles(footprint, problem.nest, tiles), problem, problem.nest, operand);
         INFO("TMAJIT_SEED=" << seed << ", case " << n << ", operand " << operand << ", " << tiles
                             << " tiles");
-        CHECK(traffic.runs <= fewest * (1 + 1e-9));
-        CHECK(traffic.runs >= 1 - 1e-9);
-        CHECK(traffic.beside >= 0);
-        CHECK(traffic.beside <= traffic.bytes / static_cast<double>(problem.element_bytes(operand)) * 32);
-        fewest = traffic.runs;
+        CHECK(traffic.pieces <= fewest * (1 + 1e-9));
+        CHECK(traffic.pieces >= 1 - 1e-9);
+        CHECK(traffic.unused >= 0);
+        CHECK(traffic.unused <= traffic.bytes / static_cast<double>(problem.element_bytes(operand)) * 32);
+        fewest = traffic.pieces;
       }
       CHECK(fewest == Approx(1));
     }

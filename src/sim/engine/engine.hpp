@@ -63,20 +63,6 @@ void for_each_shared(const Copy& copy, const Visit& visit) {
                         [&](std::uint32_t at, std::uint32_t, std::uint32_t bytes) { visit(at, bytes); });
   });
 }
-/// Calls visit(shared offset, bytes) for every piece of shared memory that a store copies to the tensor.
-/// Elements outside the tensor are left out.
-template <typename Visit>
-void for_each_stored(const Copy& copy, const Visit& visit) {
-  if (!copy.tensor) return visit(copy.shared, copy.bytes);
-  const Tile tile = copy.tile();
-  tile.for_each_row([&](const TileRow& row) {
-    tile.for_each_piece(copy.shared, row, [&](std::uint32_t at, std::uint32_t byte, std::uint32_t bytes) {
-      const std::uint32_t first = std::max(row.first, byte);
-      const std::uint32_t last = std::min(row.last, byte + bytes);
-      if (first < last) visit(at + first - byte, last - first);
-    });
-  });
-}
 /// "0x500 to 0x5ff": shared addresses, of a range of offsets or of a copy's bytes.
 [[nodiscard]] std::string range_text(std::uint32_t offset, std::uint32_t bytes);
 [[nodiscard]] std::string range_text(const Copy& copy);

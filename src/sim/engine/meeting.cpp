@@ -133,7 +133,7 @@ std::optional<TransactionPart> Engine::in_flight_to(std::uint32_t barrier) const
 bool Engine::check_source(const Copy& copy, const Warp& warp, std::uint32_t lane) {
   bool fresh = true;
   bool delivered = true;
-  for_each_stored(copy, [&](std::uint32_t at, std::uint32_t bytes) {
+  for_each_inside(copy, [&](std::uint32_t at, std::uint32_t bytes) {
     for (std::uint32_t i = 0; i < bytes; ++i)
       fresh = fresh && (cta_.shadow()[at + i] & (initialised | loading)) != 0;
   });

@@ -26,7 +26,7 @@ void ask_of_everything(const KernelPlan& plan) {
   expect(choice.family == plan.family().name && !choice.text().empty(), "choice()");
   expect(!choice.box("tile").empty() && choice.number("threads") > 0, "a choice's numbers, by name");
   expect_error(ErrorCode::invalid_argument, [&] { (void)choice.number("tile"); });
-  expect(plan.prediction().us > 0 && (plan.common() || !plan.usual()), "prediction()");
+  expect(plan.prediction().us > 0 && (plan.common() || !plan.is_default()), "prediction()");
   expect(!plan.why().empty() && plan.predicted_us() > 0 && !plan.tuned(), "why()");
   expect(!plan.parameters().empty() && !plan.parameter_bytes().empty(), "parameters()");
   expect(plan.operand_address(0) == 1 << 20, "operand_address()");

@@ -23,9 +23,9 @@ from beside.library import Library, find
 HEADER = Path(__file__).resolve().parents[3] / "include/tmajit/chip.hpp"
 CONSTANT = re.compile(r"^  double (\w+) = ([-+.\deE]+);( *)///<", re.MULTILINE)
 # Constants that are not fitted: properties of the chip, and thresholds in bytes.
-FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "kept_bytes", "instructions_per_us")
+FIXED = ("gbps", "cached_bytes", "uncached_bytes", "crowded_bytes", "cached_tile_bytes", "instructions_per_us")
 
-# As in src/plan/cost_model.cpp: another candidate is chosen only if it takes less than this part of the usual
+# As in src/plan/cost_model.cpp: another candidate is chosen only if it takes less than this part of the default
 # candidate's time, and at least CLEARLY_US microseconds less.
 CLEARLY = 0.97
 CLEARLY_US = 0.1
@@ -59,8 +59,8 @@ class Case:
         return self.us[self.chosen(predicted)] / min(self.us)
 
     def chosen(self, predicted):
-        """The candidate that choose() in cost_model.cpp would choose, if the usual candidate was measured."""
-        counted = [min(p * CLEARLY, p - CLEARLY_US) if one["usual"] else p for p, one in zip(predicted, self.candidates)]
+        """The candidate that choose() in cost_model.cpp would choose, if the default candidate was measured."""
+        counted = [min(p * CLEARLY, p - CLEARLY_US) if one["default"] else p for p, one in zip(predicted, self.candidates)]
         allowed = [i for i, one in enumerate(self.candidates) if one["allowed"]]
         return min(allowed or range(len(counted)), key=lambda i: counted[i])
 

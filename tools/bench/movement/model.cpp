@@ -32,15 +32,15 @@ struct CostName {
 };
 constexpr CostName cost_names[] = {
     {"launch_us", &tmajit::Costs::launch_us},
-    {"of_peak", &tmajit::Costs::of_peak},
+    {"peak_fraction", &tmajit::Costs::peak_fraction},
     {"cached", &tmajit::Costs::cached},
-    {"read_beside", &tmajit::Costs::read_beside},
-    {"read_run", &tmajit::Costs::read_run},
-    {"written_beside", &tmajit::Costs::written_beside},
-    {"read_beside_kept", &tmajit::Costs::read_beside_kept},
-    {"read_run_kept", &tmajit::Costs::read_run_kept},
-    {"written_beside_kept", &tmajit::Costs::written_beside_kept},
-    {"written_run_kept", &tmajit::Costs::written_run_kept},
+    {"read_unused", &tmajit::Costs::read_unused},
+    {"read_piece", &tmajit::Costs::read_piece},
+    {"written_unused", &tmajit::Costs::written_unused},
+    {"read_unused_cached", &tmajit::Costs::read_unused_cached},
+    {"read_piece_cached", &tmajit::Costs::read_piece_cached},
+    {"written_unused_cached", &tmajit::Costs::written_unused_cached},
+    {"written_piece_cached", &tmajit::Costs::written_piece_cached},
     {"crowding", &tmajit::Costs::crowding},
     {"occupancy", &tmajit::Costs::occupancy},
     {"line", &tmajit::Costs::line},
@@ -68,7 +68,7 @@ std::vector<KernelPlan> candidates_of(const Case& c, const tmajit::Chip& chip, t
 }
 
 Json to_json(const tmajit::PredictedTraffic& traffic) {
-  return {{"bytes", traffic.bytes}, {"beside", traffic.beside}, {"runs", traffic.runs}};
+  return {{"bytes", traffic.bytes}, {"unused", traffic.unused}, {"pieces", traffic.pieces}};
 }
 
 Json to_json(const tmajit::Prediction& prediction) {
@@ -79,8 +79,8 @@ Json to_json(const tmajit::Prediction& prediction) {
           {"latency_us", prediction.latency_us},
           {"read", to_json(prediction.read)},
           {"written", to_json(prediction.written)},
-          {"read_kept", to_json(prediction.read_kept)},
-          {"written_kept", to_json(prediction.written_kept)},
+          {"read_cached", to_json(prediction.read_cached)},
+          {"written_cached", to_json(prediction.written_cached)},
           {"instructions", prediction.instructions},
           {"lines", prediction.lines},
           {"ctas", prediction.ctas},
@@ -117,7 +117,7 @@ Json to_json(const Case& c, const std::vector<KernelPlan>& plans) {
                                   {"typed_choice", to_json(plan.choice())},
                                   {"family", plan.family().name},
                                   {"common", plan.common()},
-                                  {"usual", plan.usual()},
+                                  {"default", plan.is_default()},
                                   {"tile", shape.tile},
                                   {"tiles", shape.tiles},
                                   {"threads", shape.threads},
@@ -270,8 +270,8 @@ Json predicted_times(const Case& c, const tmajit::Chip& chip) {
   for (const KernelPlan& plan : candidates_of(c, chip, bench::some_destination, bench::some_source, {})) {
     list.push_back({{"choice", plan.choice().text()},
                     {"family", plan.family().name},
-                    {"allowed", plan.common() || plan.usual()},
-                    {"usual", plan.usual()},
+                    {"allowed", plan.common() || plan.is_default()},
+                    {"default", plan.is_default()},
                     {"us", plan.prediction().us}});
   }
   return list;

@@ -17,11 +17,11 @@ namespace movement {
 
 /// The kernels that could do a case, with the cost model's predictions, as JSON: "label", "type", "shape",
 /// "axes", "bytes" (read and written), and for each candidate, the planner's choice first, "choice",
-/// "family", "common", "usual", "prediction" and "us" (null until it is measured). Null for cases that need
+/// "family", "common", "default", "prediction" and "us" (null until it is measured). Null for cases that need
 /// several kernels, and for cases that `family` cannot do, if it is given.
 nlohmann::ordered_json predict_case(const bench::Case& c, const tmajit::Chip& chip, std::string_view family);
 
-/// The predicted time of each of these kernels on a chip, as JSON: a list of "choice", "family", "usual",
+/// The predicted time of each of these kernels on a chip, as JSON: a list of "choice", "family", "default",
 /// "allowed" (whether a planner may choose it without a measurement) and "us".
 nlohmann::ordered_json predicted_times(const bench::Case& c, const tmajit::Chip& chip);
 /// The chip of a report. Its "costs" have the names of tmajit::Costs; missing costs are those of an H200.

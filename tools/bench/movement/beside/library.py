@@ -96,7 +96,7 @@ class Session:
         return self.library._describe(self.handle)
 
     def predict(self, index, chip, costs):
-        """[{"choice", "family", "usual", "allowed", "us"}] for every kernel that could do a case, on the chip of a report
+        """[{"choice", "family", "default", "allowed", "us"}] for every kernel that could do a case, on the chip of a report
         with the costs {name: number}."""
         return self.library._predict(self.handle, index, json.dumps({**chip, "costs": costs}).encode())
 
