@@ -36,7 +36,7 @@ std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, cons
 }  // namespace
 
 TEST_CASE("reduce_into: threads combine the ends of rows like the copy engine combines the rest") {
-  // Of 17 elements the engine combines a multiple of 16 bytes, and a thread combines the rest.
+  // There are 17 elements: the engine combines a multiple of 16 bytes, and a thread combines the rest.
   const std::vector<std::uint32_t> was(17, 5);
   CHECK(combined(ElementType::u32, CombineOp::inc, was, std::vector<std::uint32_t>(17, 5)) ==
         std::vector<std::uint32_t>(17, 0));
