@@ -1,4 +1,4 @@
-// A cache that cannot be read or written: no call throws, no entry is lost, no half-written file stays.
+// If a cache cannot be read or written, no call throws, no entry is lost and no incomplete file remains.
 #include "cache/layout.hpp"
 #include "cache/samples.hpp"
 #include "captured_log.hpp"

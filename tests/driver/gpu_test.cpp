@@ -166,7 +166,7 @@ TEST_CASE("a kernel outlives the Device it was loaded on") {
   CHECK(fake.retained[0] == 0);
 }
 
-TEST_CASE("out of memory says how much was asked for and how much is free") {
+TEST_CASE("the error for too little device memory names the requested and the free bytes") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   const Error error = error_of([&] { (void)gpu->memory().allocate(std::uint64_t{3} << 30); });

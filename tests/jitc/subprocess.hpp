@@ -32,8 +32,7 @@ struct Surroundings {
 };
 
 /// Runs the jitc of this build, or the one that $JITC_PROGRAM names. Its cache is a temporary folder of the
-/// test unless
-/// `surroundings` sets another one.
+/// test unless `surroundings` sets another one.
 [[nodiscard]] ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings = {});
 /// Runs jitc and returns its standard output as JSON. Fails the test if the output is not JSON.
 [[nodiscard]] nlohmann::json jitc_json(std::vector<std::string> arguments, int expected_status = 0);

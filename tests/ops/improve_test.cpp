@@ -233,7 +233,7 @@ TEST_CASE("launches on a captured stream use the default kernel, and nothing is 
   CHECK(desk.device->launched().back() == 1);
 }
 
-TEST_CASE("calls do not wait for timers of a device that is far behind") {
+TEST_CASE("calls do not wait for timers of a device that has much unfinished work") {
   const ImproveDesk desk(times({100, 50, 80}));
   desk.device->is_behind = true;
   desk.calls(200);

@@ -92,7 +92,7 @@ struct Product {
   bool b_by_column = false;
   bool c_by_column = false;
   std::string modifier = "";  ///< modifier of the product, after its types; for b1 before .sync
-  std::uint32_t more = 0;     ///< elements between the lines of each matrix, of 16 bytes
+  std::uint32_t more = 0;     ///< additional units of 16 bytes between the lines of each matrix
   bool shared = false;        ///< a and b are loaded from shared memory
 
   [[nodiscard]] std::string shape() const { return fmt::format("m{}n{}k{}", m, n, k); }

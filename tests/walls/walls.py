@@ -159,7 +159,7 @@ class Tree:
             self.used[room.folder, kind].add(home)
             may_include = room.may_include | (room.sources if kind == "sources" else set())
             if room.folder == "src/operations" and re.search("reference|case", path.stem):
-                may_include = may_include | {"src/reference"}  # built beside the library
+                may_include = may_include | {"src/reference"}  # not part of the library
             if home != room.folder and home not in may_include:
                 allowed = ", ".join(sorted(may_include)) or "no other"
                 yield f"{place}: {room.folder} includes {what} of {home or target}; it may include {allowed}"
