@@ -6,8 +6,8 @@
 
 namespace tests {
 
-/// A static object that is destroyed after those that a library makes on first use. Its destructor calls
-/// `run`, whose result is the process's exit status.
+/// Runs a check while the process exits. Declare it as a static object: it is then destroyed after the static
+/// objects that a library makes on first use. Its destructor calls `run`, which returns the exit status.
 class AtProcessEnd {
  public:
   std::function<int()> run;

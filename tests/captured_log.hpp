@@ -10,7 +10,7 @@
 
 namespace tests {
 
-/// The log of tmajit while the object lives, warnings and above: a line a message.
+/// Captures tmajit's log messages of level warning and above while the object lives, one line a message.
 class CapturedLog {
  public:
   CapturedLog() {

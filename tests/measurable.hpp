@@ -1,7 +1,7 @@
 #pragma once
 
-/// TMAJIT_MEASURABLE: whether times are meaningful in this build. They are not without optimisation or under
-/// a sanitizer, which GCC announces by macros and Clang by features.
+/// TMAJIT_MEASURABLE is 1 if measured times are meaningful, which needs optimisation and no sanitizer. GCC
+/// defines macros for sanitizers, Clang has features.
 #if !defined(NDEBUG) || defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TMAJIT_MEASURABLE 0
 #elif defined(__has_feature)

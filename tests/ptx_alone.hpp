@@ -8,13 +8,13 @@
 
 namespace tests {
 
-/// Compile options for the simulated device, without ptxas: the device reads PTX alone, and ptxas takes two
-/// fifths of a compile. The PTX is that of the real architecture (tests/compile/compile_test.cpp).
+/// Compile options for the simulated device, which reads only PTX. They skip ptxas, which takes two fifths of
+/// a compile. The PTX equals that of the real architecture, as tests/compile/compile_test.cpp checks.
 inline const tmajit::CompileOptions ptx_alone{.arch = "compute_90a"};
 
-/// The folder in which the cases of one ctest run share kernels: other cases have compiled a quarter of those
-/// of test_ops. ctest names the folder and empties it first (tests/CMakeLists.txt). A program that runs by
-/// itself keeps nothing.
+/// The folder in which the test cases of one ctest run share compiled kernels. It saves test_ops a quarter of
+/// its compiles. ctest sets the folder and empties it first (tests/CMakeLists.txt); without ctest there is
+/// none.
 [[nodiscard]] inline std::optional<std::filesystem::path> shared_kernels() {
   const char* const folder = std::getenv("TMAJIT_TEST_KERNELS");
   if (folder == nullptr || *folder == '\0') return std::nullopt;

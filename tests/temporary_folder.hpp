@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/// An empty folder of a test's own, open to this user only, that goes away with the object.
+/// A new empty folder that only this user can open. The destructor removes it.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
@@ -29,7 +29,7 @@ class TemporaryFolder {
 
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] std::string operator/(std::string_view name) const { return (path_ / name).string(); }
-  /// Names of everything in it, sorted.
+  /// Sorted names of the files and folders in it.
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_))
@@ -44,7 +44,7 @@ class TemporaryFolder {
 
 namespace tests {
 
-/// The bytes of a file. A file that cannot be read or written throws std::ios_base::failure.
+/// The bytes of a file. Both functions throw std::ios_base::failure if the file cannot be read or written.
 [[nodiscard]] inline std::string read_file(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   file.exceptions(std::ios::failbit | std::ios::badbit);

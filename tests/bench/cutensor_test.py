@@ -1,4 +1,4 @@
-"""The words in which cuTENSOR is asked for a permutation, against a stand-in that does what they say."""
+"""Permutations by calls of cuTENSOR, run by a stand-in library that carries the calls out on the host."""
 
 import ctypes
 import itertools
@@ -13,7 +13,7 @@ SIZES = {0: 4, 1: 8, 14: 2}
 
 
 class Function:
-    """What ctypes makes of a symbol: a callable whose types can be set."""
+    """A library's symbol as ctypes returns it: a callable whose argument and result types can be set."""
 
     def __init__(self, call):
         self.call, self.restype, self.argtypes = call, None, None
@@ -24,7 +24,7 @@ class Function:
 
 
 class Standin:
-    """Of libcutensor.so.2: memory is the host's, and 1-byte types are refused as a real one refuses them."""
+    """Stands in for libcutensor.so.2, with host memory. Like the real library it refuses 1-byte types."""
 
     def __init__(self, refusal=15):
         self.refusal, self.made, self.alive, self.modes = refusal, {}, 0, []
@@ -125,7 +125,7 @@ class Permutations(unittest.TestCase):
             for name, kind in (("f32", ctypes.c_int32), ("bf16", ctypes.c_int16), ("f64", ctypes.c_int64)):
                 self.assertEqual(self.moved([2, 3, 5], list(axes), name, kind), self.expected([2, 3, 5], list(axes)))
 
-    def test_a_refusal_has_its_reason_and_leaves_nothing_behind(self):
+    def test_a_refusal_names_the_failed_call_and_leaks_nothing(self):
         for status in (15, 7):
             library = Standin(refusal=status)
             handle = Cutensor(library, jit=True)
@@ -142,26 +142,26 @@ class Permutations(unittest.TestCase):
             Cutensor(library, jit=False).permutation([2, 3], [1, 0], "f32", 256)
         self.assertNotIsInstance(caught.exception, cutensor.Refused)
 
-    def test_closing_frees(self):
+    def test_close_frees_all_objects(self):
         library = Standin()
         handle = Cutensor(library, jit=False)
         before = library.alive
         handle.permutation([2, 3], [1, 0], "f32", 256).close()
         self.assertEqual(library.alive, before)
 
-    def test_version_and_jit(self):
+    def test_version_is_text_and_jit_is_a_plan_preference(self):
         library = Standin()
         self.assertEqual(Cutensor(library, jit=True).version, "2.8.1")
         self.assertIn((-1, 1), library.made.values())
 
-    def test_kernels_are_kept(self):
+    def test_compiled_kernels_can_be_written_and_read(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "1"
             handle = Cutensor(Standin(), jit=True)
             handle.write_kernels(file)
             handle.read_kernels(file)
             self.assertEqual([path.name for path in Path(folder).iterdir()], ["1"])
-            file.write_bytes(b"of another version")
+            file.write_bytes(b"another version")
             with self.assertRaises(cutensor.CutensorError):
                 handle.read_kernels(file)
 

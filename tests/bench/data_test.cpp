@@ -1,5 +1,4 @@
-/// The data of benchmarks and checks: random elements, the pattern that repeats them, and what the host
-/// computes.
+/// Data of benchmarks and checks: random elements, the pattern that repeats them, and the host's arithmetic.
 #include "reference/random_elements.hpp"
 #include "reference/scalar.hpp"
 
@@ -37,7 +36,7 @@ TEST_CASE("random floats are finite, below 2 and no smaller than a cast can hold
   }
 }
 
-TEST_CASE("random elements follow the seed and do not depend on the pieces they are asked for in") {
+TEST_CASE("random elements depend on the seed alone, not on the chunks in which they are generated") {
   const std::vector<std::byte> whole = elements(ElementType::bf16, 5, 4096);
   CHECK(whole == elements(ElementType::bf16, 5, 4096));
   CHECK(whole != elements(ElementType::bf16, 6, 4096));
@@ -48,7 +47,7 @@ TEST_CASE("random elements follow the seed and do not depend on the pieces they 
   CHECK(whole == pieces);
 }
 
-TEST_CASE("the pattern goes on after its period") {
+TEST_CASE("the pattern repeats after its period") {
   const Pattern pattern(ElementType::f64, 1);
   const std::uint64_t period = pattern.period().size();
   CHECK(pattern.at(8) == &pattern.period()[8]);
@@ -56,16 +55,16 @@ TEST_CASE("the pattern goes on after its period") {
   CHECK(std::memcmp(pattern.at(period - 4) + 4, pattern.at(0), 4) == 0);  // contiguous across its end
 }
 
-TEST_CASE("integers wrap, products and sums have C++'s common type") {
-  constexpr std::int32_t most = std::numeric_limits<std::int32_t>::max();
-  CHECK(multiply(most, 2) == Scalar(-2));
-  CHECK(add(most, 1) == Scalar(std::numeric_limits<std::int32_t>::min()));
+TEST_CASE("integers wrap around, and products and sums have C++'s common type") {
+  constexpr std::int32_t largest = std::numeric_limits<std::int32_t>::max();
+  CHECK(multiply(largest, 2) == Scalar(-2));
+  CHECK(add(largest, 1) == Scalar(std::numeric_limits<std::int32_t>::min()));
   CHECK(multiply(std::uint8_t{200}, std::uint8_t{2}) == Scalar(400));
   CHECK(multiply(std::uint64_t{1} << 63, 2) == Scalar(std::uint64_t{0}));
   CHECK(multiply(1.5F, 3) == Scalar(4.5F));
 }
 
-TEST_CASE("an element's bits as text") {
+TEST_CASE("an element's bits are printed in hexadecimal, as many digits as its type has") {
   const float one = 1;
   CHECK(bits_text(ElementType::f32, reinterpret_cast<const std::byte*>(&one)) == "0x3f800000");
   const std::uint8_t small = 5;

@@ -1,4 +1,4 @@
-"""How random cases are judged: spreads, the worst, targets and the chart."""
+"""Statistics of random cases: the distribution of ratios, the worst cases, targets and the chart."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from report_test import case, measured
 
 
 def random_report(ratios, group="random permutation", types="f32", copy=0.95, operation="permute", **more):
-    """A report whose cases are so many times as fast as the best peer, all of 20 microseconds."""
+    """A report with one case for each ratio: tmajit's speed over that of the best peer, which takes 20 us."""
     results = [case(f"{group}: case {n} {types}", operation=operation,
                     microseconds=measured(tmajit=20 / ratio, driver=20 / ratio * copy, jax=20.0, compile=25.0))
                for n, ratio in enumerate(ratios)]
@@ -24,18 +24,18 @@ def random_report(ratios, group="random permutation", types="f32", copy=0.95, op
 
 
 class Spread(unittest.TestCase):
-    def test_of_a_hundred(self):
+    def test_percentiles_of_a_hundred_ratios(self):
         told = distribution.spread([n / 100 for n in range(200, 99, -1)])
         self.assertEqual((told["cases"], told["least"]), (101, 1.0))
         self.assertAlmostEqual(told["percent_1"], 1.01)
         self.assertAlmostEqual(told["percent_10"], 1.1)
         self.assertAlmostEqual(told["median"], 1.5)
 
-    def test_shares_below(self):
+    def test_shares_of_ratios_below_the_limits(self):
         told = distribution.spread([0.5, 0.95, 0.97, 2.0])
         self.assertEqual((told["below_0.97"], told["below_0.90"]), (0.5, 0.25))
 
-    def test_groups_and_types(self):
+    def test_permutations_have_a_row_for_each_type_and_casts_a_single_row(self):
         report = random_report([1.0, 2.0])
         report["results"] += random_report([4.0], types="u8")["results"]
         report["results"] += random_report([1.5], "random cast", "u8->f32", operation="cast")["results"]
@@ -55,14 +55,14 @@ class Spread(unittest.TestCase):
         self.assertEqual(found[0], {"label": "random permutation: case 7 f32", "ratio": 0.5, "peer": "jax",
                                     "kernels": "rows 1x4096"})
 
-    def test_text(self):
+    def test_the_printed_summary_has_means_worst_cases_and_missed_targets(self):
         text = table.whole(random_report([0.8, 1.2]))
         for part in ("Ours to the best peer", "Ours to the driver's copy", "50.0 %", "Worst beside the best peer",
                      "0.800 jax", "missed: random permutations, least of the best peer: 0.800"):
             self.assertIn(part, text)
         self.assertNotIn("table of peers", text)
 
-    def test_cases_without_times(self):
+    def test_cases_without_times_do_not_count(self):
         report = random_report([1.2, 1.3])
         report["results"][0] = case("random permutation: x f32", operation="permute", errors={"all": "no"})
         self.assertEqual(distribution.of(report)["best"][0]["cases"], 1)
@@ -86,20 +86,20 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.missed(random_report([1.2] * 99 + [0.89])),
                          ["random permutations, least of the best peer"])
 
-    def test_means_by_type(self):
+    def test_some_types_have_a_target_for_their_mean(self):
         self.assertEqual(self.missed(random_report([1.2] * 9, types="u8")),
                          ["random permutations u8, geometric mean of the best peer"])
         self.assertEqual(self.missed(random_report([1.2] * 9, types="bf16", copy=0.8)),
                          ["random permutations bf16, geometric mean of the driver's copy"])
         self.assertEqual(self.missed(random_report([1.2] * 9, types="u8", copy=0.5, group="random flip")), [])
 
-    def test_views_have_their_own(self):
+    def test_views_have_their_own_targets(self):
         self.assertEqual(self.missed(random_report([1.2] * 96 + [0.5] * 4, group="random map")),
                          ["random views, share of 0.97 of the best peer"])
         self.assertEqual(self.missed(random_report([1.0] * 10, group="random map")),
                          ["random views, geometric mean of the best peer"])
 
-    def test_scans_and_reductions_are_no_views(self):
+    def test_scans_and_reductions_have_their_own_targets(self):
         self.assertEqual(self.missed(random_report([1.2] * 8 + [0.99] * 2, group="random scan")),
                          ["random scans, share of 1 of the best peer"])
         self.assertEqual(self.missed(random_report([1.2] * 9 + [0.99], group="random scan")), [])
@@ -108,7 +108,7 @@ class Targets(unittest.TestCase):
 
 
 class Chart(unittest.TestCase):
-    def test_a_line_a_type_and_measure(self):
+    def test_the_chart_has_a_line_for_each_type_and_measure(self):
         report = random_report([0.4, 1.0, 9.0])
         report["results"] += random_report([2.0, 1.5], types="u8->f32")["results"]
         picture = ElementTree.fromstring(distribution_chart.svg(report))
@@ -125,7 +125,7 @@ class Chart(unittest.TestCase):
 
 
 class Shown(unittest.TestCase):
-    def test_the_program_counts_likewise(self):
+    def test_the_cpp_program_computes_the_same_statistics(self):
         program = Path(find()).with_name("tmajit-movement")
         for which, groups in ((["--random", "4", "--random-views"], 6), (["--random", "4"], 1),
                               (["--casts", "--only", "->u8"], 1)):
@@ -146,7 +146,7 @@ class Shown(unittest.TestCase):
             self.assertEqual([row["label"] for row in report["distribution"]["worst"]],
                              [result["label"] for result in lowest])
 
-    def test_earlier_results(self):
+    def test_statistics_are_computed_from_an_earlier_report(self):
         with tempfile.TemporaryDirectory() as folder:
             earlier, later, picture = (Path(folder) / name for name in ("a.json", "b.json", "a.svg"))
             earlier.write_text(json.dumps(random_report([1.3] * 20)))

@@ -1,4 +1,4 @@
-"""fit.py: it finds the constants that made-up measurements of real candidates were made by."""
+"""fit.py recovers the cost model's constants from times that the model itself predicted with changed constants."""
 import contextlib
 import io
 import json
@@ -33,7 +33,7 @@ class Fit(unittest.TestCase):
         cls.session.close()
 
     def document(self, true):
-        """A report of candidates that take what the model says by these constants."""
+        """A report in which each candidate takes the time that the model predicts with the constants `true`."""
         results = [{"label": case["label"], "type": "f32", "shape": [n + 2, 64], "axes": [1, 0],
                     "candidates": self.session.predict(n, CHIP, true)} for n, case in enumerate(self.cases)]
         return {"chip": CHIP, "seed": SEED, "random": RANDOM, "views": False, "results": results}
@@ -56,7 +56,7 @@ class Fit(unittest.TestCase):
             found = {name: float(value) for name, value, _ in fit.CONSTANT.findall(header.read_text())}
             return found, output.getvalue(), json.loads(kept.read_text())
 
-    def test_finds_the_constants_behind_measurements(self):
+    def test_recovers_the_constants_that_the_times_were_made_with(self):
         true = constants()
         for name, times in (("peak_fraction", 0.8), ("latency_us", 1.6), ("line", 1.5), ("written_piece_cached", 2.5)):
             true[name] *= times
@@ -68,15 +68,15 @@ class Fit(unittest.TestCase):
         self.assertEqual(kept[3]["shape"], [5, 64])
         self.assertGreater(len(kept[3]["us"]), 1)
 
-    def test_leaves_the_header_alone_unless_told(self):
+    def test_changes_the_header_only_with_write(self):
         found, _, _ = self.run_fit(self.document({name: 1.3 * value for name, value in constants().items()}))
         self.assertEqual({**found, **constants()}, found)
 
-    def test_a_constant_that_there_is_not_is_refused(self):
+    def test_an_unknown_constant_is_refused(self):
         with self.assertRaisesRegex(Exception, 'no cost is called "of_peek"'):
             self.session.predict(0, CHIP, {"of_peek": 1})
 
-    def test_nothing_measured(self):
+    def test_a_report_without_measurements_is_refused(self):
         content = self.document(constants())
         for result in content["results"]:
             for one in result["candidates"]:

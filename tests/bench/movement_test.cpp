@@ -1,4 +1,4 @@
-/// The parts of the benchmarks: the list of cases, bytes counted, and a check that finds what is wrong.
+/// Parts of the benchmark program: its list of cases, the counts of bytes, and the check of results.
 #include "case_list.hpp"
 #include "check.hpp"
 #include "distribution.hpp"
@@ -46,20 +46,20 @@ Case labelled(const std::string& label) {
 
 }  // namespace
 
-TEST_CASE("sectors of slices") {
-  // Rows of 64 bytes, from byte 4 to byte 36: two sectors each.
+TEST_CASE("a slice counts the whole 32-byte sectors that it reads") {
+  // Each row has 64 bytes. Its bytes 4 to 36 lie in two sectors.
   const Case shifted = slice_case(ElementType::f32, {2, 8}, {4, 16}, {{0, 2, 1}, {1, 9, 1}});
   CHECK(traffic(shifted).bytes() == 2 * 2 * 8 * 4);
   CHECK(traffic(shifted).sectors == 2 * 64 + 2 * 8 * 4);
-  // Every second element of a row of 16: both sectors of it.
+  // Every second element of a 64-byte row: both of its sectors.
   const Case steps = slice_case(ElementType::f32, {4, 8}, {4, 16}, {{0, 4, 1}, {0, 16, 2}});
   CHECK(traffic(steps).sectors == 4 * 64 + 4 * 8 * 4);
-  // Elements 128 bytes apart: a sector each.
-  const Case apart = slice_case(ElementType::f32, {1, 4}, {1, 128}, {{0, 1, 1}, {0, 128, 32}});
-  CHECK(traffic(apart).sectors == 4 * 32 + 4 * 4);
+  // Elements 128 bytes apart: one sector for each element.
+  const Case spaced = slice_case(ElementType::f32, {1, 4}, {1, 128}, {{0, 1, 1}, {0, 128, 32}});
+  CHECK(traffic(spaced).sectors == 4 * 32 + 4 * 4);
 }
 
-TEST_CASE("labels tell cases apart, and every expression is known") {
+TEST_CASE("labels of cases are unique, and every expression has a text") {
   std::set<std::string> labels;
   for (const bool tiny : {false, true}) {
     labels.clear();
@@ -82,7 +82,7 @@ TEST_CASE("the check finds one wrong element") {
   const tmajit::Buffer destination(device, buffer_bytes(c, c.destinations));
   const Pattern pattern(c.sources[0].type, 1);
 
-  // The host's own walk over the sources, not the library.
+  // The expected values come from loops of this test, not from the library.
   const Shape& shape = c.destinations[0].shape;
   const std::uint64_t size = tmajit::size_of(c.sources[0].type);
   std::vector<std::byte> result(c.destinations[0].bytes());
@@ -145,7 +145,7 @@ TEST_CASE("memory is filled with the pattern") {
   }
 }
 
-TEST_CASE("every family has a case that stands for it") {
+TEST_CASE("every family has a representative case that is planned with it") {
   for (const tmajit::FamilyInfo& family : tmajit::families()) {
     CAPTURE(family.name);
     const Representative found = representative(family.name);
@@ -163,7 +163,7 @@ TEST_CASE("a tile of the caller's choice changes the kernel, not the bytes that 
   CHECK_THROWS_AS(plan_case(with_tile(c, {.box = {8, 3}})), tmajit::SpecError);
 }
 
-TEST_CASE("targets of cases") {
+TEST_CASE("large copies have a bandwidth target, small ones a limit of extra time") {
   Case c = labelled("copy: 1 GiB f32");
   CHECK(target_of(c, 100, 98)->met());
   CHECK_FALSE(target_of(c, 100, 96)->met());
@@ -173,7 +173,7 @@ TEST_CASE("targets of cases") {
   CHECK_FALSE(target_of(labelled("small: 16 MiB copy f32"), 9, 1));
 }
 
-TEST_CASE("casts of every pair") {
+TEST_CASE("the list of casts has every pair of different types once") {
   const std::vector<Case> casts = list_cases({.operation = "cast"});
   std::set<std::pair<ElementType, ElementType>> pairs;
   std::size_t quick = 0;
@@ -195,7 +195,7 @@ TEST_CASE("casts of every pair") {
   CHECK(quick == 20);
 }
 
-TEST_CASE("the worst of many cases") {
+TEST_CASE("the ten worst cases are listed, the slowest first") {
   movement::Distribution distribution;
   CHECK(distribution.lines().empty());
   const std::vector<Case> casts = list_cases({.operation = "cast"});

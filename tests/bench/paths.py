@@ -1,4 +1,4 @@
-"""Puts the benchmark's Python side on the path."""
+"""Adds the folder of the benchmark's Python modules to sys.path."""
 
 import sys
 from pathlib import Path

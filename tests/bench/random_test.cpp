@@ -1,4 +1,4 @@
-/// Random cases: unique, as large as they should be, counted and computed right.
+/// The benchmark's random cases are unique and of the right size, and their counts and results are right.
 #include "case_list.hpp"
 #include "machine.hpp"
 #include "reference/random_maps.hpp"
@@ -18,10 +18,10 @@ using namespace bench;
 
 namespace {
 
-/// The sectors that a slice reads, one element after the other.
+/// Numbers of the 32-byte sectors that a slice reads, found element by element.
 std::set<std::uint64_t> touched_sectors(const Case& c) {
   const Shape& shape = c.destinations[0].shape;
-  const Shape& lies = c.sources[0].shape;
+  const Shape& source_shape = c.sources[0].shape;
   const std::vector<std::uint32_t> order = c.order(0);
   const std::vector<tmajit::Slice> slices = c.arguments.slices("slices");
   std::set<std::uint64_t> sectors;
@@ -33,7 +33,7 @@ std::set<std::uint64_t> touched_sectors(const Case& c) {
                                             rest % shape[d] * static_cast<std::uint64_t>(slices[d].step);
     }
     std::uint64_t at = 0;
-    for (std::size_t d = 0; d < lies.size(); ++d) at = at * lies[d] + index[d];
+    for (std::size_t d = 0; d < source_shape.size(); ++d) at = at * source_shape[d] + index[d];
     sectors.insert(at * tmajit::size_of(c.sources[0].type) / 32);
   }
   return sectors;
@@ -41,7 +41,7 @@ std::set<std::uint64_t> touched_sectors(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("random cases are unique, of the sizes that are promised, and the same again") {
+TEST_CASE("random cases are unique, within the size limits, and the same for the same seed") {
   const bool views = GENERATE(false, true);
   const ListOptions options{.seed = 5, .random = 60, .random_views = views};
   const std::vector<Case> cases = list_cases(options);
@@ -59,7 +59,7 @@ TEST_CASE("random cases are unique, of the sizes that are promised, and the same
   }
 }
 
-TEST_CASE("random views have every kind, every type and permuted sources") {
+TEST_CASE("random views cover all operations and types, with permuted sources") {
   std::map<std::string, std::set<std::string>> types;
   std::map<std::string, std::size_t> permuted;
   for (const Case& c : list_cases({.seed = 5, .random = 60, .random_views = true})) {
@@ -67,14 +67,14 @@ TEST_CASE("random views have every kind, every type and permuted sources") {
     permuted[c.operation] += c.orders.empty() ? 0 : 1;
   }
   CHECK(types.size() == 6);
-  for (const auto& [operation, of] : types) {
+  for (const auto& [operation, names] : types) {
     CAPTURE(operation);
-    CHECK(of.size() == (operation == "cast" ? 20 : operation == "map" ? 6 : 3));
+    CHECK(names.size() == (operation == "cast" ? 20 : operation == "map" ? 6 : 3));
     CHECK(permuted[operation] > 5);
   }
 }
 
-TEST_CASE("sectors of random slices, element by element") {
+TEST_CASE("the sectors of random slices are those counted element by element") {
   const std::uint64_t seed = reference::seed(20261122);
   for (const Case& c : list_cases({.seed = seed, .tiny = true, .random = 300, .random_views = true})) {
     if (c.operation != "slice") continue;
@@ -83,7 +83,7 @@ TEST_CASE("sectors of random slices, element by element") {
   }
 }
 
-TEST_CASE("random cases are right by the host's own arithmetic") {
+TEST_CASE("random cases give the results that the host computes") {
   const std::uint64_t seed = reference::seed(20261122);
   const bool views = GENERATE(true, false);
   constexpr std::size_t count = 100;

@@ -1,4 +1,5 @@
-/// The report on choices: their distance from the best candidate, and the spread of one kernel's own times.
+/// The report on the planner's choices: how much slower they are than the best candidate, and how much the
+/// times of one kernel differ.
 #include "regret.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -9,7 +10,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-/// A case whose candidates take these times; the first is the planner's choice.
+/// A case whose candidates take `us` microseconds. The first candidate is the planner's choice.
 Json case_of(const std::vector<double>& us) {
   Json result{{"label", "random: a case"}, {"candidates", Json::array()}};
   for (const double one : us) {
@@ -19,7 +20,7 @@ Json case_of(const std::vector<double>& us) {
   return result;
 }
 
-Json end(std::size_t candidate, double us) {
+Json final_choice(std::size_t candidate, double us) {
   return {{"choice", "kernel"}, {"candidate", candidate}, {"us", us}, {"calls", 0}};
 }
 
@@ -32,7 +33,7 @@ Json regret_of(const std::vector<Json>& results) {
 
 }  // namespace
 
-TEST_CASE("choices are told by their time over the best candidate's") {
+TEST_CASE("the regret of a choice is its time divided by the best candidate's") {
   const Json regret = regret_of({case_of({100, 100.9}), case_of({102, 100}), case_of({150, 120, 100})});
   REQUIRE(regret.size() == 1);
   const Json& model = regret["model"];
@@ -45,12 +46,13 @@ TEST_CASE("choices are told by their time over the best candidate's") {
 
 TEST_CASE("regret compares final choices with the best candidate, and a kernel with its own repeats") {
   Json first = case_of({150, 120, 100});
-  // A choice's time is compared with the candidates' times of the same run, not with a second time of its own
-  // kernel.
-  first["settled"] = {{"model", end(0, 147)}, {"tuned", end(2, 104)}, {"improved", end(1, 120)}};
+  // The regret uses the time of the choice among the candidates. The second time of the same kernel, in
+  // "settled", only shows the noise.
+  first["settled"] = {
+      {"model", final_choice(0, 147)}, {"tuned", final_choice(2, 104)}, {"improved", final_choice(1, 120)}};
   Json second = case_of({100, 101});
-  second["settled"] = {{"model", end(0, 100.5)},
-                       {"tuned", end(1, 101)},
+  second["settled"] = {{"model", final_choice(0, 100.5)},
+                       {"tuned", final_choice(1, 101)},
                        {"improved", {{"why_not", "too short"}, {"calls", 0}}}};
   const Json regret = regret_of({first, second, case_of({100})});
   CHECK(regret["model"]["cases"] == 3);

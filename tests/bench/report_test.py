@@ -20,7 +20,7 @@ def case(label="peers: (2,3)->(1,0) f32", moved=8000, **more):
 
 
 def table_of(ratio, types=("f32",), rows=targets.TABLE_ROWS):
-    """A report whose table of peers is won by `ratio` in every row."""
+    """A report in which tmajit is `ratio` times as fast as the best peer in every row of the table of peers."""
     return {
         "device": {"name": "Hopper"}, "versions": {"tmajit": "0"}, "peers": ["eager", "compile"],
         "rounds": 1, "seed": 1, "absent": {},
@@ -33,13 +33,13 @@ def table_of(ratio, types=("f32",), rows=targets.TABLE_ROWS):
 
 
 class Ratios(unittest.TestCase):
-    def test_summary_is_linear_between_measurements(self):
+    def test_quantiles_are_interpolated_between_measurements(self):
         summary = contest.summary([4.0, 1.0, 2.0, 3.0])
         self.assertEqual(summary["median"], 2.5)
         self.assertEqual((summary["min"], summary["max"]), (1.0, 4.0))
         self.assertAlmostEqual(summary["spread"], 1.5 / 2.5)
 
-    def test_bandwidth_counts_bytes_and_the_driver_sectors(self):
+    def test_bandwidth_counts_bytes_for_tmajit_and_sectors_for_the_driver(self):
         result = case(moved=6000, microseconds=measured(tmajit=2.0, driver=1.0))
         result["sector_bytes"] = 8000
         self.assertEqual(results.bandwidth(result, "tmajit"), 3.0)
@@ -47,7 +47,7 @@ class Ratios(unittest.TestCase):
         self.assertIsNone(results.bandwidth(result, "jax"))
         self.assertEqual(results.of_driver(result), 0.5)
 
-    def test_best_peer_is_the_fastest_and_never_ours_or_the_driver(self):
+    def test_the_best_peer_is_the_fastest_without_tmajit_and_the_driver(self):
         result = case(microseconds=measured(tmajit=2.0, driver=1.0, eager=9.0, jax=3.0))
         self.assertEqual(results.best_peer(result), ("jax", 3.0))
         self.assertEqual(results.of_best_peer(result), 1.5)
@@ -70,7 +70,7 @@ class Targets(unittest.TestCase):
         self.assertFalse(self.find(table_of(1.14), mean)[0]["met"])
         self.assertFalse(self.find(table_of(1.3, types=("u8",)), mean)[0]["met"])
 
-    def test_part_of_the_table_is_no_mean(self):
+    def test_a_part_of_the_table_gives_no_mean(self):
         report = table_of(1.3, rows=9)
         self.assertEqual(self.find(report, "geometric mean"), [])
         self.assertTrue(any("9 of 10" in text for text in targets.of(report)[1]))
@@ -102,7 +102,7 @@ class Targets(unittest.TestCase):
         report["results"][1]["microseconds"]["eager"] = contest.summary([1.6])
         self.assertTrue(self.find(report, "odd extents u8")[0]["met"])
 
-    def test_planning(self):
+    def test_planning_time_has_a_target(self):
         report = table_of(1.2)
         report["jit"] = {"first_ms": 90.0, "most_cold_ms": 60, "most_hot_us": 20,
                          "plans": [{"label": "p", "cold_ms": 59.0, "hot_us": 21.0, "choosing_us": 3.0}]}
@@ -121,11 +121,11 @@ class Text(unittest.TestCase):
         report["results"][0]["notes"] = {"tmajit": {"steps": [step, step]}}
         self.assertTrue(table.row(report, report["results"][0]).endswith("  transpose 64x64"))
 
-    def test_what_was_not_measured_is_a_dash(self):
+    def test_a_missing_measurement_is_printed_as_a_dash(self):
         report = table_of(1.5)
         self.assertEqual(table.row(report, case()).split()[3:], ["-"] * 7)
 
-    def test_sectors_have_a_line(self):
+    def test_a_row_ends_with_the_sector_bandwidth_if_it_differs(self):
         report = table_of(1.5)
         report["results"][0]["sector_bytes"] = 16000
         self.assertTrue(table.row(report, report["results"][0]).endswith("        8"))
@@ -135,10 +135,10 @@ class Text(unittest.TestCase):
         report["absent"]["jax"] = "ImportError: none"
         for result in report["results"][:3]:
             result["errors"] = {"compile": "RuntimeError: no"}
-        report["results"][4]["skipped"] = {"cupy": "has none"}
+        report["results"][4]["skipped"] = {"cupy": "no such function"}
         report["left_out"], report["why_left_out"] = 7, "--limit 1 s was over"
         text = table.whole(report)
-        for part in ("no jax: ImportError: none", "cupy not measured: peers: (4,1)->(1,0) f32: has none",
+        for part in ("no jax: ImportError: none", "cupy not measured: peers: (4,1)->(1,0) f32: no such function",
                      "compile failed: peers: (0,1)->(1,0) f32 and 2 more: RuntimeError: no", "7 cases left out",
                      "table of peers f32", "missed: table of peers f32"):
             self.assertIn(part, text)
@@ -168,7 +168,7 @@ class Nest(unittest.TestCase):
     def test_transpose(self):
         self.assertEqual(self.loops([5, 7], [1, 0]), [(7, 1, 5), (5, 7, 1)])
 
-    def test_dimensions_that_stay_together_merge(self):
+    def test_dimensions_that_stay_adjacent_merge(self):
         self.assertEqual(self.loops([2, 3, 5, 7], [2, 3, 0, 1]), [(35, 1, 6), (6, 35, 1)])
         self.assertEqual(self.loops([2, 3, 5, 7], [0, 2, 1, 3]), [(2, 105, 105), (5, 7, 21), (3, 35, 7), (7, 1, 1)])
 

@@ -1,4 +1,4 @@
-"""The run of the Python side, on the simulated device: contestants that are right, wrong and broken."""
+"""The Python benchmark on the simulated device, with contestants that are right, wrong and broken."""
 
 import io
 import itertools
@@ -34,7 +34,7 @@ class Array:
             self.count *= extent
 
     def read(self):
-        """{index: bytes of the element}."""
+        """A dictionary from each element's index to its bytes."""
         data = self.session.read(self.address, self.count)
         indices = itertools.product(*map(range, self.shape))
         return {index: data[n * self.size:(n + 1) * self.size] for n, index in enumerate(indices)}
@@ -44,7 +44,7 @@ class Array:
 
 
 class SimMachine:
-    """Stands in for PyTorch: memory and checks of permutations and slices, the host's clock."""
+    """Replaces PyTorch: simulated memory, checks of permutations and slices, and times by the host's clock."""
 
     has_graphs = False
     stream = 0
@@ -122,8 +122,8 @@ def broken(case, sources, destinations):
     raise MemoryError("not today")
 
 
-def elsewhere(case, sources, destinations):
-    raise contest.NotApplicable("has none")
+def not_applicable(case, sources, destinations):
+    raise contest.NotApplicable("no such function")
 
 
 class Run(unittest.TestCase):
@@ -139,7 +139,7 @@ class Run(unittest.TestCase):
 
     def measure(self, only, limit=None):
         machine = SimMachine(self.session)
-        makers = {"eager": right(machine), "compile": wrong, "jax": broken, "cupy": elsewhere}
+        makers = {"eager": right(machine), "compile": wrong, "jax": broken, "cupy": not_applicable}
         report = {"results": []}
         options = types.SimpleNamespace(limit=limit, seed=3, rounds=2, start=time.monotonic())
         chosen = run.select(self.cases, only, False)
@@ -147,7 +147,7 @@ class Run(unittest.TestCase):
         run.run(self.session, machine, chosen, makers, options, report, lambda result: None)
         return report
 
-    def test_contestants_do_not_disturb_each_other(self):
+    def test_a_wrong_or_broken_contestant_does_not_stop_the_others(self):
         report = self.measure(["peers: (16384,16384)->(1,0) ", "slice: [101:12101,67:12067] f32"])
         self.assertEqual(len(report["results"]), 5)
         for result in report["results"]:
@@ -157,16 +157,16 @@ class Run(unittest.TestCase):
             self.assertEqual(sorted(result["microseconds"]), ["driver", "eager", "tmajit"])
             self.assertEqual(result["errors"], {"compile": "ValueError: it is wrong",
                                                 "jax": "MemoryError: not today"})
-            self.assertEqual(result["skipped"], {"cupy": "has none"})
+            self.assertEqual(result["skipped"], {"cupy": "no such function"})
             self.assertEqual(len(result["microseconds"]["tmajit"]["samples"]), 2)
             self.assertTrue(result["notes"]["tmajit"]["steps"])
 
-    def test_the_limit_leaves_cases_out(self):
+    def test_cases_beyond_the_time_limit_are_left_out(self):
         report = self.measure(["peers: "], limit=1e-9)
         self.assertEqual(report["results"], [])
         self.assertEqual(report["left_out"], 40)
 
-    def test_what_does_not_fit_is_said(self):
+    def test_a_case_that_does_not_fit_into_memory_is_skipped(self):
         result = self.measure(["size: 64 MiB copy f32"])["results"][0]
         self.assertIn("all", result["skipped"])
 
@@ -179,7 +179,7 @@ class Run(unittest.TestCase):
         self.assertEqual(result["skipped"], {"all": "has none"})
         self.assertFalse(peers.failed({"results": [result]}))
 
-    def test_a_wrong_result_of_ours_is_an_error(self):
+    def test_a_wrong_result_of_tmajit_is_an_error(self):
         machine = SimMachine(self.session)
         machine.differs = lambda *_: "element 0 is wrong"
         index, case = run.select(self.cases, ["peers: (16384,16384)->(1,0) u8"], False)[0]
@@ -190,7 +190,7 @@ class Run(unittest.TestCase):
 
 
 class Rounds(unittest.TestCase):
-    """Contestants that take as long as they say."""
+    """Rounds of contestants with given times."""
 
     class Machine:
         has_graphs = False
@@ -207,32 +207,32 @@ class Rounds(unittest.TestCase):
         entries = [contest.Entry(name, lambda value=value: value, list) for name, value in microseconds.items()]
         return contest.race(self.Machine(), entries, 1 << 30, rounds, ("tmajit", "driver"))
 
-    def test_a_hopeless_peer_gets_two_rounds(self):
+    def test_a_much_slower_peer_stops_after_two_rounds(self):
         timed = self.race(7, tmajit=10.0, driver=9.0, eager=37.0, jax=35.0)
         counts = {name: len(summary["samples"]) for name, summary in timed["microseconds"].items()}
         self.assertEqual(counts, {"tmajit": 7, "driver": 7, "eager": 2, "jax": 7})
         self.assertEqual(timed["stopped"], {"eager": 2})
 
-    def test_ours_gets_every_round(self):
+    def test_tmajit_gets_every_round_however_slow_it_is(self):
         timed = self.race(5, tmajit=100.0, driver=9.0, eager=10.0)
         self.assertEqual(len(timed["microseconds"]["tmajit"]["samples"]), 5)
         self.assertEqual(timed["stopped"], {})
 
-    def test_two_rounds_are_all_there_is(self):
+    def test_no_peer_stops_in_a_run_of_two_rounds(self):
         self.assertEqual(self.race(2, tmajit=1.0, eager=9.0)["stopped"], {})
 
 
 class Ahead(unittest.TestCase):
     case = {"source_bytes": 1 << 30, "destination_bytes": 1 << 30, "peers": "all"}
 
-    def test_processes_for_the_processors_and_the_memory(self):
+    def test_the_number_of_processes_depends_on_processors_and_memory(self):
         many = [self.case] * 100
         self.assertEqual(warm.processes_for(many, 1 << 50, cpus=16), 14)
         self.assertEqual(warm.processes_for(many, 1 << 50, cpus=8), 6)
         self.assertEqual(warm.processes_for(many, 30 << 30, cpus=16), 4)
         self.assertEqual(warm.processes_for(many[:3], 1 << 50, cpus=16), 0)
 
-    def test_only_peers_that_compile(self):
+    def test_only_peers_that_compile_have_cases_to_compile(self):
         chosen = [(0, self.case), (1, {**self.case, "peers": "eager"})]
         self.assertEqual(warm.cases_to_compile(chosen, ["eager", "triton"]), [self.case])
         self.assertEqual(warm.cases_to_compile(chosen, ["eager", "cutensor"]), [])
@@ -245,11 +245,11 @@ class Ahead(unittest.TestCase):
 class Earlier(unittest.TestCase):
     chosen = [(n, {"label": str(n)}) for n in range(7)]
 
-    def test_parts_are_all_of_it_and_apart(self):
+    def test_parts_are_disjoint_and_cover_all_cases(self):
         parts = [earlier.part_of(self.chosen, number, 3) for number in (1, 2, 3)]
         self.assertEqual(sorted(sum(parts, []), key=lambda pair: pair[0]), self.chosen)
 
-    def test_a_run_goes_on(self):
+    def test_a_resumed_run_measures_only_missing_and_failed_cases(self):
         old = {"seed": 1, "results": [{"label": "0"}, {"label": "3", "errors": {"jax": "no"}},
                                       {"label": "5", "errors": {"all": "no"}}]}
         self.assertEqual([index for index, _ in earlier.missing(self.chosen, old)], [1, 2, 4, 5, 6])
@@ -258,7 +258,7 @@ class Earlier(unittest.TestCase):
         earlier.go_on(old, report)
         self.assertEqual([result["label"] for result in report["results"]], ["0", "3"])
 
-    def test_a_run_does_not_go_on_with_another_seed(self):
+    def test_a_run_cannot_resume_with_another_seed(self):
         with self.assertRaisesRegex(ValueError, "another seed"):
             earlier.go_on({"seed": 2, "results": []}, {"seed": 1, "results": []})
 
@@ -286,14 +286,14 @@ class Cases(unittest.TestCase):
         transpose = cases["peers: (16384,16384)->(1,0) f32"]
         self.assertEqual(transpose["bytes"], 2 << 30)
         self.assertEqual(transpose["sector_bytes"], transpose["bytes"])
-        # Every second element of a row: whole sectors are read for half of what is in them.
+        # Every second element of a row: whole sectors are read, though only half of their bytes are used.
         steps = cases["slice: [100:12100,64:12064:2] f32"]
         self.assertEqual(steps["bytes"], 2 * 12000 * 6000 * 4)
         self.assertEqual(steps["sector_bytes"], 12000 * (12000 + 6000) * 4)
         cast = cases["cast: 2.5a bf16->e4m3"]
         self.assertEqual(cast["bytes"], (1 << 30) + (1 << 29))
 
-    def test_errors_are_told(self):
+    def test_errors_of_the_library_have_code_and_message(self):
         with self.assertRaises(TmajitError) as caught:
             self.library.open("toaster")
         self.assertEqual(caught.exception.code, "invalid_argument")
@@ -310,7 +310,7 @@ class CommandLine(unittest.TestCase):
                 status = end.code
         return status, out.getvalue(), err.getvalue()
 
-    def test_list(self):
+    def test_list_prints_the_chosen_cases(self):
         status, out, _ = self.call("--list", "--only", "peers: ")
         self.assertEqual((status, len(out.splitlines())), (0, 40))
 
@@ -362,13 +362,13 @@ class CommandLine(unittest.TestCase):
             self.assertIn("peers: (16384,16384)->(1,0) u8", out)
             self.assertIn("simulated Hopper", out)
 
-    def test_a_library_that_is_not_there(self):
+    def test_a_missing_library_is_an_error(self):
         with self.assertRaises(TmajitError):
             peers.main(["--list", "--library", os.path.join(os.sep, "nowhere", NAME)])
 
 
 class Measured(unittest.TestCase):
-    """peers.py from its arguments to its files, a simulated device in PyTorch's place."""
+    """peers.py from its arguments to its files, with a simulated device in place of PyTorch."""
 
     def run_it(self, *arguments):
         library = Library(find())
@@ -386,7 +386,7 @@ class Measured(unittest.TestCase):
         session.close()
         return status, out, err
 
-    def test_a_run_in_parts(self):
+    def test_a_run_can_be_done_in_parts_and_resumed(self):
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "a.json"
             told = lambda: json.loads(file.read_text())

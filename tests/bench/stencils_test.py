@@ -1,4 +1,4 @@
-"""Stencils in the words of array libraries, on lists."""
+"""Stencils by slices of padded arrays, as array libraries compute them. Here the arrays are lists."""
 
 import unittest
 
@@ -7,7 +7,7 @@ from beside import stencils
 
 
 class Rows:
-    """A matrix of lists that can be sliced, added and multiplied, as a library's array."""
+    """A matrix of lists that can be sliced, added and multiplied like a library's array."""
 
     def __init__(self, rows):
         self.rows = rows
@@ -27,21 +27,21 @@ def case(text, **arguments):
 
 
 class Stencils(unittest.TestCase):
-    def test_what_a_text_asks_for(self):
+    def test_offsets_and_dimensions_are_read_from_the_expression(self):
         text = "0.2f * (x + x(-1,0) + x(2,0) + x(0,-3))"
         self.assertEqual(stencils.offsets(text), [(-1, 0), (2, 0), (0, -3)])
         self.assertEqual(stencils.reach(case(text)), [2, 3])
         self.assertEqual(stencils.dimensions(case(text)), [0, 1])
         self.assertEqual(stencils.dimensions(case("x(1)", dims=[-2])), [0])
 
-    def test_places_beyond_the_edges(self):
+    def test_indices_beyond_the_edges_follow_the_boundary_rule(self):
         self.assertEqual(stencils.places(4, 2, "clamp"), [0, 0, 0, 1, 2, 3, 3, 3])
         self.assertEqual(stencils.places(4, 2, "wrap"), [2, 3, 0, 1, 2, 3, 0, 1])
         self.assertEqual(stencils.places(4, 2, "reflect"), [2, 1, 0, 1, 2, 3, 2, 1])
         self.assertEqual(stencils.places(1, 2, "reflect"), [0] * 5)
         self.assertEqual(stencils.places(2, 3, "reflect"), [1, 0, 1, 0, 1, 0, 1, 0])
 
-    def test_a_matrix(self):
+    def test_a_stencil_of_a_matrix_matches_loops(self):
         rows = [[4 * i + j for j in range(4)] for i in range(3)]
 
         def pad(a, reach):

@@ -53,7 +53,7 @@ class Environment {
 
 }  // namespace
 
-TEST_CASE("a stored entry is fetched, by this object and by another") {
+TEST_CASE("a stored entry is fetched by the cache object that stored it and by another one") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path() / "new" / "cache");
   CHECK_FALSE(cache.fetch(sample_key()));
@@ -64,10 +64,10 @@ TEST_CASE("a stored entry is fetched, by this object and by another") {
     CHECK(same(*fetched, sample_artifact(30000)));
   }
   CHECK_FALSE(cache.fetch(sample_key(1)));
-  CHECK(count_files(cache.directory()) == 1);  // nothing pending is left
+  CHECK(count_files(cache.directory()) == 1);  // no pending file is left
 }
 
-TEST_CASE("storing again replaces") {
+TEST_CASE("storing under the same key again replaces the entry") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(), sample_artifact(10, 'a')));
@@ -76,7 +76,7 @@ TEST_CASE("storing again replaces") {
   CHECK(cache.entries().size() == 1);
 }
 
-TEST_CASE("a cache that is made is private whatever the umask, one that is there keeps its mode") {
+TEST_CASE("a new cache folder is private whatever the umask, an existing one keeps its mode") {
   const TemporaryFolder folder;
   const auto mode = [](const std::filesystem::path& path) {
     return static_cast<unsigned>(std::filesystem::status(path).permissions());
@@ -98,7 +98,7 @@ TEST_CASE("a cache that is made is private whatever the umask, one that is there
   ::umask(mask);
 }
 
-TEST_CASE("a damaged entry is removed, and stored anew") {
+TEST_CASE("a damaged entry is removed and can be stored again") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   const auto path = entry_path(folder.path(), sample_key());
@@ -118,7 +118,7 @@ TEST_CASE("a damaged entry is removed, and stored anew") {
   }
 }
 
-TEST_CASE("whole entries are listed, and nothing else") {
+TEST_CASE("entries() lists whole entries and no other files") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path() / "cache");
   CHECK(cache.entries().empty());
@@ -126,7 +126,7 @@ TEST_CASE("whole entries are listed, and nothing else") {
   write_file(pending_folder(cache.directory()) / "1-2-3", encode_entry(sample_key(50), sample_artifact()));
   write_file(entries_folder(cache.directory()) / "notes.txt", "mine");
   write_file(entry_path(cache.directory(), sample_key(51)), "damaged");
-  // Whole, but under another's name.
+  // A whole entry in a file named after another key.
   write_file(entry_path(cache.directory(), sample_key(52)), encode_entry(sample_key(53), sample_artifact()));
 
   const auto entries = cache.entries();
@@ -140,7 +140,7 @@ TEST_CASE("whole entries are listed, and nothing else") {
   }
 }
 
-TEST_CASE("clearing removes entries and what died processes left, and nothing else") {
+TEST_CASE("clear() removes entries and the pending files of ended processes, and nothing else") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   CHECK(cache.clear() == 0);
@@ -160,7 +160,7 @@ TEST_CASE("clearing removes entries and what died processes left, and nothing el
   CHECK(cache.store(sample_key(), sample_artifact()));
 }
 
-TEST_CASE("compilers are remembered, newest first, each once") {
+TEST_CASE("known compilers are listed once each, the newest first") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   CHECK(cache.known_compilers().empty());
@@ -186,7 +186,7 @@ TEST_CASE("compilers are remembered, newest first, each once") {
   CHECK(cache.known_compilers().size() == 2);
 }
 
-TEST_CASE("the folder follows the environment") {
+TEST_CASE("the environment determines the default cache folder") {
   const Environment chosen("TMAJIT_CACHE_DIR", "/chosen");
   const Environment xdg("XDG_CACHE_HOME", "/xdg");
   const Environment home("HOME", "/home/me");

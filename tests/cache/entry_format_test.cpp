@@ -10,7 +10,7 @@ using tests::same;
 using tests::sample_artifact;
 using tests::sample_key;
 
-TEST_CASE("an entry comes back as it went in") {
+TEST_CASE("a decoded entry equals the encoded artifact") {
   for (const std::size_t bytes : {0U, 1U, 40U, 100000U}) {
     const auto artifact = sample_artifact(bytes);
     const auto decoded = decode_entry(encode_entry(sample_key(), artifact), sample_key());
@@ -20,7 +20,7 @@ TEST_CASE("an entry comes back as it went in") {
   }
 }
 
-TEST_CASE("text with zeros and any byte is kept") {
+TEST_CASE("text may hold any byte, zero included") {
   Artifact artifact;
   for (int i = 0; i < 256; ++i) artifact.source += static_cast<char>(i);
   const auto decoded = decode_entry(encode_entry(sample_key(), artifact), sample_key());
@@ -28,7 +28,7 @@ TEST_CASE("text with zeros and any byte is kept") {
   CHECK(same(*decoded.artifact, artifact));
 }
 
-TEST_CASE("an entry that is cut anywhere is refused") {
+TEST_CASE("an entry truncated at any byte is refused") {
   const auto whole = encode_entry(sample_key(), sample_artifact());
   for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
     INFO(bytes << " of " << whole.size());
@@ -51,17 +51,16 @@ TEST_CASE("an entry with any bit changed is refused") {
   }
 }
 
-TEST_CASE("an entry with bytes behind it is refused") {
+TEST_CASE("an entry with trailing bytes is refused") {
   CHECK_FALSE(decode_entry(encode_entry(sample_key(), sample_artifact()) + '\0', sample_key()).artifact);
 }
 
-TEST_CASE("an entry of another key is refused") {
+TEST_CASE("an entry stored for another key is refused") {
   const auto bytes = encode_entry(sample_key(1), sample_artifact());
   CHECK(decode_entry(bytes, sample_key(2)).fault == "it is another kernel's");
 }
 
-// A file with a valid checksum must not make the decoder read out of bounds either.
-TEST_CASE("lengths are not trusted even under a right checksum") {
+TEST_CASE("wrong lengths under a valid checksum cannot make the decoder read out of bounds") {
   const auto whole = encode_entry(sample_key(), sample_artifact());
   for (const std::uint64_t length : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{1} << 20,
                                      std::uint64_t{1} << 40, ~std::uint64_t{0}, ~std::uint64_t{0} - 7}) {
@@ -81,7 +80,7 @@ TEST_CASE("lengths are not trusted even under a right checksum") {
   }
 }
 
-TEST_CASE("key, name and what it was made for are read from the front of a file") {
+TEST_CASE("the first bytes of a file give an entry's key, name and purpose") {
   const auto bytes = encode_entry(sample_key(), sample_artifact(10000));
   const auto info = read_entry_info(std::string_view(bytes).substr(0, entry_info_bytes), bytes.size());
   REQUIRE(info);

@@ -1,4 +1,4 @@
-// A cache that cannot be read or written: nothing throws, nothing is lost, nothing half-written stays.
+// If a cache cannot be read or written, no call throws, no entry is lost and no incomplete file remains.
 #include "cache/layout.hpp"
 #include "cache/samples.hpp"
 #include "captured_log.hpp"
@@ -27,23 +27,23 @@ using tests::sample_key;
 
 namespace {
 
-/// Runs `check` in a process of its own and says whether it returned true.
+/// Runs `check` in a child process. Returns whether it returned true there.
 bool holds_in_child(const std::function<bool()>& check) {
   const auto child = ::fork();
   if (child == 0) {
-    bool held = false;
+    bool passed = false;
     try {
-      held = check();
+      passed = check();
     } catch (...) {
     }
-    ::_exit(held ? 0 : 1);
+    ::_exit(passed ? 0 : 1);
   }
   int status = -1;
   ::waitpid(child, &status, 0);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-/// Root may write everywhere; only a user without rights is refused.
+/// Gives up root's rights, since permissions do not restrict root.
 bool become_nobody() {
   constexpr ::uid_t nobody = 65534;
   return ::geteuid() != 0 || ::seteuid(nobody) == 0;
@@ -51,7 +51,7 @@ bool become_nobody() {
 
 }  // namespace
 
-TEST_CASE("a folder that cannot be made is one warning, not one a kernel") {
+TEST_CASE("a cache folder that cannot be created gives one warning in all, not one for each kernel") {
   const TemporaryFolder folder;
   { std::ofstream file(folder.path() / "file"); }
   const CapturedLog log;
@@ -67,18 +67,18 @@ TEST_CASE("a folder that cannot be made is one warning, not one a kernel") {
              ContainsSubstring(cache.directory().string()) && ContainsSubstring("Not a directory"));
 }
 
-TEST_CASE("a file system that takes nothing is a warning") {
+TEST_CASE("a file system without write access gives one warning") {
   const CapturedLog log;
   CHECK_FALSE(DiskCache("/proc/tmajit").store(sample_key(), sample_artifact()));
   CHECK(log.lines() == 1);
 }
 
-TEST_CASE("a full disk leaves nothing behind") {
+TEST_CASE("a full disk leaves no partial entry behind") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(1), sample_artifact(100)));
   CHECK(holds_in_child([&] {
-    // The limit cuts a write short and fails the next, as a full disk does.
+    // Like a full disk, the limit truncates one write and fails the next.
     ::signal(SIGXFSZ, SIG_IGN);
     const rlimit limit{.rlim_cur = 10000, .rlim_max = 10000};
     if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
@@ -89,7 +89,7 @@ TEST_CASE("a full disk leaves nothing behind") {
   CHECK(count_files(folder.path()) == 1);
 }
 
-TEST_CASE("a read-only cache is read") {
+TEST_CASE("entries are fetched from a read-only cache") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(1), sample_artifact()));
@@ -106,7 +106,7 @@ TEST_CASE("a read-only cache is read") {
   CHECK(cache.entries().size() == 1);
 }
 
-TEST_CASE("an entry that cannot be read now is not removed") {
+TEST_CASE("an entry that this user may not read is not removed") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(), sample_artifact()));
@@ -124,7 +124,7 @@ TEST_CASE("an entry that cannot be read now is not removed") {
   CHECK(cache.fetch(sample_key()));
 }
 
-TEST_CASE("a folder or pipe in an entry's place is left alone") {
+TEST_CASE("a folder or pipe with the name of an entry is neither read nor removed") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   const CapturedLog log;
@@ -138,11 +138,11 @@ TEST_CASE("a folder or pipe in an entry's place is left alone") {
   const auto pipe = entry_path(folder.path(), sample_key(1));
   std::filesystem::create_directories(pipe.parent_path());
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK_FALSE(cache.fetch(sample_key(1)));  // and does not wait for a writer
+  CHECK_FALSE(cache.fetch(sample_key(1)));  // does not block until a writer opens the pipe
   CHECK(cache.entries().empty());
 }
 
-TEST_CASE("a damaged entry in a folder that cannot be written is a miss") {
+TEST_CASE("a damaged entry in a read-only folder is a cache miss") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(), sample_artifact()));
@@ -156,7 +156,7 @@ TEST_CASE("a damaged entry in a folder that cannot be written is a miss") {
   }));
 }
 
-TEST_CASE("listing and clearing say what they cannot do") {
+TEST_CASE("entries() and clear() report the folders that they cannot read or clear") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path());
   REQUIRE(cache.store(sample_key(), sample_artifact()));

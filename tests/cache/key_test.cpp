@@ -26,8 +26,8 @@ TEST_CASE("equal inputs have equal keys") {
 }
 
 TEST_CASE("the key is the same in every process and build") {
-  // SHA-256 of the fields, with numbers and lengths in 8 bytes, computed with Python's hashlib. Changes only
-  // with key_schema or with NVRTC's options.
+  // SHA-256 of the fields, with numbers and lengths in 8 bytes, computed with Python's hashlib. The value
+  // changes only with key_schema or with NVRTC's options.
   CHECK(Inputs{}.key().hex() == "917cb762648a2ba22b58af7411f9da3a96700e9a3089b663bfaec25e331ffed2");
 }
 
@@ -52,7 +52,7 @@ TEST_CASE("every input that changes the kernel changes the key") {
       [](Inputs& i) { i.compiler.major = 12; },
       [](Inputs& i) { i.compiler.minor = 1; },
       [](Inputs& i) { i.compiler.build = "abd"; },
-      // Text that moves from one field to the next.
+      // The last character of one field moves to the start of the next.
       [](Inputs& i) { i.source.text.pop_back(), i.source.entry.insert(0, 1, 't'); },
       [](Inputs& i) { i.source.text.push_back('k'), i.source.entry.clear(); },
   };
@@ -65,7 +65,7 @@ TEST_CASE("every input that changes the kernel changes the key") {
   }
 }
 
-TEST_CASE("where NVRTC lies does not change the key") {
+TEST_CASE("the path of NVRTC does not change the key") {
   Inputs moved;
   moved.compiler.path = "/elsewhere";
   CHECK(moved.key() == Inputs{}.key());
@@ -77,7 +77,7 @@ TEST_CASE("options that compile() refuses have no key") {
   CHECK_THROWS_AS(inputs.key(), Error);
 }
 
-TEST_CASE("levels have names") {
+TEST_CASE("cache levels have names") {
   CHECK(std::string_view(name(CacheLevel::memory)) == "memory");
   CHECK(std::string_view(name(CacheLevel::disk)) == "disk");
   CHECK(std::string_view(name(CacheLevel::compiled)) == "compiled");

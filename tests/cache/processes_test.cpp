@@ -20,7 +20,7 @@ namespace {
 constexpr unsigned keys = 3;
 constexpr std::size_t bytes = 20000;
 
-/// Stores and fetches the same few keys; counts what is neither missing nor whole.
+/// Stores and fetches the same few keys. Returns how many calls failed or gave a wrong artifact.
 unsigned faults(const DiskCache& cache, unsigned rounds) {
   unsigned count = 0;
   for (unsigned i = 0; i < rounds; ++i) {
@@ -36,9 +36,9 @@ unsigned faults(const DiskCache& cache, unsigned rounds) {
 
 }  // namespace
 
-TEST_CASE("processes and threads that store the same keys see whole entries only") {
+TEST_CASE("processes and threads that store the same keys fetch whole entries only") {
   const TemporaryFolder folder;
-  const auto directory = folder.path() / "cache";  // they also race to make it
+  const auto directory = folder.path() / "cache";  // the processes also race to create it
   std::vector<::pid_t> children;
   for (int i = 0; i < 4; ++i) {
     const auto child = ::fork();
@@ -63,7 +63,7 @@ TEST_CASE("processes and threads that store the same keys see whole entries only
   CHECK(count_files(directory) == 2 * keys);
 }
 
-TEST_CASE("clearing while others store breaks neither") {
+TEST_CASE("clear() and a concurrent store() of another thread both succeed") {
   const TemporaryFolder folder;
   const DiskCache cache(folder.path() / "cache");
   std::atomic<bool> done{false};

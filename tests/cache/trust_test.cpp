@@ -1,5 +1,5 @@
-// Another user who can write to the cache decides what this one runs. Such a cache is not used: one warning
-// says so, and the program continues without it.
+// Another user with write access to a cache could choose the code that this user runs. Such a cache is not
+// used: it gives one warning, and the program continues without it.
 #include "cache/layout.hpp"
 #include "cache/samples.hpp"
 #include "captured_log.hpp"
@@ -19,16 +19,16 @@ using tests::sample_key;
 
 namespace {
 
-constexpr ::uid_t somebody_else = 12345;
+constexpr ::uid_t other_user = 12345;
 constexpr ::gid_t same_group = static_cast<::gid_t>(-1);
 
-/// Only root may give files away.
+/// Gives the file to another user, which only root may do.
 void give_away(const std::filesystem::path& path) {
   if (::geteuid() != 0) SKIP("files of another user: only root can make them");
-  REQUIRE(::lchown(path.c_str(), somebody_else, same_group) == 0);
+  REQUIRE(::lchown(path.c_str(), other_user, same_group) == 0);
 }
 
-/// The warning of `cache` while it refuses every call.
+/// The warning of `cache`, checking that it refuses every call and warns once.
 std::string refusal(const DiskCache& cache) {
   const auto files = count_files(cache.directory());
   const CapturedLog log;
@@ -58,7 +58,7 @@ DiskCache filled(const std::filesystem::path& directory) {
 
 }  // namespace
 
-TEST_CASE("a cache that others may write to is refused, with one warning") {
+TEST_CASE("a cache that other users may write to is refused with one warning") {
   const TemporaryFolder folder;
   for (const unsigned mode : {0777U, 0775U, 0722U, 0702U}) {
     const auto directory = folder.path() / std::to_string(mode);
@@ -71,7 +71,7 @@ TEST_CASE("a cache that others may write to is refused, with one warning") {
   }
 }
 
-TEST_CASE("a cache of another user is refused, by root too, also through a link") {
+TEST_CASE("a cache that belongs to another user is refused, also for root and through a symbolic link") {
   const TemporaryFolder folder;
   const auto directory = folder.path() / "cache";
   const DiskCache cache = filled(directory);
@@ -83,14 +83,14 @@ TEST_CASE("a cache of another user is refused, by root too, also through a link"
   CHECK_THAT(refusal(linked), ContainsSubstring("belongs to the user 12345"));
 }
 
-TEST_CASE("under the sticky bit a cache that others may add to is used") {
+TEST_CASE("a cache in a world-writable folder with the sticky bit is used") {
   const TemporaryFolder folder;
   std::filesystem::permissions(folder.path(), std::filesystem::perms(01777));
   const DiskCache cache = filled(folder.path());
   CHECK(cache.fetch(sample_key()));
 }
 
-TEST_CASE("an entry that others may have written is not used, and is replaced") {
+TEST_CASE("an entry that other users could have written is not used and can be replaced") {
   const TemporaryFolder folder;
   const auto path = entry_path(folder.path(), sample_key());
   const auto not_used = [&] {

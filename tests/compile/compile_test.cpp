@@ -59,12 +59,12 @@ TEST_CASE("a virtual architecture gives the PTX of the real one, and no cubin") 
     CHECK(alone.entry == real.entry);
     CHECK(alone.cubin.empty());
     CHECK(alone.resources.registers == 0);
-    CHECK(log.text() == "");  // that there is no report of ptxas is no surprise
+    CHECK(log.text() == "");  // no warning that ptxas gave no report
   }
   CHECK(code_of(expression_source("x +"), {.arch = "compute_90a"}) == ErrorCode::compile_failed);
 }
 
-TEST_CASE("resources are those of the kernel, not of its neighbours") {
+TEST_CASE("reported resources are those of the requested kernel, not of other kernels in the source") {
   const auto source = kernel_source(
       "extern \"C\" __global__ void other(float* o) { __shared__ float s[999]; s[threadIdx.x] = o[0]; "
       "__syncthreads(); o[1] = s[5]; }\n"
@@ -91,15 +91,15 @@ TEST_CASE("spills and stack are reported") {
   CHECK(report.stack_bytes > 0);
 }
 
-TEST_CASE("line information is there exactly if asked for") {
+TEST_CASE("the PTX has line information if and only if requested") {
   const auto source = expression_source("x + 1");
   CHECK_THAT(compile(source, {.line_info = true}).ptx, ContainsSubstring(".loc"));
   CHECK_THAT(compile(source, {.line_info = true}).ptx, ContainsSubstring("expression\""));
   CHECK_THAT(compile(source, {.line_info = false}).ptx, !ContainsSubstring(".loc"));
 }
 
-// -minimal leaves parts of the language's environment out; what kernels and expressions use must be there.
-TEST_CASE("the built-in functions that kernels use are there") {
+// NVRTC's option -minimal omits parts of the built-in declarations, but not those that kernels use.
+TEST_CASE("the built-in functions that kernels use are declared under -minimal") {
   const std::string expression =
       "sinf(x) + expf(x) + __expf(x) + tanhf(x) + rsqrtf(x) + erff(x) + fmaf(x, x, 1.0f) + fminf(x, 2.0f) + "
       "powf(x, 3.0f) + min(int(x), 3) + float(sqrt(double(x))) + __int_as_float(7) + copysignf(1.0f, x) + "
@@ -118,7 +118,7 @@ TEST_CASE("warnings stay in the log") {
   CHECK_THAT(artifact.log, ContainsSubstring("division by zero"));
 }
 
-TEST_CASE("a source without its entry is refused, and what it has is named") {
+TEST_CASE("a source without the requested kernel is refused, and the kernels that it has are named") {
   auto source = kernel_source("extern \"C\" __global__ void other(int*) {}");
   CHECK_THAT(message_of<CompileError>([&] { (void)compile(source); }),
              ContainsSubstring("no kernel \"k\"") && ContainsSubstring("it has other"));
@@ -127,7 +127,7 @@ TEST_CASE("a source without its entry is refused, and what it has is named") {
   CHECK_THAT(message_of<CompileError>([&] { (void)compile(source); }), ContainsSubstring("none at all"));
 }
 
-TEST_CASE("options that cannot be are refused before or by NVRTC") {
+TEST_CASE("unsupported options are refused before NVRTC runs or by NVRTC") {
   const auto source = expression_source("x");
   CHECK(code_of(source, {.arch = "90a"}) == ErrorCode::invalid_argument);
   CHECK(code_of(source, {.arch = "compute_1"}) == ErrorCode::invalid_argument);
@@ -153,7 +153,7 @@ TEST_CASE("extra options reach NVRTC in order") {
   CHECK(std::find(options.begin(), options.end(), "-minimal") != options.end());
 }
 
-TEST_CASE("a file in the working directory does not get into a kernel") {
+TEST_CASE("a kernel cannot include a file of the working directory") {
   CHECK(code_of(kernel_source("#include \"CMakeLists.txt\"\nextern \"C\" __global__ void k() {}")) ==
         ErrorCode::compile_failed);
 }
@@ -164,7 +164,7 @@ TEST_CASE("a source with a zero byte is refused") {
   CHECK(code_of(source) == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("threads compile at the same time") {
+TEST_CASE("threads can compile concurrently, with the right results and errors") {
   constexpr int threads = 4;
   std::atomic<int> right{0};
   std::vector<std::thread> workers;

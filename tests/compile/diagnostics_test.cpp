@@ -45,7 +45,7 @@ constexpr std::string_view ptx =
 
 }  // namespace
 
-TEST_CASE("errors of every kind are read, warnings are not") {
+TEST_CASE("errors of every kind are parsed, warnings are ignored") {
   const auto errors = parse_log(odd_log, ptx);
   REQUIRE(errors.size() == 4);
 
@@ -69,7 +69,7 @@ TEST_CASE("errors of every kind are read, warnings are not") {
   CHECK(errors[3].excerpt == "bogus.instr %f1;");
 }
 
-TEST_CASE("an error without line information is shown in the PTX") {
+TEST_CASE("a ptxas error without source line shows the PTX line") {
   const auto errors = parse_log("ptxas application ptx input, line 2; error   : Bad\n", ".entry k()\nbad;\n");
   REQUIRE(errors.size() == 1);
   CHECK(errors[0].file == "ptx");
@@ -77,23 +77,23 @@ TEST_CASE("an error without line information is shown in the PTX") {
   CHECK(errors[0].excerpt == "bad;");
 }
 
-TEST_CASE("repeated errors are read once") {
+TEST_CASE("a repeated error is reported once") {
   const std::string once = "expression(1): error: bad\n  x + y\n      ^\n\n";
   CHECK(parse_log(once + once, "").size() == 1);
 }
 
-TEST_CASE("a log without errors is shown as it is") {
+TEST_CASE("a log without recognised errors is shown unchanged") {
   CHECK(explain("something else\n", "", "k", "") ==
         "kernel \"k\" does not compile; NVRTC says:\nsomething else");
 }
 
-TEST_CASE("an error of ptxas is the kernel's, not the expression's") {
+TEST_CASE("an error of ptxas is attributed to the kernel, not to the expression") {
   const auto text =
       explain("ptxas error   : Entry function 'k' uses too much shared data\n", "", "k", "x + 1");
   CHECK_THAT(text, StartsWith("kernel \"k\" does not compile") && !ContainsSubstring("x + 1"));
 }
 
-TEST_CASE("a mistake in a user's kernel is shown in the user's lines") {
+TEST_CASE("an error in a user's kernel shows the user's file, line and text") {
   CHECK(message_of<CompileError>([] {
           (void)compile(
               kernel_source("extern \"C\" __global__ void k(float* o) {\n  o[0] = gg(1);\n}\n", "mine.cu"));
@@ -102,7 +102,7 @@ TEST_CASE("a mistake in a user's kernel is shown in the user's lines") {
         "    o[0] = gg(1);\n           ^");
 }
 
-TEST_CASE("a mistake in inline PTX leads to the line that holds it") {
+TEST_CASE("an error in inline PTX names the source line of the asm statement") {
   const auto message = message_of<CompileError>([] {
     (void)compile(
         kernel_source("extern \"C\" __global__ void k(float* o) {\n"
@@ -124,7 +124,7 @@ TEST_CASE("too much shared memory is reported") {
   CHECK_THAT(message, ContainsSubstring("too much shared data"));
 }
 
-TEST_CASE("no log upsets the reader") {
+TEST_CASE("randomly damaged logs do not crash the parser") {
   std::mt19937 random(7);
   for (int i = 0; i < 5000; ++i) {
     std::string text(odd_log);

@@ -1,4 +1,4 @@
-// A process may end while threads of it compile.
+// A process may end while its threads compile.
 #include "at_process_end.hpp"
 #include "runtime/child_process.hpp"
 
@@ -35,7 +35,7 @@ void compile_on(std::atomic<int>& refused) {
 
 }  // namespace
 
-TEST_CASE("a process can end while its threads compile, and they are told") {
+TEST_CASE("a process can end while its threads compile; their calls then fail as unavailable") {
   skip_unless_threads_can_fork();
   for (int i = 0; i < 4; ++i) {
     ChildProcess child([i]() -> int {
@@ -47,7 +47,7 @@ TEST_CASE("a process can end while its threads compile, and they are told") {
         for (int turn = 0; turn < 1000 && refused < 2; ++turn) std::this_thread::sleep_for(2ms);
         return refused == 2 ? 0 : 3;
       };
-      std::exit(4);  // NOLINT(concurrency-mt-unsafe): that is what is tested
+      std::exit(4);  // NOLINT(concurrency-mt-unsafe): this test is about exit() with running threads
     });
     CHECK(child.exit_code(30s) == 0);
   }

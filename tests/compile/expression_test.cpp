@@ -26,7 +26,7 @@ struct Wrong {
   std::size_t caret;  ///< byte of the expression
 };
 
-/// The message as it is to be, for expressions of single-column characters.
+/// The expected message, for expressions whose characters are all one column wide.
 std::string shown(const Wrong& wrong) {
   return "the expression does not compile\nerror: " + wrong.message + "\n  " + wrong.expression + "\n  " +
          std::string(wrong.caret, ' ') + "^";
@@ -59,14 +59,14 @@ TEST_CASE("expressions of every shape pass the check") {
     INFO(text);
     const auto mistake = check_expression(text);
     if (std::string_view(text).find("return v;") != std::string_view::npos) {
-      CHECK(mistake.has_value());  // a statement, even in a lambda
+      CHECK(mistake.has_value());  // statements are refused, even in a lambda
     } else {
       CHECK_FALSE(mistake.has_value());
     }
   }
 }
 
-TEST_CASE("a mistake of shape is found before NVRTC and shown with a caret") {
+TEST_CASE("a syntax error of brackets, quotes or comments is found before NVRTC and marked with a caret") {
   const auto wrong =
       GENERATE(Wrong{"x * (2 + 1", "\"(\" is not closed", 4}, Wrong{"x + 1)", "\")\" closes nothing", 5},
                Wrong{"(x]", "\"]\" where \"(\" is to be closed first", 2},
@@ -96,7 +96,7 @@ TEST_CASE("line breaks and control characters are refused") {
   CHECK(check_expression("").has_value());
 }
 
-TEST_CASE("a mistake of meaning is shown at its place") {
+TEST_CASE("an error that NVRTC finds in an expression is marked at its position") {
   const auto wrong = GENERATE(
       Wrong{"x * 2 + y", "identifier \"y\" is undefined", 8},
       Wrong{"   x * 2 + y", "identifier \"y\" is undefined", 11},
@@ -113,7 +113,7 @@ TEST_CASE("a mistake of meaning is shown at its place") {
         shown(wrong));
 }
 
-TEST_CASE("a mistake that only shows behind the expression is shown at its end") {
+TEST_CASE("an error that NVRTC finds after the expression is marked at the expression's end") {
   for (const Wrong& wrong :
        {Wrong{"x +", "expected an expression", 3}, Wrong{"x ? 1", "expected a \":\"", 5}}) {
     CHECK(message_of<CompileError>([&] { (void)compile(expression_source(wrong.expression)); }) ==
@@ -121,7 +121,7 @@ TEST_CASE("a mistake that only shows behind the expression is shown at its end")
   }
 }
 
-TEST_CASE("three errors are shown and the rest counted") {
+TEST_CASE("the first three errors are shown and the rest are counted") {
   const auto message =
       message_of<CompileError>([] { (void)compile(expression_source("a + b + c + d + e")); });
   CHECK_THAT(message,
@@ -131,12 +131,12 @@ TEST_CASE("three errors are shown and the rest counted") {
              ContainsSubstring("and 1 more error"));
 }
 
-TEST_CASE("more of a message than one line is kept") {
+TEST_CASE("a message of several lines is shown whole") {
   const auto message = message_of<CompileError>([] { (void)compile(expression_source("x + __ldg(x)")); });
   CHECK_THAT(message, ContainsSubstring("argument types are: (float)\n  x + __ldg(x)\n      ^"));
 }
 
-TEST_CASE("NVRTC's own log is kept whole") {
+TEST_CASE("a CompileError holds NVRTC's whole log") {
   try {
     (void)compile(expression_source("x + y"));
     FAIL("it compiled");
@@ -146,7 +146,7 @@ TEST_CASE("NVRTC's own log is kept whole") {
   }
 }
 
-TEST_CASE("the caret stays under its character") {
+TEST_CASE("the caret stays under its character with tabs, multi-byte characters and shortened lines") {
   CHECK(excerpt("x + y", 4) == "  x + y\n      ^");
   CHECK(excerpt("x", 99) == "  x\n   ^");
   CHECK(excerpt("", 0) == "  \n  ^");
@@ -161,7 +161,7 @@ TEST_CASE("the caret stays under its character") {
   CHECK(cut.find('!') - 2 == cut.size() - 1 - second);
 }
 
-TEST_CASE("no text upsets the check or the excerpt") {
+TEST_CASE("random text crashes neither check_expression() nor excerpt()") {
   std::mt19937 random(20240611);
   constexpr std::string_view alphabet = "x1.+-e'\"\\()[]{};#/*%<>: \t\n\x80\xc3\xa9R";
   for (int i = 0; i < 20000; ++i) {

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A source that NVRTC compiles for a while.
+/// A source that takes NVRTC some time to compile.
 Source long_source(int number) {
   std::string text = "extern \"C\" __global__ void k(float* x) {";
   for (int i = 0; i < 40; ++i) {
@@ -25,7 +25,7 @@ Source long_source(int number) {
   return custom_source(text + "}", "k");
 }
 
-/// Forks children that compile while threads of this process compile.
+/// Forks children that compile while threads of this process compile. Returns how many children failed.
 int failures(int children) {
   std::atomic<int> number = 0;
   std::vector<std::jthread> threads;
@@ -50,7 +50,7 @@ TEST_CASE("children that are forked while NVRTC compiles can compile") {
   CHECK(failures(8) == 0);
 }
 
-// If only this test runs, as under ctest, the process has not loaded NVRTC before.
+// ctest runs this test in a process of its own, which has not loaded NVRTC before.
 TEST_CASE("children that are forked while NVRTC is loaded can compile") {
   skip_unless_threads_can_fork();
   std::vector<std::jthread> threads;

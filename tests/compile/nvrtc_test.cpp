@@ -23,8 +23,8 @@ using tests::message_of;
 
 namespace {
 
-/// Runs the hidden test case `name` of this program in a process of its own, with `$TMAJIT_NVRTC` set: NVRTC
-/// is loaded once a process. Returns its exit code.
+/// Runs the hidden test case `name` in a new process of this program, with `$TMAJIT_NVRTC` set, because a
+/// process loads NVRTC only once. Returns the exit code.
 int run_case_alone(const char* name, const std::string& nvrtc) {
   const auto child = ::fork();
   if (child == 0) {
@@ -39,7 +39,7 @@ int run_case_alone(const char* name, const std::string& nvrtc) {
 
 }  // namespace
 
-TEST_CASE("the compiler says which it is") {
+TEST_CASE("compiler() returns NVRTC's version, build id and path") {
   const auto& identity = compiler();
   CHECK(identity.major >= 12);
   CHECK(identity.minor >= 0);
@@ -49,17 +49,17 @@ TEST_CASE("the compiler says which it is") {
 }
 
 TEST_CASE("the build id is the one that the linker wrote") {
-  // A SHA-1 in hex; the fallback has a dash and a dot.
+  // The linker writes a SHA-1 in hexadecimal. The fallback has a dash and a dot.
   const auto& identity = compiler();
   const auto* address = reinterpret_cast<const void*>(Nvrtc::instance().api().version);
   CHECK(build_id(address, "") == identity.build);
   CHECK(identity.build.find_first_not_of("0123456789abcdef") == std::string::npos);
-  // An address in no library: size and time of the file.
+  // The fallback for an address in no library: size and time of the file.
   CHECK_THAT(build_id(nullptr, identity.path), ContainsSubstring("-") && ContainsSubstring("."));
   CHECK(build_id(nullptr, "/nonexistent").empty());
 }
 
-TEST_CASE("without NVRTC files that are no use are named, places without one are counted, and the remedy") {
+TEST_CASE("without NVRTC the error names unusable files, counts the places searched and names a remedy") {
   const std::vector<std::string> places{"/nonexistent/libnvrtc.so.13", "libnvrtc-nonexistent.so", "libm.so.6",
                                         "/proc/self/status"};
   try {
@@ -76,19 +76,19 @@ TEST_CASE("without NVRTC files that are no use are named, places without one are
   }
 }
 
-TEST_CASE("without NVRTC anywhere the message has two lines") {
+TEST_CASE("without any NVRTC file the message has two lines") {
   const std::vector<std::string> places(18, "/nonexistent/libnvrtc.so");
   const auto message = message_of<Error>([&] { const Nvrtc nvrtc(places); });
   CHECK(std::ranges::count(message, '\n') == 1);
 }
 
-TEST_CASE("the first place that will do is taken") {
+TEST_CASE("the first usable NVRTC is loaded") {
   const std::string path = compiler().path;
   const std::vector<std::string> places{"/nonexistent", "libm.so.6", path, "/nonexistent"};
   CHECK(Nvrtc(places).identity().path == path);
 }
 
-TEST_CASE("places are searched in the order that is documented") {
+TEST_CASE("places are searched for NVRTC in the documented order") {
   ::unsetenv("TMAJIT_NVRTC");
   ::setenv("CUDA_HOME", "/opt/cuda-home", 1);
   ::setenv("CUDA_PATH", "/opt/cuda-path", 1);
@@ -118,11 +118,11 @@ TEST_CASE("child: no NVRTC", "[.]") {
     const auto message = message_of<Error>([] { (void)compile(expression_source("x")); });
     CHECK_THAT(message, ContainsSubstring("/nonexistent/libnvrtc.so: not found"));
   }
-  // A mistake of shape needs no compiler to be found.
+  // Unbalanced brackets are found without a compiler.
   CHECK_THROWS_AS(compile(expression_source("(x")), CompileError);
 }
 
-TEST_CASE("NVRTC in a folder of its own finds its neighbour") {
+TEST_CASE("NVRTC in a folder of its own finds its builtins library there") {
   const std::filesystem::path nvrtc = compiler().path;
   const auto builtins =
       "libnvrtc-builtins.so." + std::to_string(compiler().major) + "." + std::to_string(compiler().minor);
@@ -138,7 +138,7 @@ TEST_CASE("child: odd folder", "[.]") {
   const std::string folder = std::filesystem::path(std::getenv("TMAJIT_NVRTC")).parent_path();
   CHECK_NOTHROW(compile(expression_source("sinf(x)")));
   CHECK(compiler().path == folder + "/libnvrtc.so.13");
-  // Both, and from nowhere else.
+  // NVRTC and its builtins are loaded from this folder and from no other.
   std::ifstream maps("/proc/self/maps");
   std::size_t ours = 0;
   for (std::string line; std::getline(maps, line);) {

@@ -21,7 +21,7 @@ constexpr std::string_view ptxas_log =
 
 }  // namespace
 
-TEST_CASE("the report of one kernel is read") {
+TEST_CASE("the resources of the named kernel are read from ptxas' log") {
   const auto k = parse_resources(ptxas_log, "k");
   REQUIRE(k);
   CHECK(k->registers == 19);
@@ -33,13 +33,13 @@ TEST_CASE("the report of one kernel is read") {
   CHECK(parse_resources(ptxas_log, "other")->static_shared_bytes == 6);
 }
 
-TEST_CASE("no report is no report") {
+TEST_CASE("a log without a report of the kernel gives no resources") {
   CHECK_FALSE(parse_resources(ptxas_log, "helper"));
   CHECK_FALSE(parse_resources(ptxas_log, ""));
   CHECK_FALSE(parse_resources("", "k"));
 }
 
-TEST_CASE("older reports name fewer things") {
+TEST_CASE("values that an older ptxas does not report are 0") {
   const auto report = parse_resources(
       "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n"
       "ptxas info    : Used 8 registers, 352 bytes cmem[0]\n",

@@ -6,7 +6,7 @@
 
 namespace tests {
 
-/// A small kernel that holds `expression` over a float `x`, and g[0], as generated kernels do.
+/// A small kernel that evaluates `expression` of a float `x` and a coordinate g[0], as generated kernels do.
 inline tmajit::Source expression_source(const std::string& expression) {
   return {.text =
               "template <class T>\n"
@@ -23,7 +23,7 @@ inline tmajit::Source expression_source(const std::string& expression) {
           .expression = expression};
 }
 
-/// A user's own kernel, as custom_source() renders it.
+/// A kernel `k` written by a user, as custom_source() renders it.
 inline tmajit::Source kernel_source(const std::string& body, const std::string& label = "kernel") {
   return {.text = "#line 1 \"" + label + "\"\n" + body, .entry = "k", .expression = {}};
 }

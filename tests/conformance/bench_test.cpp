@@ -1,4 +1,4 @@
-/// The bench finds a device that does not do what it must.
+/// The conformance bench finds a device with wrong results.
 #include "conformance/bench.hpp"
 
 #include "conformance/random_tile.hpp"
@@ -12,6 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
+/// A case of two equal loads of a tile, each changed by `change`.
 Case with(const std::function<void(Trial&)>& change) {
   return {.name = "one load",
           .instructions = {"cp.async.bulk.tensor"},
@@ -30,7 +31,7 @@ Result run(const Case& each) {
 
 }  // namespace
 
-TEST_CASE("bytes that are not those wanted are told with the trial") {
+TEST_CASE("wrong bytes are reported with the trial and their position") {
   const Result result = run(with([](Trial& trial) { trial.memories[1].after[20] ^= std::byte{1}; }));
   CHECK(result.trials == 2);
   CHECK(result.wrong == 2);
@@ -41,7 +42,7 @@ TEST_CASE("bytes that are not those wanted are told with the trial") {
                  ContainsSubstring("elements of the shared memory differ; at byte 20"));
 }
 
-TEST_CASE("a report of the simulated device is an error unless the case allows it") {
+TEST_CASE("a finding of the simulated device is an error unless the case allows it") {
   const auto shift = [](Trial& trial) { trial.shape.shared_bytes = 1024; };
   const Result result = run(with(shift));
   CHECK(result.trials == 0);

@@ -1,4 +1,4 @@
-/// docs/instructions.md, held against what it names.
+/// Compares docs/instructions.md with the headers, files, rules and cases that it names.
 #include "conformance/suite.hpp"
 #include "ptx_alone.hpp"
 
@@ -57,14 +57,14 @@ std::vector<Row> table() {
     rows.push_back({quoted((*at)[1])[0], "tmajit/" + quoted((*at)[2])[0], quoted((*at)[3])[0], (*at)[4],
                     quoted((*at)[5]), quoted((*at)[6])[0]});
   }
-  // Each line of the table but its two of a heading has been understood.
+  // The expression above matched every line of the table except the two of its heading.
   std::size_t lines = 0;
   for (std::size_t at = text.find("\n|"); at != std::string::npos; at = text.find("\n|", at + 1)) ++lines;
   REQUIRE(rows.size() + 2 == lines);
   return rows;
 }
 
-/// The instruction in text: what `…` stands for has no space, no semicolon.
+/// An expression for the instruction. `…` stands for any text without space or semicolon.
 std::regex pattern(const std::string& instruction) {
   std::string expression;
   for (std::size_t i = 0; i < instruction.size(); ++i) {
@@ -87,7 +87,7 @@ std::string header(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("the table of instructions names headers, functions, files, rules and cases that there are") {
+TEST_CASE("the headers, functions, files, rules and cases in the table of instructions exist") {
   std::map<std::string, std::string> compiled;  // PTX of kernels, by their texts
   for (const Row& row : table()) {
     INFO(row.instruction);
@@ -95,7 +95,7 @@ TEST_CASE("the table of instructions names headers, functions, files, rules and 
     CHECK(text.find(" " + row.function + "(") != std::string::npos);
     CHECK(std::regex_search(text, pattern(row.instruction)));
     const std::string file = text_of(row.file);
-    // A switch over all reductions is made of words.
+    // A switch over all reductions builds function names by token pasting.
     const std::string stem = row.function.substr(0, row.function.rfind("reduce") + 6);
     CHECK((file.find(row.function) != std::string::npos ||
            (row.function.find("reduce") != std::string::npos && file.find(stem) != std::string::npos)));
@@ -124,7 +124,7 @@ TEST_CASE("no instruction of the device headers is missing in the table") {
       "(cp|mbarrier|fence|barrier|elect|mapa|getctarank|griddepcontrol|setmaxnreg|ldmatrix|stmatrix|prefetch|"
       "tensormap|wgmma|st\\.async|createpolicy)\\.[\\w.:]+ ?[^ ;]");
   for (const auto& [name, text] : device_headers()) {
-    if (name == "tmajit/wgmma_b1.cuh") continue;  // as the page says
+    if (name == "tmajit/wgmma_b1.cuh") continue;  // the page says that it leaves this header out
     const std::regex literal("asm(?: volatile)?\\(\\s*((?:\"(?:[^\"\\\\]|\\\\.)*\"\\s*)+)");
     for (std::sregex_iterator at(text.begin(), text.end(), literal), end; at != end; ++at) {
       const std::string code = (*at)[1];
@@ -132,7 +132,7 @@ TEST_CASE("no instruction of the device headers is missing in the table") {
         const std::string found = one->str();
         INFO(name << ": " << found);
         CHECK(std::ranges::any_of(rows, [&](const Row& row) {
-          // A product's row names some types, which stand for all of its header.
+          // A row of matrix products names some types and stands for all types of its header.
           if (found.starts_with("wgmma.mma_async")) return row.header == name;
           return std::regex_search(found, pattern(row.instruction), std::regex_constants::match_continuous);
         }));
@@ -144,7 +144,7 @@ TEST_CASE("no instruction of the device headers is missing in the table") {
 TEST_CASE("the instructions that a case of the suite names are in the table") {
   const auto rows = table();
   for (const Case& each : all_cases()) {
-    if (each.name.starts_with("convert.")) continue;  // the table is of protocols
+    if (each.name.starts_with("convert.")) continue;  // the table has no conversions
     for (const std::string& instruction : each.instructions) {
       INFO(each.name << ": " << instruction);
       CHECK(std::ranges::any_of(rows,

@@ -1,6 +1,6 @@
-/// Conversions as an H200 did them (driver 580.159, `jitc conformance --only convert` by the seeds 1, 2 and
-/// 3): what the suite's values became where ISA and host left it open. The suite's other forms agreed as they
-/// were.
+/// Results of conversions that the PTX ISA leaves open, measured on an H200 (driver 580.159, `jitc
+/// conformance
+/// --only convert` with the seeds 1, 2 and 3). All other conversions of the suite agreed with the host's.
 #include "conformance/conversions.hpp"
 
 #include <sstream>
@@ -171,7 +171,7 @@ const CvtForm* find(const std::vector<CvtForm>& forms, const std::string& name) 
 
 }  // namespace
 
-TEST_CASE("conversions give what an H200 gave") {
+TEST_CASE("conversions of the simulated device give the results of an H200") {
   std::vector<CvtForm> forms;
   for (const CvtTarget& target : cvt_targets())
     for (const CvtForm& form : cvt_forms(target)) forms.push_back(form);

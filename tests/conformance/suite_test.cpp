@@ -17,7 +17,7 @@ using namespace tmajit;
 
 namespace {
 
-/// A case as it runs here: of products, each of which is a kernel, every fourth.
+/// The case with every fourth trial of matrix products, because each trial of those compiles a kernel.
 Case quick(const Case& each) {
   if (!each.name.starts_with("wgmma.")) return each;
   Case fewer = each;
@@ -32,7 +32,7 @@ Case quick(const Case& each) {
 
 }  // namespace
 
-TEST_CASE("every case of the conformance suite has a name of its own, instructions and a sentence") {
+TEST_CASE("every case of the conformance suite has a unique name, instructions and a description") {
   std::set<std::string> names;
   for (const Case& each : all_cases()) {
     INFO(each.name);

@@ -8,16 +8,16 @@ prefix=$work/prefix  # everything
 core=$work/core      # without the component sim
 export TMAJIT_CACHE_DIR=$work/cache
 fail() { echo "$*"; exit 1; }
-# number NAME: of the installed version.hpp.
+# number NAME: the number TMAJIT_VERSION_NAME in the installed version.hpp.
 number() { sed -n "s/^#define TMAJIT_VERSION_$1 //p" "$prefix/include/tmajit/version.hpp"; }
-# version: the part of it that sonames and find_package() have.
+# version: MAJOR.MINOR, as in sonames and find_package().
 version() { echo "$(number MAJOR).$(number MINOR)"; }
 
 case $step in
   install)
     rm -rf "$prefix" "$work/staged" "$core"
     cmake --install "$build" --prefix "$work/staged" >/dev/null
-    # Moved after it was installed: nothing in it may hold on to where it was first.
+    # The installed folder is moved, so no file in it may depend on the original path.
     mv "$work/staged" "$prefix"
     find "$prefix" -name '*.so*' -o -name '*.pc' -o -name '*.cmake' | sed "s|$prefix/||"
     if grep -rIl -e "$work/staged" -e "$build" "$prefix"; then
@@ -48,7 +48,7 @@ case $step in
     export PKG_CONFIG_PATH=${pc%/*}
     LD_LIBRARY_PATH=$(pkg-config --variable=libdir tmajit)
     export LD_LIBRARY_PATH
-    # Unquoted: flags are words. The programs' other files are those that the step cmake compiled.
+    # $(pkg-config …) is unquoted to split into words. The step cmake compiled the programs' other files.
     "$compiler" -std=c++20 "$project/main.cpp" "$work/cmake/CMakeFiles/consumer.dir"/{describe,operations,plans,kernels}.cpp.o \
       -o "$work/consumer-pc" $(pkg-config --cflags --libs "tmajit >= $(version)")
     "$work/consumer-pc"
@@ -66,7 +66,7 @@ case $step in
       [[ -n $file ]] || fail "there is no $library.so.$version"
       readelf -d "$file" | grep SONAME | grep -F "[$library.so.$version]" || fail "$file has another soname"
     done
-    # Libraries needed at run time: ours, and those of any C++ program.
+    # The libraries may need only those of tmajit and those of any C++ program at run time.
     allowed='libtmajit(_sim)?\.so\.[0-9.]*|libstdc\+\+\.so\.6|libgcc_s\.so\.1|lib(c|m|dl|pthread|rt)\.so\.[0-9]+|ld-linux.*'
     for file in "$prefix"/lib*/libtmajit*.so "$prefix"/lib*/*/libtmajit*.so "$prefix/bin/jitc"; do
       [[ -e $file ]] || continue
@@ -81,10 +81,10 @@ case $step in
       local found=0 said
       rm -rf "$work/components"
       said=$(cmake -S "$here/components" -B "$work/components" -DCMAKE_PREFIX_PATH="$2" "-DWANTED=$3" "-DWANTED_VERSION=$(version)" 2>&1) || found=1
-      # CMake breaks lines of its messages where it likes.
+      # CMake may break lines anywhere in its messages.
       [[ $found -eq $1 ]] && tr -s ' \n' ' ' <<<"$said" | grep -qF "$4" || fail "$3 in $2: exit $found" "$said"
     }
-    expect 0 "$prefix" 'REQUIRED' 'sim: not found'  # nobody asked for it
+    expect 0 "$prefix" 'REQUIRED' 'sim: not found'  # not requested
     expect 0 "$prefix" 'REQUIRED;COMPONENTS;sim' 'sim: found'
     expect 0 "$core" 'REQUIRED' 'sim: not found'
     expect 0 "$core" 'REQUIRED;OPTIONAL_COMPONENTS;sim' 'sim: not found'
@@ -97,13 +97,13 @@ case $step in
       if said=$("$compiler" -std=c++17 -fsyntax-only -Wfatal-errors -I"$prefix/include" -include "$name" -xc++ /dev/null 2>&1); then
         fail "$name is taken as C++17"
       fi
-      # The first error, before those of a standard library that lacks <span>.
+      # The header's own #error must come first, before errors of a standard library that lacks <span>.
       grep -m1 'error:' <<<"$said" | grep -F 'compile with -std=c++20' >/dev/null || fail "$name as C++17:" "$said"
     done
     ;;
   jitc)
     [[ -e $prefix/bin/jitc ]] || { echo "SKIP: jitc was not built"; exit 77; }
-    # No LD_LIBRARY_PATH: the installed program finds the installed library by itself. It carries the simulated device.
+    # Without LD_LIBRARY_PATH the installed program finds the installed library, which holds the simulated device.
     for jitc in "$prefix/bin/jitc" "$core/bin/jitc"; do
       "$jitc" --version
       "$jitc" run copy --shape 64x64 --device sim --check
@@ -113,7 +113,7 @@ case $step in
   device_headers)
     nvcc=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v nvcc) || { echo "SKIP: no nvcc"; exit 77; }
     mkdir -p "$work/device"
-    # Every header that is installed, and a kernel that uses some.
+    # A source that includes every installed device header, with a kernel that uses some of them.
     {
       for header in "$core"/include/tmajit/device/tmajit/*.cuh; do echo "#include \"tmajit/${header##*/}\""; done
       echo '__global__ void leads(int* x) { if (tmajit::ptx::elect()) *x = 1; }'

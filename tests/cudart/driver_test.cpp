@@ -61,7 +61,7 @@ TEST_CASE("the driver loads PTX and launches its kernels", "[cudart]") {
   CHECK(cuCtxPopCurrent(&context) == CUDA_ERROR_INVALID_CONTEXT);
 }
 
-TEST_CASE("images that are no PTX are refused", "[cudart]") {
+TEST_CASE("images other than PTX are refused", "[cudart]") {
   CUmodule module = nullptr;
   CHECK(cuModuleLoadData(&module, "\177ELF") == CUDA_ERROR_NO_BINARY_FOR_GPU);
   CHECK(cuModuleLoadData(&module, "no PTX") == CUDA_ERROR_INVALID_VALUE);
@@ -69,7 +69,7 @@ TEST_CASE("images that are no PTX are refused", "[cudart]") {
   CHECK(cuModuleLoad(&module, "/there/is/no/such.ptx") == CUDA_ERROR_FILE_NOT_FOUND);
 }
 
-TEST_CASE("variables that a function of a module declares are refused", "[cudart]") {
+TEST_CASE("a kernel that declares a module variable in its body is not supported", "[cudart]") {
   const std::string ptx = R"(
 .version 8.0
 .target sm_90a
@@ -93,7 +93,7 @@ TEST_CASE("variables that a function of a module declares are refused", "[cudart
   CHECK(cuLaunchKernel(counts, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
 }
 
-TEST_CASE("the driver tells attributes, pointers and errors", "[cudart]") {
+TEST_CASE("the driver API reports attributes, pointers and errors", "[cudart]") {
   int value = 0;
   CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_TENSOR_MAP_ACCESS_SUPPORTED, 0) == CUDA_SUCCESS);
   CHECK(value == 1);

@@ -14,7 +14,7 @@ void add_one(void* number) {
 
 }  // namespace
 
-TEST_CASE("a captured launch runs when its graph is launched, with the arguments of the capture",
+TEST_CASE("a captured launch runs when its graph is launched, with the arguments at capture time",
           "[cudart]") {
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
@@ -48,7 +48,7 @@ TEST_CASE("a captured launch runs when its graph is launched, with the arguments
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
-TEST_CASE("a graph of the program's own nodes runs them in their order", "[cudart]") {
+TEST_CASE("a graph built node by node runs its nodes in dependency order", "[cudart]") {
   cudaGraph_t graph = nullptr;
   REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
   auto* values = device_values({0, 0, 0, 0});
@@ -89,7 +89,7 @@ TEST_CASE("a graph of the program's own nodes runs them in their order", "[cudar
   CHECK(cudaGraphInstantiate(&executable, nullptr, 0) == cudaErrorInvalidResourceHandle);
 }
 
-TEST_CASE("captures that do not match are refused", "[cudart]") {
+TEST_CASE("ending a capture that was not begun and capturing the default stream are refused", "[cudart]") {
   cudaGraph_t graph = nullptr;
   cudaStream_t stream = nullptr;
   REQUIRE(cudaStreamCreate(&stream) == cudaSuccess);
@@ -98,7 +98,7 @@ TEST_CASE("captures that do not match are refused", "[cudart]") {
   CHECK(cudaStreamDestroy(stream) == cudaSuccess);
 }
 
-TEST_CASE("events tell the work between them, and streams their flags", "[cudart]") {
+TEST_CASE("events give the time between them, and streams return their flags", "[cudart]") {
   cudaEvent_t before = nullptr;
   cudaEvent_t after = nullptr;
   cudaEvent_t untimed = nullptr;

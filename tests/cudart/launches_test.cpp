@@ -12,6 +12,7 @@ using namespace program;
 
 namespace {
 
+/// The value of the device variable that `shadow` stands for.
 std::uint32_t symbol(const char& shadow) {
   std::uint32_t value = 0;
   REQUIRE(cudaMemcpyFromSymbol(&value, &shadow, 4, 0, cudaMemcpyDeviceToHost) == cudaSuccess);
@@ -20,7 +21,7 @@ std::uint32_t symbol(const char& shadow) {
 
 }  // namespace
 
-TEST_CASE("a launch by the functions of nvcc's code for the host runs the kernel", "[cudart]") {
+TEST_CASE("the runtime functions that nvcc's host code calls for <<<>>> run the kernel", "[cudart]") {
   auto* const values = device_values({1, 2, 3, 4});
   std::uint32_t factor = 5;
   auto* address = values;
@@ -29,7 +30,7 @@ TEST_CASE("a launch by the functions of nvcc's code for the host runs the kernel
   CHECK(host_values(values, 4) == std::vector<std::uint32_t>{105, 110, 115, 120});
 }
 
-TEST_CASE("kernels of a program share the device's variables, which the host reads and writes", "[cudart]") {
+TEST_CASE("kernels of a program share device variables, which the host can read and write", "[cudart]") {
   CHECK(symbol(launches) == 10);
   count();
   count();
@@ -54,7 +55,7 @@ TEST_CASE("kernels of a program share the device's variables, which the host rea
   CHECK(cudaMemcpyToSymbol(&bias, &initial, 4, 0, cudaMemcpyHostToDevice) == cudaSuccess);
 }
 
-TEST_CASE("variables that cannot be reached are refused", "[cudart]") {
+TEST_CASE("symbols without an address and copies beyond a symbol's end are refused", "[cudart]") {
   std::uint32_t value = 0;
   void* address = nullptr;
   CHECK(cudaGetSymbolAddress(&address, &bias) == cudaErrorNotSupported);
@@ -64,7 +65,7 @@ TEST_CASE("variables that cannot be reached are refused", "[cudart]") {
   CHECK(cudaMemcpyFromSymbol(&value, &launches, 5, 0, cudaMemcpyDeviceToHost) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("an assertion that fails is the error of the next wait", "[cudart]") {
+TEST_CASE("a failed device assertion is returned by the next synchronisation", "[cudart]") {
   asserts();
   CHECK(cudaDeviceSynchronize() == cudaErrorAssert);
   CHECK(cudaGetLastError() == cudaErrorAssert);
@@ -72,7 +73,7 @@ TEST_CASE("an assertion that fails is the error of the next wait", "[cudart]") {
   CHECK(cudaDeviceSynchronize() == cudaSuccess);
 }
 
-TEST_CASE("launches that no device takes return an error, and the next works", "[cudart]") {
+TEST_CASE("an invalid launch returns an error, and the next valid launch works", "[cudart]") {
   auto* values = device_values({1, 2, 3, 4});
   std::uint32_t factor = 1;
   const std::vector<void*> arguments{&values, &factor};
@@ -105,7 +106,7 @@ TEST_CASE("launches that no device takes return an error, and the next works", "
   CHECK(host_values(values, 4) == std::vector<std::uint32_t>{101, 102, 103, 104});
 }
 
-TEST_CASE("a report names the line of the source, and the program goes on", "[cudart]") {
+TEST_CASE("a report names the kernel's source line, and later launches still run", "[cudart]") {
   auto* const values = device_values({1});
   const std::size_t before = reports().size();
   past(values);
@@ -119,7 +120,7 @@ TEST_CASE("a report names the line of the source, and the program goes on", "[cu
   CHECK_THAT(lines.back(), ContainsSubstring("\"source_line\":8"));
 }
 
-TEST_CASE("launches that do the same wrong report the same in the same order", "[cudart]") {
+TEST_CASE("equal faulty launches give equal reports in the same order", "[cudart]") {
   auto* values = device_values({1});
   const std::size_t before = reports().size();
   for (int i = 0; i < 2; ++i) CHECK(launch(stub(&past), 64, 64, {&values}) == cudaSuccess);
@@ -130,7 +131,7 @@ TEST_CASE("launches that do the same wrong report the same in the same order", "
   for (std::size_t i = 0; i < each; ++i) CHECK(lines[before + i] == lines[before + each + i]);
 }
 
-TEST_CASE("attributes of kernels follow their PTX", "[cudart]") {
+TEST_CASE("attributes of a kernel are read from its PTX", "[cudart]") {
   cudaFuncAttributes attributes{};
   CHECK(cudaFuncGetAttributes(&attributes, stub(&scale)) == cudaSuccess);
   CHECK(attributes.maxThreadsPerBlock == 256);
@@ -158,7 +159,7 @@ TEST_CASE("attributes of kernels follow their PTX", "[cudart]") {
   CHECK(std::string(name) == "scale");
 }
 
-TEST_CASE("the device tells its properties, by the runtime's numbers and in one struct", "[cudart]") {
+TEST_CASE("device attributes and the device properties struct agree", "[cudart]") {
   cudaDeviceProp properties{};
   REQUIRE(cudaGetDeviceProperties(&properties, 0) == cudaSuccess);
   CHECK(properties.major == 9);
@@ -183,14 +184,14 @@ TEST_CASE("the device tells its properties, by the runtime's numbers and in one 
   CHECK(cudaDeviceGetLimit(&bytes, static_cast<cudaLimit>(7)) == cudaErrorUnsupportedLimit);
 }
 
-TEST_CASE("errors have names and words", "[cudart]") {
+TEST_CASE("errors have names and descriptions", "[cudart]") {
   CHECK(std::string(cudaGetErrorName(cudaErrorInvalidValue)) == "cudaErrorInvalidValue");
   CHECK(std::string(cudaGetErrorString(cudaErrorInvalidValue)) == "invalid value");
   CHECK(std::string(cudaGetErrorString(cudaSuccess)) == "no error");
   CHECK(std::string(cudaGetErrorName(static_cast<cudaError_t>(12'345))) == "cudaErrorUnrecognized");
 }
 
-TEST_CASE("a function that the device does not have says so", "[cudart]") {
+TEST_CASE("an unsupported runtime function returns cudaErrorNotSupported", "[cudart]") {
   cudaTextureObject_t texture = 0;
   CHECK(cudaCreateTextureObject(&texture, nullptr, nullptr, nullptr) == cudaErrorNotSupported);
   CHECK(cudaGetLastError() == cudaErrorNotSupported);

@@ -32,7 +32,7 @@ TEST_CASE("kernels reach pinned, managed and registered memory of the host", "[c
   CHECK(cudaHostUnregister(registered.data()) == cudaErrorHostMemoryNotRegistered);
 }
 
-TEST_CASE("pointers tell what memory they are of", "[cudart]") {
+TEST_CASE("pointer attributes give the kind of memory", "[cudart]") {
   int on_stack = 0;
   void* memory = nullptr;
   cudaPointerAttributes attributes{};
@@ -58,7 +58,7 @@ TEST_CASE("pointers tell what memory they are of", "[cudart]") {
   CHECK(cudaFree(memory) == cudaSuccess);
 }
 
-TEST_CASE("calls about memory that is not there return an error", "[cudart]") {
+TEST_CASE("calls with invalid pointers, sizes, pitches or devices return an error", "[cudart]") {
   void* memory = nullptr;
   char here = 0;
   CHECK(cudaMalloc(nullptr, 1) == cudaErrorInvalidValue);
@@ -86,7 +86,7 @@ TEST_CASE("calls about memory that is not there return an error", "[cudart]") {
   CHECK(cudaMemcpy3D(nullptr) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("free memory is what no allocation has", "[cudart]") {
+TEST_CASE("free memory is the total less what is allocated", "[cudart]") {
   std::size_t free = 0;
   std::size_t total = 0;
   void* memory = nullptr;
@@ -101,7 +101,7 @@ TEST_CASE("free memory is what no allocation has", "[cudart]") {
   CHECK(cudaMemGetInfo(&free, nullptr) == cudaErrorInvalidValue);
 }
 
-TEST_CASE("boxes are copied and filled by their pitches", "[cudart]") {
+TEST_CASE("3-D boxes are copied and filled row by row with their pitches", "[cudart]") {
   cudaPitchedPtr box{};
   const cudaExtent extent{5, 4, 3};
   REQUIRE(cudaMalloc3D(&box, extent) == cudaSuccess);

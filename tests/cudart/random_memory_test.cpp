@@ -12,12 +12,12 @@
 
 namespace {
 
-/// Memory of the program, and the bytes that it ought to hold.
+/// An allocation and its expected bytes.
 struct Memory {
   enum class Kind { device, pinned, managed, host } kind;
   std::byte* address = nullptr;
   std::vector<std::byte> model;
-  std::vector<std::byte> own{};  ///< memory of kind host
+  std::vector<std::byte> own{};  ///< the bytes of an allocation of kind host
 };
 
 class Program {
@@ -35,7 +35,7 @@ class Program {
     switch (draw(8)) {
       case 0: return memory_.size() < 12 ? allocate() : free();
       case 1: return memory_.size() > 4 ? free() : allocate();
-      case 2: return captured();
+      case 2: return run_captured();
       case 3: REQUIRE(cudaStreamSynchronize(any_stream()) == cudaSuccess); return;
       default: return operation(any_stream());
     }
@@ -108,13 +108,13 @@ class Program {
     const bool rows = draw(2) == 0;
     if (&to == &from || draw(4) == 0) {
       const std::size_t at = draw(to.model.size());
-      // In a graph the model would be ahead of host memory, which such calls write at once.
+      // A fill of pageable host memory runs at once, not with the graph, so the model's order would be wrong.
       if (to.kind == Memory::Kind::host && in_graph_) return;
       return fill(to, at, draw(to.model.size() - at + 1), stream);
     }
     const std::size_t height = rows ? 1 + draw(5) : 1;
-    const std::size_t most = std::min(to.model.size(), from.model.size()) / height;
-    const std::size_t width = draw(most + 1);
+    const std::size_t max_width = std::min(to.model.size(), from.model.size()) / height;
+    const std::size_t width = draw(max_width + 1);
     const std::size_t to_pitch = to.model.size() / height;
     const std::size_t from_pitch = from.model.size() / height;
     for (std::size_t y = 0; y < height; ++y) {
@@ -129,8 +129,9 @@ class Program {
     }
   }
 
-  /// Captures some operations of two streams as a graph, and launches it once. The model has their order.
-  void captured() {
+  /// Captures some operations of two streams as a graph and launches it once. The simulated device runs the
+  /// graph's nodes in the order of capture, which is the model's order.
+  void run_captured() {
     cudaEvent_t fork = nullptr;
     REQUIRE(cudaEventCreate(&fork) == cudaSuccess);
     REQUIRE(cudaStreamBeginCapture(streams_[0], cudaStreamCaptureModeGlobal) == cudaSuccess);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Holds lists and numbers in the documentation against the code that they are about.
+"""Compares lists and numbers in the documentation with the code.
 
     facts.py --source DIR --bin DIR
 
-Prints what does not agree, and exits with 1 then.
+Prints each difference, and exits with 1 if there is any.
 """
 
 import argparse
@@ -23,13 +23,13 @@ def names_in_ticks(text: str) -> list[str]:
 
 
 def section(text: str, first: str, end: str) -> str:
-    """The text from `first` to the next `end`; fails where there is none, for then nothing would be compared."""
+    """The text from `first` to the next `end`. Raises ValueError if either is missing, so that a moved text is noticed."""
     begin = text.index(first)
     return text[begin : text.index(end, begin + len(first))]
 
 
 def differences(what: str, documented: set[str], real: set[str]) -> list[str]:
-    wrong = [f"{what}: `{name}` is documented and not there" for name in sorted(documented - real)]
+    wrong = [f"{what}: `{name}` is documented but does not exist" for name in sorted(documented - real)]
     return wrong + [f"{what}: `{name}` is not documented" for name in sorted(real - documented)]
 
 
@@ -45,7 +45,7 @@ class Facts:
         return done.stdout + done.stderr
 
     def nvrtc_version(self) -> list[str]:
-        """Every text that names a least CUDA or NVRTC names the one that the code asks for."""
+        """Every text that names the minimum version of CUDA or NVRTC names the version that the code requires."""
         found = re.search(r"oldest\{(\d+), (\d+)\}", read(self.source / "src/compile/nvrtc.cpp"))
         least = f"{found[1]}.{found[2]}"
         files = [self.source / "README.md", *sorted((self.source / "docs").rglob("*.md"))]
@@ -60,7 +60,7 @@ class Facts:
         return wrong if count >= 4 else [f"only {count} texts name the least CUDA: the pattern has lost them"]
 
     def version(self) -> list[str]:
-        """Every text that names the version names that of version.hpp, and CHANGELOG.md begins with it."""
+        """Every text that names tmajit's version agrees with version.hpp, and CHANGELOG.md begins with that version."""
         header = read(self.source / "include/tmajit/version.hpp")
         parts = [re.search(rf"TMAJIT_VERSION_{part} (\d+)$", header, re.MULTILINE)[1] for part in ("MAJOR", "MINOR", "PATCH")]
         minor, whole = ".".join(parts[:2]), ".".join(parts)
@@ -87,7 +87,7 @@ class Facts:
         table = section(self.command_line, "| command | |", "\n\n")
         documented = {name for row in table.splitlines()[2:] for ticked in names_in_ticks(row.split("|")[1])
                       for name in ticked.split()[:1] if re.fullmatch("[a-z][a-z-]*", name)}
-        documented -= {"ls", "clear"}  # of cache
+        documented -= {"ls", "clear"}  # arguments of `jitc cache`
         return differences("jitc.md, commands", documented, real)
 
     def families(self) -> list[str]:
@@ -120,7 +120,7 @@ class Facts:
         return differences("environment.md", documented, real)
 
     def programs(self) -> list[str]:
-        """programs.md lists the functions that the stand-in for CUDA's runtime exports, and the variables that it reads."""
+        """programs.md lists the functions that libtmajit_cudart.so exports and the environment variables that it reads."""
         library = self.programs_folder / "libtmajit_cudart.so"
         if not library.exists():
             return []
@@ -144,7 +144,7 @@ class Facts:
         return wrong + differences("programs.md, variables", documented, variables)
 
     def speeds(self) -> list[str]:
-        """The table of permutations shows what the chart shows: tmajit, and the best peer with its name."""
+        """README's table of permutations has the chart's numbers for tmajit and the best peer, and the peer's name."""
         texts = re.findall(r"<text[^>]*>([^<]*)", read(self.source / "docs/images/movement.svg"))
         cases = [text for text in texts if "→" in text]
         chart: dict[str, tuple[str, str]] = {}
@@ -166,7 +166,7 @@ class Facts:
         return wrong if len(table) > 3 else ["README: the table of permutations has no rows"]
 
     def links(self) -> list[str]:
-        """Every link from page to page leads to a file and a heading of it; docs/README.md lists every page."""
+        """Every link between pages leads to an existing file and heading; docs/README.md lists every page."""
         pages = [path for path in sorted(self.source.rglob("*.md")) if "build" not in path.relative_to(self.source).parts]
         wrong = []
         for page in pages:
@@ -186,7 +186,7 @@ class Facts:
 
 
 def headings(text: str) -> set[str]:
-    """The anchors of a page's headings, as code hosts make them."""
+    """The anchors that code hosts derive from a page's headings."""
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Runs what a Markdown file shows, so that it stays true.
+"""Checks the fenced blocks of a Markdown file by running its scripts and comparing its texts.
 
-Fenced blocks count by what follows the language:
+The words after a block's language determine how the block is checked:
 
     ```sh tested           a script (bash -eu); it must exit with 0, or with N for `exit=N`
-    ```text output         what the script before it printed: every line in order, in which "…" stands for
-                           anything and a line of "…" alone for any number of lines
-    ```cpp file=PATH       the text of PATH in the repository, exactly; the scripts after it find the file
-    ```cpp from=PATH       lines of PATH one after the other, but for their indentation; likewise
+    ```text output         the output of the script before it: every line in order. "…" stands for any text in a
+                           line, and a line "…" for any number of lines
+    ```cpp file=PATH       exactly the text of PATH in the repository; later scripts find the file
+    ```cpp from=PATH       consecutive lines of PATH, indentation aside; later scripts find the file
 
-The scripts of one file run in one folder, one after the other, with the build's programs on PATH. The folder is
-empty but for the files shown; the examples are on PATH, too.
-Exits with 1 if something is wrong or there is nothing to run or compare.
+The scripts of one Markdown file run in order in one folder, which holds only the files shown. The build's programs
+and examples are on PATH. Exits with 1 if a check fails or the file has no block to check.
 """
 
 import argparse
@@ -50,7 +49,7 @@ def blocks(markdown: str) -> list[Block]:
 
 
 def first_mismatch(expected: str, printed: str) -> str | None:
-    """The first line of `expected` that `printed` lacks at its place, or None."""
+    """The first line of `expected` that does not match `printed` at its position, or None."""
     lines = [line.rstrip() for line in printed.splitlines()]
     at, anywhere = 0, False
     for want in expected.splitlines():
@@ -72,7 +71,7 @@ def first_mismatch(expected: str, printed: str) -> str | None:
 
 
 def is_part(part: str, text: str) -> bool:
-    """Whether the lines of `part` stand in `text`, all of them indented by as much more as the first."""
+    """Whether `text` has the lines of `part` in succession, all with the same additional indentation."""
     want, lines = part.splitlines(), text.splitlines()
     for i in range(len(lines) - len(want) + 1):
         indent = lines[i][: len(lines[i]) - len(lines[i].lstrip())]

@@ -1,4 +1,4 @@
-"""Checks that run_blocks.py can fail."""
+"""run_blocks.py accepts right blocks and rejects wrong ones."""
 
 import pathlib
 import tempfile
@@ -66,10 +66,10 @@ class Check(unittest.TestCase):
             document.write_text("```text file=a.txt\nx\n```\n```sh tested\ncat a.txt\n```\n```text output\nx\n```\n")
             self.assertEqual(run_blocks.check(document, folder, pathlib.Path(work), folder), 0)
 
-    def test_nothing(self):
+    def test_a_page_without_checked_blocks_fails(self):
         self.assertEqual(self.check("```sh\nfalse\n```\n"), 1)
 
-    def test_open_block(self):
+    def test_an_unclosed_block_is_an_error(self):
         with self.assertRaises(ValueError):
             self.check("```sh tested\ntrue\n")
 

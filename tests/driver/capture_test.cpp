@@ -1,5 +1,5 @@
-// Kernels and graphs: a graph that captured a launch keeps the code, and code is loaded while a stream is
-// captured.
+// Launches in CUDA graphs: a graph keeps the code of the launches that it captured, and code can be loaded
+// while a stream is being captured.
 #include "driver/fake_driver.hpp"
 #include "driver/gpu.hpp"
 
@@ -38,7 +38,7 @@ TEST_CASE("a graph that captured a launch keeps the code after the kernel is gon
   kernel.reset();
   CHECK(fake.count("cuLibraryUnload") == 0);
 
-  // The graph ends. Its callback may not call the driver; the next load does.
+  // The graph is destroyed. Its callback may not call the driver, so the next load unloads the code.
   const auto [destroy, data] = fake.user_objects.front();
   const std::size_t calls = fake.calls.size();
   destroy(data);
@@ -53,13 +53,13 @@ TEST_CASE("a launch outside of a capture makes no user object") {
   kernel->launch({}, {}, nullptr);
   kernel->launch({}, {}, stream);
   CHECK(fake.user_objects.empty());
-  fake.captured = graph;  // which another stream is captured into: the default stream never is
+  fake.captured = graph;  // another stream is being captured; the default stream cannot be
   kernel->launch({}, {}, nullptr);
   CHECK(fake.user_objects.empty());
   CHECK(fake.launched.size() == 3);
 }
 
-TEST_CASE("launches on one stream share scratch memory, and those of a graph have some that it keeps") {
+TEST_CASE("launches on one stream share scratch memory; a graph keeps scratch memory of its own") {
   FakeDriver fake;
   fake.free_bytes = 1 << 30;
   auto gpu = driver::open_gpu(fake.api, 0);
@@ -76,14 +76,14 @@ TEST_CASE("launches on one stream share scratch memory, and those of a graph hav
   CHECK(launch(stream, 200'000) == 1);
   CHECK(launch(other, 100'000) == 2);
   CHECK(launch(nullptr, 100'000) == 3);
-  CHECK(launch(stream, 10'000'000) == 4);  // the smaller block stays: a launch may still use it
+  CHECK(launch(stream, 10'000'000) == 4);  // the smaller block is not freed: a launch may still use it
   CHECK(fake.count("cuMemFree") == 0);
   CHECK(fake.user_objects.empty());
 
   fake.captured = graph;
   CHECK(launch(stream, 100'000) == 5);
   CHECK(launch(stream, 100'000) == 5);
-  CHECK(fake.user_objects.size() == 4);  // twice the code and twice the memory
+  CHECK(fake.user_objects.size() == 4);  // code and memory for each of the two launches
   fake.captured = nullptr;
   kernel.reset();
   gpu.reset();
@@ -94,8 +94,7 @@ TEST_CASE("launches on one stream share scratch memory, and those of a graph hav
   CHECK(fake.count("cuMemFree") == 5);
 }
 
-TEST_CASE(
-    "memory for a captured launch has its bytes before the graph runs, and lives as long as the graph") {
+TEST_CASE("memory for a captured launch is filled before the graph runs, and lives as long as the graph") {
   FakeDriver fake;
   fake.free_bytes = 1 << 30;
   auto gpu = driver::open_gpu(fake.api, 0);
@@ -103,7 +102,7 @@ TEST_CASE(
   const std::array<std::byte, 100> bytes{};
   CHECK(graphs.of_capture(stream, bytes) == 0);  // not captured
   fake.captured = graph;
-  CHECK(graphs.of_capture(nullptr, bytes) == 0);  // never is
+  CHECK(graphs.of_capture(nullptr, bytes) == 0);  // the default stream cannot be captured
   CHECK(fake.count("cuMemAlloc") == 0);
   CHECK(graphs.of_capture(stream, bytes) != 0);
   CHECK(fake.count("cuMemcpyHtoDAsync") == 1);
@@ -119,7 +118,7 @@ TEST_CASE(
   CHECK(fake.count("cuMemFree") == 1);
 }
 
-TEST_CASE("streams that come and go do not keep scratch memory for ever") {
+TEST_CASE("scratch memory of many short-lived streams is freed") {
   FakeDriver fake;
   fake.free_bytes = 1 << 30;
   const auto kernel = driver::open_gpu(fake.api, 0)->kernels().load(artifact_of("scratch"));
@@ -148,7 +147,7 @@ TEST_CASE("a graph that cannot keep the code is an error, and nothing leaks") {
   CHECK(fake.count("cuLibraryUnload") == 2);
 }
 
-TEST_CASE("code is loaded while a stream is captured, and the thread's mode is as before") {
+TEST_CASE("code can be loaded during a capture, and the thread's capture mode is restored") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.captured = graph;
@@ -156,7 +155,7 @@ TEST_CASE("code is loaded while a stream is captured, and the thread's mode is a
   CHECK(fake.mode == CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-TEST_CASE("a timer is read without waiting, and while a stream is captured") {
+TEST_CASE("a timer can be read without waiting, also during a capture") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   {
@@ -178,7 +177,7 @@ TEST_CASE("a timer is read without waiting, and while a stream is captured") {
   CHECK(fake.count("cuEventDestroy") == 2);
 }
 
-TEST_CASE("a stream tells whether it is captured, the default stream never is") {
+TEST_CASE("is_captured() is true for a stream under capture and never for the default stream") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   CHECK_FALSE(gpu->streams().is_captured(stream));
@@ -187,7 +186,7 @@ TEST_CASE("a stream tells whether it is captured, the default stream never is") 
   CHECK_FALSE(gpu->streams().is_captured(nullptr));
 }
 
-TEST_CASE("a kernel's parameters are counted once, by the driver") {
+TEST_CASE("the driver counts a kernel's parameters, or the count is unknown before CUDA 12.4") {
   FakeDriver fake;
   fake.kernel_parameters = 5;
   const auto gpu = driver::open_gpu(fake.api, 0);
@@ -198,7 +197,7 @@ TEST_CASE("a kernel's parameters are counted once, by the driver") {
   CHECK_FALSE(driver::open_gpu(old, 0)->kernels().load(artifact_of("five"))->parameter_count().has_value());
 }
 
-TEST_CASE("a map is moved by the driver's own means") {
+TEST_CASE("a tensor map's address is replaced by the driver, or else the map is encoded again") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   TensorMapSpec spec;
@@ -208,6 +207,6 @@ TEST_CASE("a map is moved by the driver's own means") {
   CHECK(fake.encoded.size() == 1);
   CHECK(fake.replaced == std::vector{reinterpret_cast<void*>(std::uintptr_t{0x2000})});
   fake.failures["cuTensorMapReplaceAddress"] = CUDA_ERROR_INVALID_VALUE;
-  gpu->maps().set_address(map, spec, 0x3000);  // encoded anew
+  gpu->maps().set_address(map, spec, 0x3000);
   CHECK(fake.encoded.size() == 2);
 }

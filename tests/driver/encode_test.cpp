@@ -29,7 +29,7 @@ TensorMapSpec sample() {
 
 }  // namespace
 
-TEST_CASE("the encoder hands the driver dimensions innermost first") {
+TEST_CASE("the encoder passes dimensions to the driver innermost first") {
   FakeDriver fake;
   const EncodedTensorMap map = driver::encode(fake.api, sample(), 0x7f0012340000);
 
@@ -52,7 +52,7 @@ TEST_CASE("the encoder hands the driver dimensions innermost first") {
   CHECK(reinterpret_cast<std::uintptr_t>(&map) % 128 == 0);
 }
 
-TEST_CASE("every element type is the driver's, or an unsigned one of its size") {
+TEST_CASE("an element type maps to the driver's type, or to the unsigned type of its size") {
   const std::vector<std::uint32_t> expected{
       CU_TENSOR_MAP_DATA_TYPE_UINT8,        CU_TENSOR_MAP_DATA_TYPE_UINT8,        // u8, i8
       CU_TENSOR_MAP_DATA_TYPE_UINT16,       CU_TENSOR_MAP_DATA_TYPE_UINT16,       // u16, i16
@@ -75,7 +75,7 @@ TEST_CASE("every element type is the driver's, or an unsigned one of its size") 
   CHECK(types == expected);
 }
 
-TEST_CASE("every mode is the driver's") {
+TEST_CASE("interleave, swizzle, promotion and fill modes map to the driver's enumerators") {
   FakeDriver fake;
   for (std::uint32_t i = 0; i < 4; ++i) {
     TensorMapSpec spec = sample();
@@ -91,7 +91,7 @@ TEST_CASE("every mode is the driver's") {
   }
 }
 
-TEST_CASE("garbage goes to the driver as values that no enumerator has") {
+TEST_CASE("invalid enumerators are passed to the driver as values that none of its enumerators has") {
   FakeDriver fake;
   TensorMapSpec spec = sample();
   spec.type = static_cast<ElementType>(200);
@@ -104,9 +104,9 @@ TEST_CASE("garbage goes to the driver as values that no enumerator has") {
   CHECK_THROWS_AS(driver::encode(fake.api, spec, 0), Error);
 
   const FakeDriver::Encoded& got = fake.encoded.at(0);
-  constexpr std::uint32_t most = CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;  // the largest of all five enums
+  constexpr std::uint32_t largest = CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B;  // in all five enums
   for (const std::uint32_t value : {got.type, got.interleave, got.swizzle, got.l2_promotion, got.oob_fill}) {
-    CHECK(value > most);
+    CHECK(value > largest);
   }
   CHECK(got.rank == 255);
   CHECK(got.dims == std::vector<std::uint64_t>{0, 0, 64, 100, 7});
@@ -124,7 +124,7 @@ TEST_CASE("rank 0 and 1 have no strides") {
   CHECK(fake.encoded.back().dims.empty());
 }
 
-TEST_CASE("a refusal shows every argument") {
+TEST_CASE("the error of a refused tensor map shows every argument") {
   FakeDriver fake;
   fake.failures["cuTensorMapEncodeTiled"] = CUDA_ERROR_INVALID_VALUE;
   try {
@@ -156,7 +156,7 @@ TensorMapSpec images() {
 
 }  // namespace
 
-TEST_CASE("the encoder hands the driver an im2col map's corners innermost first") {
+TEST_CASE("the encoder passes an im2col map's corners to the driver innermost first") {
   FakeDriver fake;
   const EncodedTensorMap map = driver::encode(fake.api, images(), 0x7f0012340000);
   REQUIRE(fake.encoded.size() == 1);
@@ -178,7 +178,7 @@ TEST_CASE("the encoder hands the driver an im2col map's corners innermost first"
   CHECK(fake.encoded.back().upper == std::vector<int>{-4});
 }
 
-TEST_CASE("a refusal of an im2col map shows its corners and counts") {
+TEST_CASE("the error of a refused im2col map shows its corners and counts") {
   FakeDriver fake;
   fake.failures["cuTensorMapEncodeIm2col"] = CUDA_ERROR_INVALID_VALUE;
   try {

@@ -130,7 +130,7 @@ tmajit::driver::Api table() {
   api.event_destroy = [](CUevent) { return fake->answer("cuEventDestroy"); };
   api.event_record = [](CUevent, CUstream) { return fake->answer("cuEventRecord"); };
   api.event_query = [](CUevent) {
-    // For an event of any stream: in another mode the query would invalidate the capture.
+    // As the driver does: unless the mode is relaxed, querying an event invalidates a capture.
     if (fake->captured != nullptr && fake->mode != CU_STREAM_CAPTURE_MODE_RELAXED) {
       return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     }

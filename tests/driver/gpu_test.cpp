@@ -57,12 +57,12 @@ TEST_CASE("only an existing Hopper GPU opens") {
   CHECK(error_of([&] { (void)driver::open_gpu(fake.api, -1); }).code() == ErrorCode::unavailable);
 }
 
-TEST_CASE("without a current context the primary one is used, kept and given back") {
+TEST_CASE("without a current context the device retains the primary context and releases it at its end") {
   FakeDriver fake;
   {
     const auto gpu = driver::open_gpu(fake.api, 0);
     CHECK(fake.retained[0] == 1);
-    CHECK(fake.contexts.empty());  // nothing is left current
+    CHECK(fake.contexts.empty());  // no context is left current
     gpu->streams().synchronize(nullptr);
     CHECK(fake.count("cuCtxPushCurrent") == 1);
     CHECK(fake.contexts.empty());
@@ -70,7 +70,7 @@ TEST_CASE("without a current context the primary one is used, kept and given bac
   CHECK(fake.retained[0] == 0);
 }
 
-TEST_CASE("a user's current context is used, and no primary one is made") {
+TEST_CASE("the caller's current context is used, and no primary context is retained") {
   FakeDriver fake;
   fake.contexts = {FakeDriver::user_context(0)};
   const auto gpu = driver::open_gpu(fake.api, 0);
@@ -78,15 +78,15 @@ TEST_CASE("a user's current context is used, and no primary one is made") {
   const auto kernel = gpu->kernels().load(artifact());
   kernel->launch({}, {}, nullptr);
   CHECK(fake.launched.at(0).context == FakeDriver::user_context(0));
-  CHECK(fake.count("cuCtxPushCurrent") == 0);  // free where it is current
+  CHECK(fake.count("cuCtxPushCurrent") == 0);  // not needed: the context is current
 
-  fake.contexts = {FakeDriver::primary(0)};  // as another library may leave it
+  fake.contexts = {FakeDriver::primary(0)};  // another library made this context current
   kernel->launch({}, {}, nullptr);
   CHECK(fake.launched.at(1).context == FakeDriver::user_context(0));
   CHECK(fake.contexts == std::vector{FakeDriver::primary(0)});
 }
 
-TEST_CASE("a user's context beside an active primary one leaves that alone") {
+TEST_CASE("with the caller's own context current, an active primary context is not retained") {
   FakeDriver fake;
   fake.retained[0] = 1;
   fake.contexts = {FakeDriver::user_context(0)};
@@ -118,7 +118,7 @@ TEST_CASE("a context of another device is not used") {
   CHECK(fake.contexts == std::vector{FakeDriver::user_context(1)});
 }
 
-TEST_CASE("a launch passes shape, parameters and stream on, in one call") {
+TEST_CASE("a launch passes shape, parameters and stream to the driver in one call") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   const auto kernel = gpu->kernels().load(artifact());
@@ -166,7 +166,7 @@ TEST_CASE("a kernel outlives the Device it was loaded on") {
   CHECK(fake.retained[0] == 0);
 }
 
-TEST_CASE("out of memory says how much was asked for and how much is free") {
+TEST_CASE("the error for too little device memory names the requested and the free bytes") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   const Error error = error_of([&] { (void)gpu->memory().allocate(std::uint64_t{3} << 30); });
@@ -175,7 +175,7 @@ TEST_CASE("out of memory says how much was asked for and how much is free") {
                                ContainsSubstring("1000 bytes free") && ContainsSubstring("NVIDIA H200"));
 }
 
-TEST_CASE("a fault says that the context is dead, another error does not") {
+TEST_CASE("the error of a device fault says that the context is unusable, other errors do not") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.failures["cuStreamSynchronize"] = CUDA_ERROR_ILLEGAL_ADDRESS;
@@ -192,7 +192,7 @@ TEST_CASE("a fault says that the context is dead, another error does not") {
   CHECK_THAT(refused.what(), ContainsSubstring("grid 0x1x1, block 32x1x1, cluster 1x1x1, 5 bytes") &&
                                  ContainsSubstring("usually a grid or block of zero") &&
                                  !ContainsSubstring("context is dead"));
-  CHECK(fake.contexts.empty());  // popped on the way out
+  CHECK(fake.contexts.empty());  // the context is popped although the call failed
 }
 
 TEST_CASE("a result that the driver cannot name is still reported") {
@@ -214,10 +214,10 @@ TEST_CASE("a cubin that is refused leaves nothing loaded") {
   CHECK_THAT(
       error_of([&] { (void)gpu->kernels().load(artifact()); }).what(),
       ContainsSubstring("cuLibraryLoadData(64 bytes of cubin") && ContainsSubstring("another architecture"));
-  CHECK(fake.count("cuLibraryUnload") == 1);  // there was nothing to unload
+  CHECK(fake.count("cuLibraryUnload") == 1);  // not called again: nothing was loaded
 }
 
-TEST_CASE("a GPU refuses a kernel without a cubin, and asks the driver nothing") {
+TEST_CASE("a GPU refuses a kernel without a cubin before it calls the driver") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   Artifact ptx_alone = artifact();
@@ -228,7 +228,7 @@ TEST_CASE("a GPU refuses a kernel without a cubin, and asks the driver nothing")
   CHECK(fake.count("cuLibraryLoadData") == 0);
 }
 
-TEST_CASE("only what the code itself is to blame for is an invalid image") {
+TEST_CASE("only errors that the code itself causes are reported as an invalid image") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   const auto code_of = [&](const char* call, CUresult result) {
@@ -253,7 +253,7 @@ TEST_CASE("only what the code itself is to blame for is an invalid image") {
   CHECK(code_of("cuLibraryLoadData", CUDA_ERROR_OUT_OF_MEMORY) == ErrorCode::out_of_memory);
 }
 
-TEST_CASE("time in a graph captures every node once, and divides what its runs take") {
+TEST_CASE("time_in_graph() captures the work once per node and divides each run's time by the nodes") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   std::vector<Stream> streams;
@@ -261,7 +261,7 @@ TEST_CASE("time in a graph captures every node once, and divides what its runs t
   CHECK(gpu->timing().time_in_graph(3, 4, work) == std::vector{0.25F, 0.5F, 0.75F});
   CHECK(streams.size() == 4);
   CHECK(streams.front() != nullptr);
-  CHECK(fake.count("cuGraphLaunch") == 4);  // one to begin with
+  CHECK(fake.count("cuGraphLaunch") == 4);  // one warm-up run and three timed runs
   for (const char* once : {"cuStreamBeginCapture", "cuStreamEndCapture", "cuGraphInstantiateWithFlags",
                            "cuGraphDestroy", "cuGraphExecDestroy", "cuStreamCreate", "cuStreamDestroy"}) {
     INFO(once);
@@ -269,7 +269,7 @@ TEST_CASE("time in a graph captures every node once, and divides what its runs t
   }
 }
 
-TEST_CASE("a graph whose making fails leaves no capture, stream or graph behind") {
+TEST_CASE("a failed time_in_graph() leaks no capture, stream or graph") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   CHECK_THROWS_AS((void)gpu->timing().time_in_graph(1, 2, [](Stream) { throw std::runtime_error("work"); }),
@@ -287,7 +287,7 @@ TEST_CASE("a graph whose making fails leaves no capture, stream or graph behind"
   CHECK(fake.count("cuGraphDestroy") == 2);
 }
 
-TEST_CASE("time puts events around each repeat and waits once") {
+TEST_CASE("time() records events around each repeat and waits once") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   int runs = 0;
@@ -302,7 +302,7 @@ TEST_CASE("time puts events around each repeat and waits once") {
   CHECK(fake.count("cuEventDestroy") == fake.count("cuEventCreate"));
 }
 
-TEST_CASE("empty transfers and allocations call nothing") {
+TEST_CASE("empty transfers and allocations do not call the driver") {
   FakeDriver fake;
   const auto gpu = driver::open_gpu(fake.api, 0);
   fake.calls.clear();
@@ -321,7 +321,7 @@ TEST_CASE("a buffer frees its memory once") {
     Buffer a(driver::open_gpu(fake.api, 0), 100);
     CHECK(a.address() == 0x10000);
     Buffer b(std::move(a));
-    CHECK(a.address() == 0);  // NOLINT(*-move,*.Move): that is what is tested
+    CHECK(a.address() == 0);  // NOLINT(*-move,*.Move): tests the moved-from buffer
     CHECK(b.bytes() == 100);
     Buffer c;
     c = std::move(b);

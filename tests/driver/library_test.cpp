@@ -10,14 +10,14 @@
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("without a driver the reason names the library and what to install") {
+TEST_CASE("without a driver the error names the missing library and what to install") {
   const driver::Library library = driver::load_library("libno-such-driver.so.1");
   CHECK_FALSE(library.api);
   CHECK_THAT(library.reason, ContainsSubstring("no libno-such-driver.so.1 on this machine"));
   CHECK_THAT(library.reason, ContainsSubstring("install an NVIDIA driver"));
 }
 
-TEST_CASE("a library that is no driver is refused") {
+TEST_CASE("a library that is not a CUDA driver is refused") {
   const driver::Library library = driver::load_library("libc.so.6");
   CHECK_FALSE(library.api);
   CHECK_THAT(library.reason, ContainsSubstring("libc.so.6 is older than CUDA 12.0"));

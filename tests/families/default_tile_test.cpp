@@ -15,7 +15,7 @@ using Tile = std::array<std::uint32_t, max_map_rank>;
 
 }  // namespace
 
-TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
+TEST_CASE("by default a large tensor's tile has about 8 KiB, with rows of up to 256 elements") {
   const auto big = dense(ElementType::f32, {4096, 4096});
   const auto spec = copy_spec(big, big);
   CHECK(spec.tile == Tile{8, 256});
@@ -30,7 +30,7 @@ TEST_CASE("a tile is about 16 KiB, rows of up to 256 elements") {
   CHECK(copy_spec(bytes, bytes).tile == Tile{32, 256});
 }
 
-TEST_CASE("a small tensor has a CTA for each tile, and tiles half as large") {
+TEST_CASE("a small tensor has a CTA for each tile, and smaller tiles") {
   const auto small = dense(ElementType::f32, {64, 4096});
   const auto copy = copy_spec(small, small);
   CHECK(copy.tile == Tile{4, 256});  // 256 of them
@@ -45,16 +45,16 @@ TEST_CASE("a small tensor has a CTA for each tile, and tiles half as large") {
   const auto bytes = dense(ElementType::u8, {256, 4096});
   CHECK(copy_spec(bytes, bytes).tile == Tile{16, 256});
 
-  // 512 such tiles, and more.
-  const auto most = dense(ElementType::f32, {128, 4096});
-  CHECK(copy_spec(most, most).tile == Tile{4, 256});
+  // The largest tensor with small tiles has 512 of them.
+  const auto largest = dense(ElementType::f32, {128, 4096});
+  CHECK(copy_spec(largest, largest).tile == Tile{4, 256});
   const auto more = dense(ElementType::f32, {129, 4096});
   CHECK(copy_spec(more, more).tile == Tile{8, 256});
 }
 
-TEST_CASE("a CTA for each tile up to 2048 tiles of 8 KiB, unless they are much smaller") {
-  const auto most = dense(ElementType::f32, {1024, 4096});  // 16 MiB
-  const auto spec = copy_spec(most, most);
+TEST_CASE("each tile has its own CTA up to 2048 tiles of 8 KiB, or up to fewer tiles if they are small") {
+  const auto largest = dense(ElementType::f32, {1024, 4096});  // 16 MiB
+  const auto spec = copy_spec(largest, largest);
   CHECK(spec.tile == Tile{8, 256});
   CHECK(spec.tiles_per_cta == 1);
   CHECK(spec.stages == 1);
@@ -62,14 +62,14 @@ TEST_CASE("a CTA for each tile up to 2048 tiles of 8 KiB, unless they are much s
   const auto more = dense(ElementType::f32, {1025, 4096});
   CHECK(copy_spec(more, more).tile == Tile{8, 256});
   CHECK(copy_spec(more, more).tiles_per_cta == 2);
-  // A row's tiles have 256 bytes: 512 of them have a CTA each, 513 share CTAs.
+  // Tiles of 256 bytes: up to 512 of them have a CTA each, 513 share CTAs.
   const auto row = dense(ElementType::u8, {512 * 256});
   CHECK(copy_spec(row, row).tiles_per_cta == 1);
   const auto longer = dense(ElementType::u8, {513 * 256});
   CHECK(copy_spec(longer, longer).tiles_per_cta > 1);
 }
 
-TEST_CASE("a small tensor's pipeline is as deep as the caller asked") {
+TEST_CASE("a small tensor's pipeline has the stages that the caller's options ask for") {
   const auto small = dense(ElementType::f32, {64, 4096});
   const std::array<std::uint32_t, 2> box{8, 256};
   CHECK(copy_spec(small, small, {.box = box}).stages == 2);
@@ -80,7 +80,7 @@ TEST_CASE("a small tensor's pipeline is as deep as the caller asked") {
   CHECK(alone.ctas_per_sm == 2);
 }
 
-TEST_CASE("a swizzle limits rows to its span") {
+TEST_CASE("a swizzle limits a tile's rows to the swizzle span") {
   const auto big = dense(ElementType::f32, {4096, 4096});
   CHECK(copy_spec(big, big, {.swizzle = Swizzle::b128}).tile == Tile{64, 32});
   CHECK(copy_spec(big, big, {.swizzle = Swizzle::b32}).tile == Tile{256, 8});
@@ -93,19 +93,19 @@ TEST_CASE("a tile is not much larger than the tensor") {
   CHECK(copy_spec(one, one).tile == Tile{16});
 }
 
-TEST_CASE("outer dimensions take the rows that inner ones leave") {
+TEST_CASE("a tile spans outer dimensions if the inner ones have too few rows") {
   const auto view = dense(ElementType::f32, {64, 64, 4, 64});
   CHECK(copy_spec(view, view).tile == Tile{1, 8, 4, 64});
 }
 
-TEST_CASE("16 bytes hold for the smallest type of a map") {
+TEST_CASE("a tile's rows have at least 16 bytes of the smallest type of a map") {
   const std::array inputs{dense(ElementType::f64, {100, 3}), dense(ElementType::u8, {100, 3})};
   const auto spec = map_spec(dense(ElementType::f32, {100, 3}), "x0 + x1", inputs);
   CHECK(spec.tile[1] == 16);
   CHECK(broken(spec).empty());
 }
 
-TEST_CASE("a map of many inputs takes smaller tiles and still fits") {
+TEST_CASE("a map of many inputs takes smaller tiles and fits into shared memory") {
   const auto view = dense(ElementType::f64, {4096, 4096});
   const std::vector<TensorView> inputs(8, view);
   const auto spec = map_spec(view, "x0 + x7", inputs);
@@ -115,7 +115,7 @@ TEST_CASE("a map of many inputs takes smaller tiles and still fits") {
   CHECK(spec.output_stages == 2);
 }
 
-TEST_CASE("a box that is given decides the stages") {
+TEST_CASE("a box from the caller determines the number of stages") {
   const auto view = dense(ElementType::f32, {4096, 4096});
   const std::array large{128U, 256U};  // 128 KiB: one fits
   const auto spec = copy_spec(view, view, {.box = large});
@@ -124,7 +124,7 @@ TEST_CASE("a box that is given decides the stages") {
   CHECK(broken(spec).empty());
 }
 
-TEST_CASE("stages that are given decide the tile") {
+TEST_CASE("a number of stages from the caller determines the tile") {
   const auto view = dense(ElementType::f32, {4096, 4096});
   const auto spec = copy_spec(view, view, {.stages = 32, .ctas_per_sm = 8});
   CHECK(broken(spec).empty());
@@ -132,7 +132,7 @@ TEST_CASE("stages that are given decide the tile") {
   CHECK(spec.ctas_per_sm == 8);
 }
 
-TEST_CASE("warps that are left open leave room for the CTAs that are asked for") {
+TEST_CASE("the default number of warps leaves room for the CTAs per SM that the caller asks for") {
   const auto view = dense(ElementType::f32, {4096, 4096});
   const auto spec = map_spec(view, "x", {view}, {.ctas_per_sm = 8});
   CHECK(broken(spec).empty());
@@ -142,7 +142,7 @@ TEST_CASE("warps that are left open leave room for the CTAs that are asked for")
   CHECK(many.warps == 3);
 }
 
-TEST_CASE("defaults are legal wherever something is") {
+TEST_CASE("the default tile is legal whenever any tile is") {
   const auto seed = reference::seed(20240101);
   reference::Random random(seed);
   using reference::between, reference::one_in, reference::one_of;
@@ -180,7 +180,7 @@ TEST_CASE("defaults are legal wherever something is") {
 
     const auto spec = map_spec(output, "x0", inputs, options);
     const auto violations = broken(spec);
-    // The least that can be asked for takes a period of each operand a stage; that may be too much.
+    // Even the smallest tile takes one swizzle period of each operand for each stage, which may be too much.
     auto least = spec;
     least.tile = {};
     std::fill_n(least.tile.begin(), rank, 1U);

@@ -1,4 +1,4 @@
-/// docs/architecture.md lists the families as the library does.
+/// docs/architecture.md lists the library's families.
 #include <tmajit/kernel_plan.hpp>
 
 #include <fstream>
@@ -24,7 +24,7 @@ std::string row(const FamilyInfo& family) {
 
 }  // namespace
 
-TEST_CASE("the table of families in docs/architecture.md is that of families()") {
+TEST_CASE("the table of families in docs/architecture.md agrees with families()") {
   std::ifstream file(TMAJIT_ARCHITECTURE_PAGE);
   REQUIRE(file.good());
   std::string wanted;

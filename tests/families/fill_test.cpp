@@ -1,4 +1,4 @@
-/// The family fill: what it takes, and its sources.
+/// The family fill: the operations that it plans, and its generated sources.
 #include "operations/cases.hpp"
 #include "seed.hpp"
 
@@ -40,13 +40,13 @@ TEST_CASE("an expression of coordinates is a fill, which reads nothing") {
   CHECK_THAT(plan.why(), ContainsSubstring("reads no tensor"));
 }
 
-TEST_CASE("a fill that reads no coordinates walks its destination as one row") {
+TEST_CASE("a fill whose expression reads no coordinates treats its destination as one row") {
   const KernelPlan plan = fill_plan(filled(ElementType::f32, {32, 64, 8}), "0.5f");
   CHECK(plan.shape().tile.size() == 1);
   CHECK(plan.key() == fill_plan(filled(ElementType::f32, {64, 32, 8}), "0.5f").key());
 }
 
-TEST_CASE("fills are for no sources, and nothing else is") {
+TEST_CASE("maps without sources are planned by the family fill alone, maps with sources never") {
   const Tensor to = filled(ElementType::f32, {64});
   const std::array sources{filled(ElementType::f32, {64})};
   CHECK_THROWS_WITH(plan_kernels(operation::map(to, "x", sources), {.family = "fill"}),
@@ -56,7 +56,7 @@ TEST_CASE("fills are for no sources, and nothing else is") {
   CHECK(plan_kernels(operation::map(filled(ElementType::f32, {0}), "1", {})).empty());
 }
 
-TEST_CASE("a fill's source holds what it uses") {
+TEST_CASE("a fill's generated source has no code that the fill does not use") {
   const std::string text = source(fill_plan(filled(ElementType::f32, {4096}), "0.5f")).text;
   CHECK_THAT(text, ContainsSubstring("fill_tile(views, sides)"));
   CHECK_THAT(text, !ContainsSubstring("locate_element"));
@@ -64,7 +64,7 @@ TEST_CASE("a fill's source holds what it uses") {
   CHECK(std::count(text.begin(), text.end(), '\n') < 320);
 }
 
-TEST_CASE("random fills are done by this family alone") {
+TEST_CASE("every candidate of a random fill is of the family fill") {
   const std::uint64_t seed = tests::seed(20261122);
   INFO("TMAJIT_SEED=" << seed);
   int fills = 0;

@@ -23,16 +23,16 @@ namespace {
 
 constexpr DevicePtr to_address = 0x7f00'0000'0000;
 constexpr DevicePtr from_address = 0x7e00'0000'0000;
-constexpr DevicePtr apart = 1 << 24;
+constexpr DevicePtr spacing = 1 << 24;
 
 struct Batch {
   std::vector<Tensor> destinations;
   std::vector<Tensor> sources;
 
   void add(const TensorView& to, const TensorView& from, DevicePtr shift = 0) {
-    const DevicePtr at = apart * destinations.size();
-    destinations.push_back({to, to_address + at + shift});
-    sources.push_back({from, from_address + at});
+    const DevicePtr offset = spacing * destinations.size();
+    destinations.push_back({to, to_address + offset + shift});
+    sources.push_back({from, from_address + offset});
   }
   void add(const TensorView& both) { add(both, both); }
   [[nodiscard]] RaggedLayout layout() const { return ragged_layout(ragged_pairs(destinations, sources)); }
@@ -73,7 +73,7 @@ std::vector<std::uint32_t> firsts(const RaggedLayout& layout) {
 
 }  // namespace
 
-TEST_CASE("ragged: what lies in one piece in every tensor is one dimension of wide elements") {
+TEST_CASE("ragged: dimensions contiguous in all tensors merge into one dimension of wide elements") {
   Batch batch;
   batch.add(ragged_view(ElementType::bf16, {100, 64}));
   batch.add(ragged_view(ElementType::bf16, {3, 64}));
@@ -98,7 +98,7 @@ TEST_CASE("ragged: what lies in one piece in every tensor is one dimension of wi
   CHECK(entry<2>(layout, 2).by_engine == 1);
 }
 
-TEST_CASE("ragged: the dimension that is contiguous in most comes last, and single ones go") {
+TEST_CASE("ragged: the dimension contiguous in most tensors comes last, and extents of 1 are dropped") {
   Batch batch;
   for (const std::int64_t n : {5, 50, 500}) {
     batch.add(TensorView::strided(ElementType::f32, {64, 1, static_cast<std::uint64_t>(n)}, {1, 7, 80}));
@@ -110,7 +110,7 @@ TEST_CASE("ragged: the dimension that is contiguous in most comes last, and sing
   CHECK(entry<2>(layout, 1).destination_step[0] == 320);
 }
 
-TEST_CASE("ragged: what no tensor map describes goes by threads, and says so alone") {
+TEST_CASE("ragged: only those tensors that no tensor map describes are copied by threads") {
   Batch batch;
   batch.add(ragged_view(ElementType::f32, {100, 64}));
   batch.add(ragged_view(ElementType::f32, {100, 64}), ragged_view(ElementType::f32, {100, 64}), 4);
@@ -124,7 +124,7 @@ TEST_CASE("ragged: what no tensor map describes goes by threads, and says so alo
   CHECK(entry<2>(layout, 2).source_step[0] == std::uint64_t{0} - 32);
 }
 
-TEST_CASE("ragged: rows that end within 16 bytes, empty tensors and empty batches") {
+TEST_CASE("ragged: rows not a multiple of 16 bytes, empty tensors and empty batches are planned") {
   Batch batch;
   batch.add(TensorView::strided(ElementType::u8, {4, 33}, {48, 1}));
   batch.add(ragged_view(ElementType::u8, {0, 33}));
@@ -139,7 +139,7 @@ TEST_CASE("ragged: rows that end within 16 bytes, empty tensors and empty batche
   CHECK(Batch{}.plan().kernel.launch_shape().grid[0] == 1);
 }
 
-TEST_CASE("ragged: plans are kernels like others, and share them") {
+TEST_CASE("ragged: batches of one kind share a kernel, whatever their number of tensors") {
   Batch batch;
   for (std::uint64_t n = 1; n < 500; ++n)
     batch.add(ragged_view(ElementType::f32, {static_cast<std::int64_t>(n), 256}));
@@ -154,7 +154,7 @@ TEST_CASE("ragged: plans are kernels like others, and share them") {
   CHECK(other.plan(1 << 20).kernel.key() == plan.kernel.key());
 }
 
-TEST_CASE("ragged: errors name the tensor of the list and the rule") {
+TEST_CASE("ragged: errors name the tensor's index in the list and the broken rule") {
   Batch batch;
   batch.add(ragged_view(ElementType::f32, {4, 8}));
   batch.add(ragged_view(ElementType::f32, {4, 8}), ragged_view(ElementType::f32, {4, 9}));

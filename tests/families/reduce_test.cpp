@@ -1,5 +1,5 @@
-/// The family reduce: the problems that it takes, its rules, and reductions that CTAs share on the simulated
-/// device.
+/// The family reduce: the operations that it plans, its rules, and reductions of one result by several CTAs
+/// on the simulated device.
 #include "families/reduce/reduction_team.hpp"
 #include "kernel/plan_state.hpp"
 #include "operations/reduce/reference.hpp"
@@ -41,7 +41,7 @@ KernelPlan reduce_plan(const Tensor& destination, const Reduction& what, std::ve
   return plans.front();
 }
 
-/// A sum of small whole numbers along an axis of a matrix, or an index reduction of them.
+/// A sum or an index reduction of small whole numbers along an axis of a matrix.
 reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std::uint64_t columns,
                                        std::int64_t axis, ReductionOp op) {
   const ElementType result = op == ReductionOp::sum ? ElementType::f64 : ElementType::i64;
@@ -50,7 +50,7 @@ reference::RandomCase shared_reduction(ElementType type, std::uint64_t rows, std
                                {TensorView::contiguous(type, {rows, columns})});
 }
 
-/// The only plan of a reduction, for tensors that are aligned as allocations are.
+/// The only plan of a reduction, for tensors at the start of allocations.
 KernelPlan reduce_plan(const reference::RandomCase& reduction) {
   auto plans = plan_kernels(
       reference::operation_of(reduction, std::array<DevicePtr, 2>{0x7000'0000'0000, 0x10000000}));
@@ -60,7 +60,7 @@ KernelPlan reduce_plan(const reference::RandomCase& reduction) {
 
 }  // namespace
 
-TEST_CASE("a reduction is done by its own family, and reads each byte once") {
+TEST_CASE("a reduction is planned by the family reduce and reads each byte once") {
   const KernelPlan plan = reduce_plan(to(f32, {512}), {.axes = {-1}}, {dense_source(f32, {512, 1000})});
   CHECK(plan.family().name == "reduce");
   CHECK(plan.bytes_read() == 512 * 1000 * 4);
@@ -77,7 +77,7 @@ TEST_CASE("a reduction is done by its own family, and reads each byte once") {
       ContainsSubstring("kernels of the family reduce cannot do this"));
 }
 
-TEST_CASE("sizes are numbers of a launch: reductions of one kind share the kernels of few turns") {
+TEST_CASE("sizes are launch parameters: reductions of many sizes share few kernels") {
   const auto key = [](std::uint64_t rows, std::uint64_t columns, std::int64_t axis) {
     const std::vector<std::uint64_t> kept{axis == 0 ? columns : rows};
     return std::string(
@@ -86,7 +86,7 @@ TEST_CASE("sizes are numbers of a launch: reductions of one kind share the kerne
   CHECK(key(5120, 1024, 1) == key(3000, 2048, 1));
   CHECK(key(51200, 1024, 0) == key(70000, 640, 0));
   CHECK(key(5120, 1024, 0) != key(5120, 1024, 1));
-  // Kernels differ in more than turns: rows that begin anywhere, or end within a vector, have other kernels.
+  // Kernels also differ in the alignment of rows and in whether rows end within a vector.
   std::set<std::string> keys;
   for (std::uint64_t n = 1; n < 400; ++n) {
     keys.insert(key(n * n, 32 * n, 1));
@@ -95,7 +95,7 @@ TEST_CASE("sizes are numbers of a launch: reductions of one kind share the kerne
   CHECK(keys.size() <= 12);
 }
 
-TEST_CASE("every launch of a kernel of reductions may have the same shared memory") {
+TEST_CASE("all plans of one reduction kernel set the same limit of dynamic shared memory") {
   const std::uint64_t seed = reference::seed(20261213);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   reference::Random random(seed);
@@ -105,23 +105,23 @@ TEST_CASE("every launch of a kernel of reductions may have the same shared memor
     const std::uint64_t columns = reference::between(random, 1, 3000);
     const std::int64_t axis = reference::one_in(random, 2) ? 0 : 1;
     const ElementType type = reference::one_in(random, 2) ? f32 : ElementType::u8;
-    const bool place = reference::one_in(random, 4);
-    const Tensor result = to(place ? ElementType::i64 : ElementType::f64, {axis == 0 ? columns : rows});
-    const Reduction what{.op = place ? ReductionOp::arg_max : ReductionOp::sum, .axes = {axis}};
+    const bool index = reference::one_in(random, 4);
+    const Tensor result = to(index ? ElementType::i64 : ElementType::f64, {axis == 0 ? columns : rows});
+    const Reduction what{.op = index ? ReductionOp::arg_max : ReductionOp::sum, .axes = {axis}};
     INFO("TMAJIT_SEED=" << seed << ": " << rows << "x" << columns << " over " << axis << ' ' << name(type));
     const auto move = operation::reduce(result, what, {dense_source(type, {rows, columns})}).moves.front();
     for (const KernelPlan& plan : plan_candidates(move, {})) {
-      const std::uint32_t most = Inside::state(plan)->most_shared_bytes;
-      CHECK(allowed.emplace(std::string(plan.key()), most).first->second == most);
-      CHECK(plan.shape().dynamic_shared_bytes <= most);
+      const std::uint32_t limit = Inside::state(plan)->most_shared_bytes;
+      CHECK(allowed.emplace(std::string(plan.key()), limit).first->second == limit);
+      CHECK(plan.shape().dynamic_shared_bytes <= limit);
     }
   }
 }
 
-TEST_CASE("the parts of a nest that are reduced merge, and so do those that are kept") {
+TEST_CASE("adjacent reduced dimensions merge, and so do adjacent kept dimensions") {
   const KernelPlan plan = reduce_plan(to(f32, {8, 9}), {.axes = {2, 3}}, {dense_source(f32, {8, 9, 20, 30})});
   CHECK(plan.shape().tile.size() == 2);
-  // Places are counted over the axes in order, so that axes in another order of memory are not merged.
+  // arg_max counts its index over the axes in order, so axes in another order in memory do not merge.
   const Tensor turned = permuted(dense_source(f32, {20, 30}), {1, 0});
   CHECK(reduce_plan(to(ElementType::i64, {}), {.op = ReductionOp::sum, .axes = {0, 1}}, {turned})
             .shape()
@@ -131,7 +131,7 @@ TEST_CASE("the parts of a nest that are reduced merge, and so do those that are 
             .tile.size() == 2);
 }
 
-TEST_CASE("a reduction without axes is of all, and sums of nothing are 0") {
+TEST_CASE("a reduction without axes reduces all dimensions, and an empty sum is 0") {
   const auto planned = [](const Tensor& destination, const Reduction& what, const Tensor& source) {
     return plan_kernels(operation::reduce(destination, what, {source}));
   };
@@ -177,7 +177,7 @@ TEST_CASE("an illegal reduction is rejected with the rule and a legal value") {
   CHECK(plan_kernels(operation::reduce(to(f32, {0}), {.axes = {1}}, {dense_source(f32, {0, 5})})).empty());
 }
 
-TEST_CASE("a mistake in what becomes of the result is the user's") {
+TEST_CASE("an error in the argument `then` is reported as the caller's") {
   const Tensor source = dense_source(f32, {4, 5});
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt});
   CHECK_THROWS_WITH(plan(runtime, operation::reduce(to(f32, {4}), {.axes = {1}, .then = "x / m"}, {source})),
@@ -186,7 +186,7 @@ TEST_CASE("a mistake in what becomes of the result is the user's") {
                   CompileError);
 }
 
-TEST_CASE("one call reduces, and finds its plan again") {
+TEST_CASE("reduce() gives the right result in the first call and in a repeated one") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Buffer memory(runtime.device(), 4096);
@@ -204,7 +204,7 @@ TEST_CASE("one call reduces, and finds its plan again") {
   }
 }
 
-TEST_CASE("reduced dimensions that are kept change neither the kernel nor what it leaves") {
+TEST_CASE("keep_dims changes neither the kernel nor its results") {
   const Tensor source = dense_source(f32, {4, 5, 6});
   const auto key = [&](const Tensor& destination, bool keep_dims) {
     return std::string(reduce_plan(destination, {.axes = {0, 2}, .keep_dims = keep_dims}, {source}).key());
@@ -225,11 +225,11 @@ TEST_CASE("reduced dimensions that are kept change neither the kernel nor what i
   CHECK(sums == std::vector<float>{7, 14});
   // A call that differs only in keep_dims does not find the previous call's plan.
   CHECK_THROWS_AS(reduce(runtime, column, {.axes = {1}}, {from}), SpecError);
-  // Empty sums keep their dimensions, too.
+  // Empty sums accept keep_dims, too.
   reduce(runtime, column, {.axes = {1}, .keep_dims = true}, {dense_source(f32, {2, 0}, memory.address())});
 }
 
-TEST_CASE("CTAs that share what comes together, by rows and by columns, leave the same as one would") {
+TEST_CASE("several CTAs that share a reduction of rows or columns give the reference's results") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns, std::int64_t axis,
@@ -247,7 +247,7 @@ TEST_CASE("CTAs that share what comes together, by rows and by columns, leave th
   check(ElementType::bf16, 7'001, 7, 0, ReductionOp::arg_min);
 }
 
-TEST_CASE("random reductions are done by this family alone") {
+TEST_CASE("every candidate of a random reduction is of a family for reductions") {
   const std::uint64_t seed = tests::seed(20261123);
   INFO("TMAJIT_SEED=" << seed);
   for (std::uint64_t n = 0; n < 100; ++n) {
@@ -260,8 +260,9 @@ TEST_CASE("random reductions are done by this family alone") {
   }
 }
 
-TEST_CASE("found: sums of f32 that wrapped unsigned numbers make large may be rounded in any order") {
-  // Elements are small numbers or almost 2^32: an i8 below 0 wraps before u32 becomes f32.
+TEST_CASE("found: sums of f32 with large elements may be rounded in any order") {
+  // Elements are small numbers or nearly 2^32: a negative i8 wraps in the sum with a u32, before it becomes
+  // f32.
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
@@ -274,7 +275,7 @@ TEST_CASE("found: sums of f32 that wrapped unsigned numbers make large may be ro
   CHECK(tests::run_candidates(runtime, reduction, 3) == "");
 }
 
-TEST_CASE("a sum of whole numbers that f32 holds has no error, others have one of a few units") {
+TEST_CASE("the reference's error bound is 0 for sums that f32 holds exactly, else a few units") {
   const auto error_of = [](ReductionOp op, const std::vector<reference::Scalar>& values) {
     reference::Reducer reducer(op);
     for (const reference::Scalar& value : values) reducer.add(value, 0);
@@ -290,13 +291,13 @@ TEST_CASE("a sum of whole numbers that f32 holds has no error, others have one o
   CHECK(error_of(ReductionOp::sum, {std::uint32_t{0xffffffff}, std::uint32_t{1}}) == 0);
 }
 
-TEST_CASE("a mean of f32 is rounded to f32 before something is computed from it") {
+TEST_CASE("the reference rounds a mean of f32 to f32") {
   reference::Reducer mean(ReductionOp::mean);
   for (const float value : {1.0F, 0.0F, 1.0F}) mean.add(reference::Scalar(value), 0);
   CHECK(mean.result().value == reference::Scalar(2.0F / 3.0F));
 }
 
-TEST_CASE("parts of many CTAs meet in groups, and then groups do") {
+TEST_CASE("partial results of many CTAs are combined within groups and then across groups") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](ElementType type, std::uint64_t rows, std::uint64_t columns) {

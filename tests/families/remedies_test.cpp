@@ -17,17 +17,18 @@ namespace {
 constexpr std::array element_types{ElementType::u8, ElementType::f16, ElementType::i32, ElementType::f32,
                                    ElementType::f64};
 
-/// A request that owns the lists which TileOptions refer to.
-struct Wish {
+/// A request with storage for the lists that its TileOptions refer to.
+struct OwnedRequest {
   TileRequest request;
   std::vector<std::uint32_t> box;
   std::vector<std::uint32_t> element_strides;
 
-  [[nodiscard]] TileRequest made() const {
-    TileRequest made = request;
-    made.tiles.box = box;
-    made.tiles.element_strides = element_strides;
-    return made;
+  /// The request, valid while this object lives.
+  [[nodiscard]] TileRequest complete_request() const {
+    TileRequest result = request;
+    result.tiles.box = box;
+    result.tiles.element_strides = element_strides;
+    return result;
   }
   [[nodiscard]] std::uint32_t rank() const { return request.sources.front().view.rank; }
 };
@@ -37,10 +38,10 @@ std::uint32_t number(Random& random, std::initializer_list<std::uint32_t> number
 }
 
 /// A legal request: dense tensors whose rows are multiples of 16 bytes, and boxes that divide them.
-Wish legal_wish(Random& random) {
+OwnedRequest legal_request(Random& random) {
   static constexpr std::array families{"copy", "map", "bulk", "snapshot"};
-  Wish wish;
-  TileRequest& request = wish.request;
+  OwnedRequest owned;
+  TileRequest& request = owned.request;
   request.family = one_of(random, families);
   const bool computes = request.family == "map" || request.family == "bulk";
   if (computes) request.expression = "x";
@@ -48,14 +49,14 @@ Wish legal_wish(Random& random) {
   std::vector<std::uint64_t> shape(rank, 2);
   shape.back() = 64;
   if (rank > 1) shape[rank - 2] = between(random, 1, 40);
-  wish.box.assign(rank, 1);
-  wish.box.back() = 32;
+  owned.box.assign(rank, 1);
+  owned.box.back() = 32;
   const auto inputs = request.family == "map" ? between(random, 1, 3) : 1;
   for (std::uint64_t i = 0; i < inputs; ++i)
     request.sources.push_back({TensorView::contiguous(one_of(random, element_types), shape)});
   request.destination.view.type = computes ? one_of(random, element_types) : request.sources[0].view.type;
-  request.destination.view = destination_view(wish.made());
-  return wish;
+  request.destination.view = destination_view(owned.complete_request());
+  return owned;
 }
 
 TensorView with_outer(const TensorView& view, std::uint32_t count) {
@@ -71,15 +72,15 @@ TensorView without_outer(const TensorView& view, std::uint32_t count) {
                              std::span(view.strides).subspan(count, view.rank - count));
 }
 
-std::vector<Tensor*> tensors_of(Wish& wish) {
-  std::vector<Tensor*> tensors{&wish.request.destination};
-  for (Tensor& source : wish.request.sources) tensors.push_back(&source);
+std::vector<Tensor*> tensors_of(OwnedRequest& owned) {
+  std::vector<Tensor*> tensors{&owned.request.destination};
+  for (Tensor& source : owned.request.sources) tensors.push_back(&source);
   return tensors;
 }
 
-void change(Random& random, Wish& wish) {
-  TileOptions& tiles = wish.request.tiles;
-  auto tensors = tensors_of(wish);
+void change(Random& random, OwnedRequest& owned) {
+  TileOptions& tiles = owned.request.tiles;
+  auto tensors = tensors_of(owned);
   TensorView& view = tensors[between(random, 0, tensors.size() - 1)]->view;
   const auto d = static_cast<std::uint32_t>(between(random, 0, std::max(view.rank, 1U) - 1));
   switch (between(random, 0, 13)) {
@@ -93,12 +94,12 @@ void change(Random& random, Wish& wish) {
     case 7: tiles.interleave = static_cast<Interleave>(between(random, 0, 2)); break;
     case 8:
     case 9:
-      for (auto& extent : wish.box)
+      for (auto& extent : owned.box)
         if (one_in(random, 2)) extent = number(random, {0, 1, 3, 4, 5, 7, 32, 100, 255, 256, 257, 300, 1000});
       break;
     case 10:
-      wish.element_strides.assign(wish.rank(), 1);
-      for (auto& stride : wish.element_strides)
+      owned.element_strides.assign(owned.rank(), 1);
+      for (auto& stride : owned.element_strides)
         if (one_in(random, 2)) stride = number(random, {0, 1, 2, 3, 7, 8, 9, 255, 256, 1000});
       break;
     case 11:
@@ -113,63 +114,63 @@ void change(Random& random, Wish& wish) {
   }
 }
 
-/// Changes the rank to one that no tensor map has.
-void change_rank(Random& random, Wish& wish) {
-  const std::uint32_t rank = wish.rank();
+/// Changes the rank to 0 or 6, which no tensor map has.
+void change_rank(Random& random, OwnedRequest& owned) {
+  const std::uint32_t rank = owned.rank();
   if (one_in(random, 2)) {
-    for (Tensor* tensor : tensors_of(wish)) tensor->view = without_outer(tensor->view, tensor->view.rank);
-    wish.box.clear();
-    wish.element_strides.clear();
+    for (Tensor* tensor : tensors_of(owned)) tensor->view = without_outer(tensor->view, tensor->view.rank);
+    owned.box.clear();
+    owned.element_strides.clear();
     return;
   }
   const std::uint32_t more = 6 - rank;
-  for (Tensor* tensor : tensors_of(wish)) tensor->view = with_outer(tensor->view, more);
-  wish.box.insert(wish.box.begin(), more, 1);
-  if (!wish.element_strides.empty()) wish.element_strides.insert(wish.element_strides.begin(), more, 1);
+  for (Tensor* tensor : tensors_of(owned)) tensor->view = with_outer(tensor->view, more);
+  owned.box.insert(owned.box.begin(), more, 1);
+  if (!owned.element_strides.empty()) owned.element_strides.insert(owned.element_strides.begin(), more, 1);
 }
 
 /// The view of the operand that a subject begins with; the destination's if it names none.
-TensorView& view_of(Wish& wish, const std::string& subject) {
-  if (!subject.starts_with("input")) return wish.request.destination.view;
+TensorView& view_of(OwnedRequest& owned, const std::string& subject) {
+  if (!subject.starts_with("input")) return owned.request.destination.view;
   const auto numbers = numbers_of(subject.substr(0, subject.find(':')));
-  return wish.request.sources.at(numbers.empty() ? 0 : numbers[0]).view;
+  return owned.request.sources.at(numbers.empty() ? 0 : numbers[0]).view;
 }
 
-void set_rank(Wish& wish, std::uint32_t rank) {
-  for (Tensor* tensor : tensors_of(wish)) {
+void set_rank(OwnedRequest& owned, std::uint32_t rank) {
+  for (Tensor* tensor : tensors_of(owned)) {
     TensorView& view = tensor->view;
     view = view.rank > rank ? without_outer(view, view.rank - rank) : with_outer(view, rank - view.rank);
   }
   const auto fit = [&](std::vector<std::uint32_t>& list) {
     if (!list.empty()) list.erase(list.begin(), list.end() - rank);
   };
-  fit(wish.box);
-  fit(wish.element_strides);
+  fit(owned.box);
+  fit(owned.element_strides);
 }
 
-void set_type(Wish& wish, const Violation& violation) {
-  view_of(wish, violation.subject).type =
+void set_type(OwnedRequest& owned, const Violation& violation) {
+  view_of(owned, violation.subject).type =
       parse<ElementType>(violation.legal.substr(0, violation.legal.find_first_of(", ")));
 }
 
 /// Applies a remedy to the request. Returns false if the remedy needs another kind of request.
-bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
-  TileOptions& tiles = wish.request.tiles;
-  TensorView& view = view_of(wish, violation.subject);
+bool apply(OwnedRequest& owned, const Violation& violation, const Remedy& remedy) {
+  TileOptions& tiles = owned.request.tiles;
+  TensorView& view = view_of(owned, violation.subject);
   const auto one = remedy.numbers.empty() ? 0 : remedy.numbers[0];
   const auto small = static_cast<std::uint32_t>(one);
   if (remedy.field == "box" || remedy.field == "tile") {
-    if (wish.box.empty()) wish.box.assign(wish.rank(), 1);
+    if (owned.box.empty()) owned.box.assign(owned.rank(), 1);
     if (remedy.index) {
-      wish.box.at(*remedy.index) = small;
+      owned.box.at(*remedy.index) = small;
     } else {
       std::ranges::transform(remedy.numbers,
-                             wish.box.end() - static_cast<std::ptrdiff_t>(remedy.numbers.size()),
+                             owned.box.end() - static_cast<std::ptrdiff_t>(remedy.numbers.size()),
                              [](std::uint64_t extent) { return static_cast<std::uint32_t>(extent); });
       tiles.stages = static_cast<std::uint32_t>(*remedy.stages);
     }
   } else if (remedy.field == "element_strides") {
-    wish.element_strides.at(*remedy.index) = small;
+    owned.element_strides.at(*remedy.index) = small;
   } else if (remedy.field == "stages") {
     tiles.stages = small;
   } else if (remedy.field == "output_stages") {
@@ -181,7 +182,7 @@ bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
   } else if (remedy.field == "tiles_per_cta") {
     tiles.tiles_per_cta = small;
   } else if (remedy.field == "rank") {
-    set_rank(wish, small);
+    set_rank(owned, small);
   } else if (remedy.field == "swizzle") {
     tiles.swizzle = parse<Swizzle>(remedy.word);
   } else if (remedy.field == "interleave") {
@@ -197,49 +198,49 @@ bool apply(Wish& wish, const Violation& violation, const Remedy& remedy) {
   } else if (remedy.field == "shape") {
     view = dense_view(violation.legal.starts_with("u8") ? ElementType::u8 : view.type, remedy.numbers);
   } else if (remedy.field == "rows") {
-    if (wish.rank() == 1) return false;
-    std::fill(wish.box.begin(), wish.box.end() - 1, 1);
-    wish.box.front() = static_cast<std::uint32_t>(std::min<std::uint64_t>(one, 256));
+    if (owned.rank() == 1) return false;
+    std::fill(owned.box.begin(), owned.box.end() - 1, 1);
+    owned.box.front() = static_cast<std::uint32_t>(std::min<std::uint64_t>(one, 256));
   } else {
     return false;
   }
   return true;
 }
 
-bool still_broken(const Wish& wish, const Violation& violation) {
-  return std::ranges::any_of(validate(wish.made()), [&](const Violation& v) {
-    // If an output must match several inputs, there is a violation for each; `need` tells them apart.
+bool still_broken(const OwnedRequest& owned, const Violation& violation) {
+  return std::ranges::any_of(validate(owned.complete_request()), [&](const Violation& v) {
+    // An output that must match several inputs has a violation for each input; they differ in `need`.
     return v.rule == violation.rule && v.subject == violation.subject && v.need == violation.need;
   });
 }
 
 }  // namespace
 
-TEST_CASE("whatever a broken rule of a tile names as legal, the rule holds with it") {
+TEST_CASE("a tile's rule is no longer broken once the value that its violation names as legal is set") {
   const auto seed_used = seed(6);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
   std::map<std::string, int> applied_to;
   for (int i = 0; i < 12000; ++i) {
-    Wish wish = legal_wish(random);
+    OwnedRequest owned = legal_request(random);
     {
-      CAPTURE(wish.request.family, wish.box);
-      REQUIRE(rules(validate(wish.made())) == Rules{});
+      CAPTURE(owned.request.family, owned.box);
+      REQUIRE(rules(validate(owned.complete_request())) == Rules{});
     }
-    for (auto changes = between(random, 1, 4); changes > 0; --changes) change(random, wish);
-    if (one_in(random, 12) && wish.request.family != "bulk") change_rank(random, wish);
-    for (const auto& violation : validate(wish.made())) {
-      CAPTURE(wish.request.family, wish.rank(), wish.box, wish.element_strides, wish.request.tiles.stages,
-              wish.request.tiles.ctas_per_sm, wish.request.tiles.warps);
+    for (auto changes = between(random, 1, 4); changes > 0; --changes) change(random, owned);
+    if (one_in(random, 12) && owned.request.family != "bulk") change_rank(random, owned);
+    for (const auto& violation : validate(owned.complete_request())) {
+      CAPTURE(owned.request.family, owned.rank(), owned.box, owned.element_strides,
+              owned.request.tiles.stages, owned.request.tiles.ctas_per_sm, owned.request.tiles.warps);
       CAPTURE(violation.rule, violation.subject, violation.found, violation.legal);
       if (violation.rule == "copy.type") {
-        Wish after = wish;
+        OwnedRequest after = owned;
         set_type(after, violation);
         REQUIRE_FALSE(still_broken(after, violation));
         ++applied_to[violation.rule];
       }
       for (const Remedy& remedy : remedies(violation)) {
-        Wish after = wish;
+        OwnedRequest after = owned;
         if (!apply(after, violation, remedy)) continue;
         CAPTURE(remedy.field, after.box);
         REQUIRE_FALSE(still_broken(after, violation));

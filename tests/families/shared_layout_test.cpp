@@ -26,7 +26,7 @@ TileSpec map_kernel() {
 
 }  // namespace
 
-TEST_CASE("rings follow each other, inputs first, each aligned to its swizzle's period") {
+TEST_CASE("the rings of inputs come before the output's, each aligned to its swizzle's period") {
   const auto layout = shared_layout(map_kernel());
   CHECK(layout.inputs[0].offset == 0);
   CHECK(layout.inputs[0].tile_bytes == 512);
@@ -60,7 +60,7 @@ TEST_CASE("copy and snapshot store from the input ring") {
   CHECK(threads(spec) == 32);
 }
 
-TEST_CASE("bulk chunks are plain, in both rings") {
+TEST_CASE("bulk chunks ignore the swizzle in both rings") {
   TileSpec spec;
   spec.traits = &bulk_traits;
   spec.rank = 1;
@@ -79,7 +79,7 @@ TEST_CASE("bulk chunks are plain, in both rings") {
   CHECK(layout.output.tile_bytes == 200);
 }
 
-TEST_CASE("one warp loads beside those that compute") {
+TEST_CASE("a kernel that computes has one more warp, which loads") {
   auto spec = map_kernel();
   CHECK(threads(spec) == 32 * 9);
   spec.traits = &bulk_traits;
@@ -88,7 +88,7 @@ TEST_CASE("one warp loads beside those that compute") {
   CHECK(threads(spec) == 32 * 256);
 }
 
-TEST_CASE("a layout of absurd numbers saturates") {
+TEST_CASE("a layout of out-of-range numbers saturates instead of overflowing") {
   TileSpec spec = map_kernel();
   spec.rank = 255;
   spec.inputs = 255;

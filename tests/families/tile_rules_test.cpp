@@ -51,7 +51,7 @@ void legal(TileSpec spec, const Change& change) {
 
 }  // namespace
 
-TEST_CASE("the legal kernels are legal") {
+TEST_CASE("the specs that these tests start from break no rule") {
   for (const auto& spec : {copy_kernel(), map_of_rows(), bulk_kernel(), snapshot_kernel()}) {
     CHECK(rules(broken(spec)) == Rules{});
   }
@@ -88,7 +88,7 @@ TEST_CASE("unused fields must be zero") {
   legal(copy_kernel(), [](auto& s) { s.operands[5] = {}; });
 }
 
-TEST_CASE("expressions: one printable line where something is computed, none elsewhere") {
+TEST_CASE("a family that computes needs an expression of one printable line, other families take none") {
   const auto set = [](TileSpec& s, std::string_view text) { s.expression = text; };
   only(map_of_rows(), "expression.empty", [&](auto& s) { set(s, ""); });
   only(map_of_rows(), "expression.empty", [&](auto& s) { set(s, "   "); });
@@ -105,7 +105,7 @@ TEST_CASE("expressions: one printable line where something is computed, none els
        [](auto& s) { s.expression = std::string(max_expression + 1, 'x'); });
 }
 
-TEST_CASE("tiles meet each operand's rules, named by operand") {
+TEST_CASE("a tile must meet the rules of each operand's tensor map, and violations name the operand") {
   CHECK(only(copy_kernel(), "box.range", [](auto& s) { s.operands[1].element_strides[0] = 5; }).subject ==
         "input: box[0]");
   const auto odd = only(map_of_rows(), "box.inner-bytes", [](auto& s) { s.tile[1] = 60; });
@@ -127,7 +127,7 @@ TEST_CASE("tiles meet each operand's rules, named by operand") {
   only(map_of_rows(), "element-strides.output", [](auto& s) { s.output().element_strides[0] = 2; });
 }
 
-TEST_CASE("bulk chunks are whole 16 bytes and not swizzled") {
+TEST_CASE("bulk chunks are multiples of 16 bytes and not swizzled") {
   legal(bulk_kernel(), [](auto& s) { s.tile[0] = 4; });
   auto spec = bulk_kernel();
   spec.tile[0] = 1001;
@@ -138,7 +138,7 @@ TEST_CASE("bulk chunks are whole 16 bytes and not swizzled") {
   only(bulk_kernel(), "element-strides.innermost", [](auto& s) { s.operands[1].element_strides[0] = 2; });
 }
 
-TEST_CASE("a copy stores what it loaded: same bits and swizzle on both sides") {
+TEST_CASE("a copy needs the same bits per element and the same swizzle in source and destination") {
   legal(copy_kernel(), [](auto& s) { s.operands[1].type = ElementType::tf32; });
   legal(copy_kernel(),
         [](auto& s) { s.operands[1].type = ElementType::i32, s.output().type = ElementType::u32; });
@@ -148,7 +148,7 @@ TEST_CASE("a copy stores what it loaded: same bits and swizzle on both sides") {
   only(snapshot_kernel(), "snapshot.output", [](auto& s) { s.output().type = ElementType::f32; });
 }
 
-TEST_CASE("the families count elements, so an interleaved layout is none of theirs") {
+TEST_CASE("no tile family takes an interleaved layout") {
   const auto view = dense(ElementType::f16, {16, 32, 32, 16});
   const std::array box{1U, 8U, 8U, 16U};
   const TileOptions options{.box = box, .swizzle = Swizzle::b32, .interleave = Interleave::b32};
@@ -160,7 +160,7 @@ TEST_CASE("the families count elements, so an interleaved layout is none of thei
   }
 }
 
-TEST_CASE("shared memory: at most 227 KiB a CTA, with what would fit") {
+TEST_CASE("a CTA has at most 227 KiB of shared memory, and a violation names what would fit") {
   legal(copy_kernel(), [](auto& s) { s.stages = 28; });
   const auto stages = only(copy_kernel(), "shared.cta", [](auto& s) { s.stages = 29; });
   CHECK(stages.legal == "stages = 28");
@@ -169,7 +169,7 @@ TEST_CASE("shared memory: at most 227 KiB a CTA, with what would fit") {
   CHECK(tile.legal == "a tile of 64x128 with stages = 2");
 }
 
-TEST_CASE("shared memory and threads: as many CTAs as share an SM") {
+TEST_CASE("ctas_per_sm CTAs must fit into an SM's shared memory and threads") {
   const auto shared = only(copy_kernel(), "shared.sm", [](auto& s) { s.stages = 14, s.ctas_per_sm = 2; });
   CHECK(shared.legal == "ctas_per_sm = 1, or stages = 13");
   legal(copy_kernel(), [](auto& s) { s.stages = 13, s.ctas_per_sm = 2; });
@@ -179,7 +179,7 @@ TEST_CASE("shared memory and threads: as many CTAs as share an SM") {
   legal(map_of_rows(), [](auto& s) { s.tile[0] = 2, s.warps = 15, s.ctas_per_sm = 4; });
 }
 
-TEST_CASE("a stage's bytes fit the transaction count") {
+TEST_CASE("a stage's bytes must fit the transaction count of an mbarrier") {
   auto spec = bulk_kernel();
   spec.tile[0] = 1U << 18;
   CHECK(find(broken(spec), "stage.transaction-bytes").found == "1048576 bytes loaded a stage");

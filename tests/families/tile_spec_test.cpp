@@ -46,7 +46,7 @@ TEST_CASE("unused fields of a spec keep their defaults") {
   CHECK(spec.input(0).element_strides[2] == 0);
 }
 
-TEST_CASE("the tail of rows is a fact where rows end within 16 bytes, and only there") {
+TEST_CASE("row_tails is set if and only if the output's rows are not a multiple of 16 bytes") {
   const auto tails = [](const TensorView& view) { return copy_spec(view, view).row_tails; };
   CHECK(tails(dense(ElementType::f32, {64, 64})) == 0);
   CHECK(tails(dense(ElementType::f32, {64, 62})) == 1);
@@ -77,7 +77,7 @@ TEST_CASE("a bulk kernel has one dimension and no tensor maps") {
                        MessageMatches(ContainsSubstring("no tensor map")));
 }
 
-TEST_CASE("a snapshot writes u8 rows, one a tile") {
+TEST_CASE("a snapshot writes one row of u8 for each tile") {
   const auto source = dense(ElementType::f32, {10, 40});
   const std::array box{4U, 16U};
   const auto spec = snapshot_spec(source, {.box = box, .swizzle = Swizzle::b128});
@@ -87,7 +87,7 @@ TEST_CASE("a snapshot writes u8 rows, one a tile") {
   CHECK(broken(spec, std::array{output, source}).empty());
 }
 
-TEST_CASE("a copy's output is the source's shape over its element strides, rounded up") {
+TEST_CASE("a copy's output has the source's shape divided by the element strides, rounded up") {
   const auto source = dense(ElementType::f16, {101, 256});
   const std::array steps{4U, 1U};
   const auto spec = copy_spec(source, source, {.element_strides = steps});
@@ -95,7 +95,7 @@ TEST_CASE("a copy's output is the source's shape over its element strides, round
   CHECK_THROWS_AS(output_view(spec, dense(ElementType::f16, {101})), Error);
 }
 
-TEST_CASE("the stride of a dimension that is never walked becomes a legal one") {
+TEST_CASE("the stride of a dimension of extent 1 is replaced by a legal one") {
   const auto row = dense(ElementType::f32, {1, 5});
   const auto spec = copy_spec(row, row);
   CHECK(tensor_map(spec, 1, row).strides[0] == 32);
@@ -106,7 +106,7 @@ TEST_CASE("the stride of a dimension that is never walked becomes a legal one") 
   CHECK(broken(spec, std::array{odd, odd}).empty());
 }
 
-TEST_CASE("where no spec can be built, the reason is given") {
+TEST_CASE("if no spec can be built, the error names the reason") {
   const auto a = dense(ElementType::f32, {64, 64});
   const auto b = dense(ElementType::f32, {64});
   TensorView nine = a;
@@ -124,7 +124,7 @@ TEST_CASE("where no spec can be built, the reason is given") {
   CHECK_THROWS_MATCHES(tensor_map(copy_spec(a, a), 0, b), Error, says("must agree"));
 }
 
-TEST_CASE("a box that the element strides do not divide loads what it spans, rounded up") {
+TEST_CASE("a box not divisible by the element strides loads the number of rows rounded up") {
   const auto source = dense(ElementType::f32, {64, 64});
   const auto destination = dense(ElementType::f32, {22, 64});
   const std::array steps{3U, 1U};
@@ -139,13 +139,14 @@ TEST_CASE("a box that the element strides do not divide loads what it spans, rou
     CHECK(tile_layout(tensor_map(spec, 1, source)).rows == 2);
     CHECK(broken(spec, std::array{destination, source}).empty());
   }
-  // 86 rows, of which the last is the 255th: the longest box, though three times 86 would be longer.
+  // With a step of 3 a box of 256 loads 86 rows, the last of which has index 255. Rounding 3 · 86 would give
+  // 258.
   CHECK(broken(rows_of(256), std::array{destination, source}).empty());
   CHECK(rules(broken(rows_of(257))) == Rules{"box.range"});
   CHECK(find(broken(rows_of(257)), "box.range").found == "257");
 }
 
-TEST_CASE("a value beyond a byte of the facts is reported as requested") {
+TEST_CASE("a value too large for a spec's byte is reported as the caller gave it") {
   const auto view = dense(ElementType::f32, {64, 64});
   const std::array steps{300U, 1U};
   const auto violations = broken(copy_spec(view, view,
@@ -164,7 +165,7 @@ TEST_CASE("a value beyond a byte of the facts is reported as requested") {
   CHECK(found("element-strides.range") == "300");
 }
 
-TEST_CASE("a value that a spec can hold is left to the rules") {
+TEST_CASE("a value that fits a spec's byte is checked by the rules") {
   const auto view = dense(ElementType::f32, {64, 64});
   const std::array none{0U, 0U};
   CHECK(rules(broken(copy_spec(view, view, {.stages = 200}))) == Rules{"stages.range"});

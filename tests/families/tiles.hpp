@@ -11,7 +11,7 @@
 #include <span>
 #include <vector>
 
-// Short functions for specs of tiles, and for the rules that they break.
+// Helpers that make tile specs and find the rules that a spec breaks.
 
 inline tmajit::TensorView dense(tmajit::ElementType type, const tmajit::Dims& shape) {
   return tmajit::TensorView::contiguous(type, shape);
@@ -42,14 +42,14 @@ inline tmajit::TileSpec snapshot_spec(const tmajit::TensorView& source,
                    options);
 }
 
-/// The rules that a spec breaks for all views.
+/// The rules that a spec breaks whatever its views.
 inline std::vector<tmajit::Violation> broken(const tmajit::TileSpec& spec) {
   tmajit::Violations violations;
   check_spec(spec, violations);
   return violations.take();
 }
 
-/// The rules that it breaks for these views, the output first.
+/// The rules that a spec breaks with `views`, the output's view first.
 inline std::vector<tmajit::Violation> broken(const tmajit::TileSpec& spec,
                                              std::span<const tmajit::TensorView> views) {
   tmajit::Violations violations;

@@ -25,7 +25,7 @@ namespace {
 constexpr DevicePtr in_at = 0x7f00'0000'0000;
 constexpr DevicePtr out_at = 0x7f80'0000'0000;
 
-/// A kernel of any family of tiles, over tensors at some addresses.
+/// A legal request for a kernel of a tile family.
 TileRequest request_of(const FamilyInfo& family) {
   const auto view = family.flat ? dense(ElementType::f32, {4096}) : dense(ElementType::f32, {64, 64});
   TileRequest request{.family = family.name, .destination = {view, out_at}, .sources = {{view, in_at}}};
@@ -50,7 +50,7 @@ Rules broken(const TileRequest& request) {
 
 }  // namespace
 
-TEST_CASE("families are found by their names, each once") {
+TEST_CASE("family names are unique, and find_family() finds each of them") {
   std::set<std::string_view> names;
   for (const FamilyInfo& family : families()) {
     CAPTURE(family.name);
@@ -64,7 +64,7 @@ TEST_CASE("families are found by their names, each once") {
                                       ContainsSubstring("snapshot")));
 }
 
-TEST_CASE("every family of tiles makes a plan that describes its kernel and its launch") {
+TEST_CASE("a plan of every tile family describes its kernel, launch and parameters") {
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);
@@ -88,7 +88,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
     CHECK(shape.ctas_per_sm >= plan.choice().number("ctas_per_sm"));
     CHECK(shape.bytes_in_flight > 0);
 
-    // Parameters do not overlap, and maps are those of tensors that have one.
+    // Parameters do not overlap. A parameter has a map if and only if it is the map of a tensor.
     std::uint32_t end = 0;
     for (const Parameter& parameter : plan.parameters()) {
       CAPTURE(parameter.name);
@@ -106,7 +106,7 @@ TEST_CASE("every family of tiles makes a plan that describes its kernel and its 
   }
 }
 
-TEST_CASE("a kernel's key has all its facts, but no addresses and sizes of tensors") {
+TEST_CASE("a kernel's key depends on all its facts, but not on the tensors' addresses and sizes") {
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     const TileRequest request = request_of(family);
@@ -136,7 +136,7 @@ TEST_CASE("a kernel's key has all its facts, but no addresses and sizes of tenso
   }
 }
 
-TEST_CASE("promotion and fill reach the tensor maps, the fill those of sources only") {
+TEST_CASE("L2 promotion is set in all tensor maps, out-of-bounds fill only in those of sources") {
   TileRequest request = request_of(find_family("copy"));
   request.tiles.l2_promotion = L2Promotion::b128;
   request.tiles.oob_fill = OobFill::nan;
@@ -162,7 +162,7 @@ TEST_CASE("a persistent grid fills the chip's SMs and no more") {
   CHECK(plan_tiles(request).launch_shape().grid[0] == 9);
 }
 
-TEST_CASE("tiles that are shared out have numbers below 2^31; a persistent grid counts each dimension") {
+TEST_CASE("a grid has at most 2^31 tiles unless it is persistent") {
   constexpr std::array<std::uint32_t, 2> box{1, 16};
   const auto view = dense(ElementType::u8, {1 << 19, std::int64_t{16} << 12});
   TileRequest request{.family = "copy", .destination = {view, out_at}, .sources = {{view, in_at}}};
@@ -180,7 +180,7 @@ TEST_CASE("tiles that are shared out have numbers below 2^31; a persistent grid 
   CHECK_NOTHROW(plan_tiles(request));
 }
 
-TEST_CASE("a request that breaks rules is refused with all of them") {
+TEST_CASE("the error of an illegal request lists all broken rules") {
   TileRequest request = request_of(find_family("map"));
   const std::array<std::uint32_t, 2> box{16, 3};
   request.tiles.box = box;
@@ -199,7 +199,7 @@ TEST_CASE("a request that breaks rules is refused with all of them") {
   }
 }
 
-TEST_CASE("a request that no kernel can be made sense of is an error, not a list of rules") {
+TEST_CASE("a request with an unknown family or a wrong number of inputs is an error without rules") {
   const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
   const TileRequest copy = request_of(find_family("copy"));
   TileRequest request = copy;
@@ -218,7 +218,7 @@ TEST_CASE("a request that no kernel can be made sense of is an error, not a list
   CHECK_THROWS_MATCHES(validate(request), Error, says("must agree"));
 }
 
-TEST_CASE("interleaved layouts are refused: kernels count elements, the copy engine slices") {
+TEST_CASE("every tile family refuses interleaved layouts") {
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     TileRequest request = request_of(family);
@@ -228,13 +228,13 @@ TEST_CASE("interleaved layouts are refused: kernels count elements, the copy eng
   }
 }
 
-TEST_CASE("unknown types are named once for each operand") {
+TEST_CASE("an unknown type gives one violation for each operand") {
   TileRequest request = request_of(find_family("copy"));
   request.sources[0].view.type = request.destination.view.type = static_cast<ElementType>(99);
   CHECK(broken(request) == Rules{"type.known", "type.known"});
 }
 
-TEST_CASE("addresses of tensor maps are multiples of 16 bytes, bulk's of an element, images' of 16") {
+TEST_CASE("addresses must be multiples of 16 bytes, in the family bulk only of the element size") {
   for (const FamilyInfo& family : tile_family_infos()) {
     CAPTURE(family.name);
     TileRequest request = request_of(family);
@@ -251,7 +251,7 @@ TEST_CASE("addresses of tensor maps are multiples of 16 bytes, bulk's of an elem
   }
 }
 
-TEST_CASE("memory: what is written is apart from what is read, to the byte") {
+TEST_CASE("the destination may not share a byte with a source") {
   TileRequest request = request_of(find_family("copy"));
   CHECK(broken(request) == Rules{});
   request.destination.address = in_at + 64 * 64 * 4 - 16;
@@ -259,7 +259,8 @@ TEST_CASE("memory: what is written is apart from what is read, to the byte") {
   request.destination.address = in_at + 64 * 64 * 4;
   CHECK(broken(request) == Rules{});
 
-  // The left half of the columns moves to the right half: their bytes interleave, and none is shared.
+  // The left half of the columns is copied to the right half: the address ranges overlap, but no byte is
+  // shared.
   const auto half = TensorView::strided(ElementType::f32, {256, 64}, {128, 1});
   request.sources = {{half, in_at}};
   request.destination = {half, in_at + 64 * 4};
@@ -268,7 +269,7 @@ TEST_CASE("memory: what is written is apart from what is read, to the byte") {
   CHECK(broken(request) == Rules{"memory.overlap"});
 }
 
-TEST_CASE("in place: the same elements, and a family that computes element by element") {
+TEST_CASE("only families that compute element by element work in place, and only on the same elements") {
   for (const FamilyInfo& family : tile_family_infos()) {
     if (family.writes_images) continue;
     CAPTURE(family.name);
@@ -280,7 +281,7 @@ TEST_CASE("in place: the same elements, and a family that computes element by el
   }
 }
 
-TEST_CASE("an output of which several indices are one element is refused, an input is not") {
+TEST_CASE("an output with several indices of one element is refused, such an input is not") {
   TileRequest request = request_of(find_family("copy"));
   request.sources[0].view.strides[0] = 0;
   CHECK(broken(request) == Rules{});
@@ -288,14 +289,14 @@ TEST_CASE("an output of which several indices are one element is refused, an inp
   request.destination.view.strides[0] = 32;
   CHECK(broken(request) == Rules{"view.overlap"});
 
-  // Strides that descend or interleave without sharing a byte pass: the rule is exact.
+  // The rule is exact: interleaved strides that share no byte are legal.
   const auto interleaved = TensorView::strided(ElementType::f32, {2, 3, 8}, {8, 16, 1});
   request.destination.view = interleaved;
   request.sources[0].view = dense(ElementType::f32, {2, 3, 8});
   CHECK(broken(request) == Rules{});
 }
 
-TEST_CASE("the destination that a request's sources make") {
+TEST_CASE("destination_view() derives the destination's shape and type from the sources") {
   const std::array steps{4U, 1U};
   TileRequest request{.family = "copy",
                       .destination = {dense(ElementType::f16, {1, 1})},

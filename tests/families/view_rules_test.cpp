@@ -36,13 +36,13 @@ TensorView changed(const std::function<void(TensorView&)>& change) {
 
 }  // namespace
 
-TEST_CASE("views that agree are legal, padded ones too") {
+TEST_CASE("matching views are legal, padded ones too") {
   const auto view = dense(f32, {64, 64});
   CHECK(broken_by(view, view) == Rules{});
   CHECK(broken_by(changed([](auto& v) { v.strides[0] = 68; }), view) == Rules{});
 }
 
-TEST_CASE("one view an operand, of its type and rank") {
+TEST_CASE("each operand needs one view of its type and rank") {
   const auto view = dense(f32, {64, 64});
   CHECK(rules(broken(map_of_views(), std::array{view})) == Rules{"view.count"});
   CHECK(rules(broken(map_of_views(), std::span<const TensorView>{})) == Rules{"view.count"});
@@ -53,7 +53,7 @@ TEST_CASE("one view an operand, of its type and rank") {
   CHECK(broken_by(absurd, view) == Rules{"view.rank"});
 }
 
-TEST_CASE("shapes agree") {
+TEST_CASE("a map's output must have the input's shape") {
   const auto view = dense(f32, {64, 64});
   const auto violations = broken(map_of_views(), std::array{dense(f32, {60, 64}), view});
   CHECK(rules(violations) == Rules{"view.shape"});
@@ -61,7 +61,7 @@ TEST_CASE("shapes agree") {
   CHECK(violations[0].legal == "[64, 64]");
 }
 
-TEST_CASE("a copy with element strides needs the thinned shape, rounded up") {
+TEST_CASE("a copy's output must have the source's shape divided by the element strides, rounded up") {
   const auto source = dense(f32, {65, 64});
   const std::array steps{4U, 1U};
   const auto spec = copy_spec(source, source, {.element_strides = steps});
@@ -69,7 +69,7 @@ TEST_CASE("a copy with element strides needs the thinned shape, rounded up") {
   CHECK(rules(broken(spec, std::array{dense(f32, {17, 64}), source})) == Rules{});
 }
 
-TEST_CASE("strides: whole 16 bytes, upwards, the innermost 1") {
+TEST_CASE("strides must be positive multiples of 16 bytes and the innermost 1") {
   const auto view = dense(f32, {64, 64});
   CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = 65; })) == Rules{"strides.multiple"});
   CHECK(broken_by(view, changed([](auto& v) { v.strides[0] = -64; })) == Rules{"view.negative-stride"});
@@ -90,14 +90,14 @@ TEST_CASE("an input may overlap itself, an output may not") {
   CHECK(violations[0].legal == "strides 64,1");
 }
 
-TEST_CASE("an output overlaps itself where a walk over its elements says so") {
+TEST_CASE("the rule for outputs that overlap themselves agrees with a loop over all elements") {
   const auto seed_used = reference::seed(8);
   reference::Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
-  int apart = 0;
+  int disjoint = 0;
   for (int i = 0; i < 4000; ++i) {
-    // Rows of one chunk, at multiples of 16 bytes, so that no other rule is broken. Six dimensions occur,
-    // too; they break a rule of their own.
+    // Rows of 16 bytes or less at multiples of 16 bytes break no other rule, except that a rank of 6 breaks
+    // one of its own.
     const auto rank = static_cast<std::uint32_t>(reference::between(random, 1, 6));
     TensorView output = small_view(random, rank, 4, 30);
     output.shape[rank - 1] = reference::between(random, 1, 8);
@@ -110,13 +110,13 @@ TEST_CASE("an output overlaps itself where a walk over its elements says so") {
     const bool overlapping = overlaps_itself(output);
     CAPTURE(output.shape, output.strides, rank);
     REQUIRE((find(validate(request), "view.overlap").rule == "view.overlap") == overlapping);
-    apart += overlapping ? 0 : 1;
+    disjoint += overlapping ? 0 : 1;
   }
-  CHECK(apart > 200);
-  CHECK(apart < 3800);
+  CHECK(disjoint > 200);
+  CHECK(disjoint < 3800);
 }
 
-TEST_CASE("addresses are looked at where they are known") {
+TEST_CASE("the alignment of known addresses is checked; 0 stands for an unknown address") {
   const auto view = dense(f32, {64, 64});
   TileRequest request{.family = "copy", .destination = {view, 0x1008}, .sources = {{view, 0}}};
   CHECK(rules(validate(request)) == Rules{"address.alignment"});
@@ -127,7 +127,7 @@ TEST_CASE("addresses are looked at where they are known") {
   CHECK(validate(request).empty());
 }
 
-TEST_CASE("extents: not empty, coordinates in 32 signed bits") {
+TEST_CASE("extents must not be 0, and coordinates must fit 32 signed bits") {
   const auto wide = [](std::uint64_t columns) {
     auto view = dense(f32, {1, 1});
     view.shape[1] = columns;
@@ -156,7 +156,7 @@ TEST_CASE("a bulk kernel takes dense 1-D views of any length and nothing else") 
   CHECK(with(dense(f32, {5, 2}), dense(ElementType::f16, {10})) == Rules{"view.rank"});
 }
 
-TEST_CASE("a snapshot writes to what output_view() says") {
+TEST_CASE("a snapshot's output must be the view that output_view() returns") {
   const auto source = dense(f32, {64, 64});
   const auto spec = snapshot_spec(source);
   CHECK(rules(broken(spec, std::array{output_view(spec, source), source})) == Rules{});
@@ -165,7 +165,7 @@ TEST_CASE("a snapshot writes to what output_view() says") {
   CHECK_THAT(violations[0].legal, ContainsSubstring("u8 [2, 8192]"));
 }
 
-TEST_CASE("views are not looked at while the spec has no operands to compare them with") {
+TEST_CASE("views are not checked if the spec's number of inputs is out of range") {
   auto spec = map_of_views();
   spec.inputs = 200;
   const auto view = dense(f32, {64, 64});

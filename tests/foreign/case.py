@@ -1,4 +1,4 @@
-"""A kernel of somebody else's compiler or library: how its PTX is made, how it is launched, what it must give."""
+"""A test case of a third-party compiler or library: how its PTX is made, how it is launched, and its expected results."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import numpy
 
 
 class CannotMake(Exception):
-    """The PTX of a case could not be made; the text says why."""
+    """The PTX of a case could not be made. The text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Tools:
-    """What makes PTX: all of it lies in one folder of unpacked wheels, or is part of a CUDA toolkit."""
+    """The programs and folders that make PTX: unpacked wheels in one folder, and a CUDA toolkit."""
 
     jitc: pathlib.Path
     site: pathlib.Path  # unpacked wheels: triton, cutlass_library, nvidia/…
-    nvcc: Optional[pathlib.Path]  # None: cases that need it are left out
-    headers: tuple[pathlib.Path, ...]  # folders of CUDA's headers that the toolkit lacks, and of CCCL's
+    nvcc: Optional[pathlib.Path]  # None: cases that need nvcc are not made
+    headers: tuple[pathlib.Path, ...]  # include folders of CCCL, and of CUDA headers that the toolkit lacks
 
     def run(self, command: list, folder: pathlib.Path, seconds: float = 1200) -> None:
-        """Runs a compiler in `folder`; its last words are the reason if it fails."""
+        """Runs a compiler in `folder`. If it fails, raises CannotMake with the last lines of its output."""
         command = [str(each) for each in command]
         try:
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=seconds)
@@ -39,7 +39,7 @@ class Tools:
 
 @dataclasses.dataclass(frozen=True)
 class Launch:
-    """A launch description, the arrays of its files, and what its outputs must hold.
+    """A launch description, the arrays that it reads, and the expected contents of the arrays that it writes.
 
     `description` is what `jitc run --launch` reads. A buffer whose name is in `inputs` is read from that array's file,
     one whose name is in `expected` is written to a file and compared: exactly, or to within `tolerance` of the
@@ -54,7 +54,7 @@ class Launch:
 
 @dataclasses.dataclass(frozen=True)
 class Known:
-    """A report of a run that is a true statement about the kernel."""
+    """A report of a run that is right about the kernel, so that the case does not fail by it."""
 
     rule: str
     kernel: str  # a part of its name
@@ -63,10 +63,10 @@ class Known:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """Somebody's whole program: its host part computes the launches and says whether what they gave is right.
+    """A whole third-party program. Its host part launches the kernels and prints whether their results are right.
 
-    `make` of its case leaves it beside the PTX as `program`, linked with tmajit::cudart_sim for CUDA's runtime. Each of
-    `runs` are its arguments, and how often it is then to say `right`.
+    The case's `make` writes the executable `program` into the folder of the PTX, linked with tmajit::cudart_sim in
+    place of CUDA's runtime. Each of `runs` holds the program's arguments and how often it must then print `right`.
     """
 
     right: str
@@ -78,12 +78,12 @@ class Program:
 class Case:
     name: str
     group: str  # "triton", "cuda", "cutlass", "serving", "samples", "numba", "newer_triton", "public"
-    make: Callable[[Tools, pathlib.Path], pathlib.Path]  # the PTX, somewhere in the folder
-    launch: Optional[Callable[[], Launch]] = None  # with neither it is linted only
-    # Rules whose findings in this kernel are true statements about it, each with the reason.
+    make: Callable[[Tools, pathlib.Path], pathlib.Path]  # makes the PTX in the given folder and returns its path
+    launch: Optional[Callable[[], Launch]] = None  # a case without `launch` and `program` is only linted
+    # Rules whose findings are right about this kernel, each with the reason.
     known: dict[str, str] = dataclasses.field(default_factory=dict)
-    # Rules that every run breaks, since the kernel has that mistake: the run is to name it, by no other rule.
+    # Rules that the kernel really breaks, each with the mistake: the run must report these rules and no other rule.
     mistakes: dict[str, str] = dataclasses.field(default_factory=dict)
-    # What the simulated device lacks for it. A case that runs nevertheless is to lose this word.
+    # A feature that the kernel needs and the simulated device lacks. If the case runs nevertheless, remove this text.
     missing: str = ""
     program: Optional[Program] = None

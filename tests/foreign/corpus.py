@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What compilers and libraries of today make for sm_90a, linted and run: a table of each kernel.
+"""Lints and runs kernels that current compilers and libraries generate for sm_90a, and prints a table of them.
 
-tools/foreign.sh fetches what this needs and calls it. The exit code is 0 if every kernel was parsed, had no finding that is
-not known to be true, and gave the right numbers; 1 if not; 2 for wrong usage.
+tools/foreign.sh fetches the compilers and libraries and calls this program. The exit code is 0 if every kernel was
+parsed, had no unknown finding and gave the right results; 1 if not; 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ def _markdown(rows: list[Row]) -> str:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jitc", type=pathlib.Path, required=True, help="the program that is tested")
+    parser.add_argument("--jitc", type=pathlib.Path, required=True, help="the jitc to test")
     parser.add_argument("--site", type=pathlib.Path, required=True, help="folder of unpacked wheels")
-    parser.add_argument("--nvcc", type=pathlib.Path, help="without it the kernels with host code are left out")
+    parser.add_argument("--nvcc", type=pathlib.Path, help="without nvcc the kernels with host code are not made")
     parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's or CUDA's headers")
     parser.add_argument("--work", type=pathlib.Path, required=True, help="folder for PTX, launch files and arrays")
     parser.add_argument("--group", action="append", choices=("cuda", "triton", "cutlass", "serving", "samples", "numba", "newer_triton", "public"), help="only these groups")
     parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'cuda.cub_*'")
-    parser.add_argument("--list", action="store_true", help="the kernels' names, and nothing else")
+    parser.add_argument("--list", action="store_true", help="only print the kernels' names")
     parser.add_argument("--markdown", type=pathlib.Path, help="also write the table to this file")
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Kernels against CUDA's headers, CUB, libcu++ and cooperative groups, compiled through NVRTC by jitc itself."""
+"""Kernels that use CUDA's headers, CUB, libcu++ and cooperative groups. jitc compiles them with NVRTC."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from case import Case, Launch, Tools
 SOURCES = pathlib.Path(__file__).parent / "cuda"
 
 
-# PTX that this process has made, by its source: one file has the kernels of several cases.
+# PTX that this process has made, by source file. One file holds the kernels of several cases.
 _made: dict[str, str] = {}
 
 
@@ -24,7 +24,7 @@ def _make(source: str, entry: str):
             return path
         description = folder / "compile.json"
         include = [str(each) for each in tools.headers]
-        # Which kernel and launch makes no difference to the PTX; a description says where headers are.
+        # jitc needs a launch description for the include folders; its kernel and launch do not change the PTX.
         description.write_text(json.dumps({"entry": entry, "grid": 1, "block": 32, "include": include, "buffers": {}, "parameters": []}))
         tools.run([tools.jitc, "ptx", SOURCES / f"{source}.cu", "--launch", description, "-o", path], folder)
         _made[source] = path.read_text()
@@ -63,7 +63,7 @@ def _reduce() -> Launch:
     values = _integers(3, -50, 50, 1000).astype(numpy.float32)
     padded = numpy.full(1024, -1e30, numpy.float32)
     padded[:1000] = values
-    # Two blocks of four warps take turns of 256 elements.
+    # Two blocks of four warps process 256 elements in each iteration.
     largest = padded.reshape(4, 8, 32).max((0, 2))
     expected = {"sum": numpy.array([values.sum()], numpy.float32), "largest": largest}
     return _launch("reduce", 2, 128, ["values", "sum", "largest", _number("i32", 1000)], {"values": values}, expected)
@@ -150,7 +150,7 @@ def _of_pairs() -> Launch:
 
 
 def _of_scopes() -> Launch:
-    # 64 steps: up through 0 to 6, and down through 9 to 0.
+    # 64 steps: atomicInc counts up through 0 to 6, atomicDec counts down through 9 to 0.
     words = numpy.array([64 % 7, (10 - 64 % 10) % 10, 56, 0, 128, 2**32 - 1], numpy.uint32)
     return _launch("of_scopes", 1, 64, ["words"], {}, {"words": words})
 
@@ -206,8 +206,8 @@ def _narrow() -> Launch:
     return _launch("narrow", 1, 32, ["a", "b", "c", "d", "e", "f", "g"], inputs, expected)
 
 
-# The loop of CUDA's guide reads the first value that it exchanges with a plain load.
-PLAIN_READ = "the first read of a loop of exchanges is a plain one, which nothing orders with those of other threads"
+# The compare-and-swap loop of CUDA's guide begins with a plain load.
+PLAIN_READ = "the first read of a compare-and-swap loop is a plain one, which nothing orders with those of other threads"
 KNOWN = {"of_pairs": {"race.global-read-write": PLAIN_READ, "race.global-write-read": PLAIN_READ}}
 
 

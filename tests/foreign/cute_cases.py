@@ -1,4 +1,4 @@
-"""CuTe's own tutorials, compiled where they lie in the registry's package; their launches are written here."""
+"""CuTe's tutorials, compiled in the folder of the package cutlass_library, with launches described here."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from cutlass_programs import include_folders
 from programs import make_ptx
 
 NO_FENCE = {
-    "mbarrier.init-not-fenced": "the tutorial has a barrier of the cluster after mbarrier.init, and no fence",
+    "mbarrier.init-not-fenced": "the tutorial has a cluster barrier after mbarrier.init, but no fence",
 }
 COPIES = {
-    "wgmma.copy-not-fenced": "the tutorial has no proxy fence between cp.async and the product that reads what it wrote",
+    "wgmma.copy-not-fenced": "the tutorial has no proxy fence between cp.async and the wgmma that reads the copied data",
 }
 
 
-LATE_LOADS = {"exit.load-in-flight": "the tutorial loads tiles behind the last, and nobody waits for them"}
-NO_BARRIER = "each thread waits for its own cp.async, and no barrier follows before the product reads those of others"
+LATE_LOADS = {"exit.load-in-flight": "the tutorial loads tiles beyond the last one, and no thread waits for them"}
+NO_BARRIER = "each thread waits for its own cp.async, but no barrier follows before wgmma reads the data of other threads' copies"
 UNMET = dict.fromkeys(["shared.in-flight-read", "shared.uninitialised", "race.shared-write-read"], NO_BARRIER)
 UNMET |= {"race.shared-read-write": NO_BARRIER}
 
@@ -32,20 +32,20 @@ def _make(example: str):
     return make
 
 
-# What stands for arguments whose types say all there is: layouts and copies of known shape, a struct of one byte.
+# An argument of an empty type, such as a layout or a copy of static shape. It takes one byte.
 EMPTY = {"type": "u8", "value": 0}
-# The tutorials' products of matrices that are both contiguous along K ("TN"), picked out by a part of the kernel's name.
+# A part of the mangled name that selects the tutorials' product of matrices that are both contiguous along K ("TN").
 BOTH_ALONG_K = "{0}, cute::tuple<int, cute::C<1> >"
 
 
 def _operand(name: str, k: int, constants: int) -> list:
-    """A factor's address, its pitch, and `constants` arguments whose types say all."""
+    """The address of a factor, its pitch, and `constants` arguments of empty types."""
     return [{"buffer": name}, {"type": "u32", "value": k}, *[EMPTY] * constants]
 
 
-def _product(entry: str, dtype, block: int, factors, behind: int, tiled_mma: dict, **launch):
-    """C = A B of small whole numbers, C contiguous along M: alpha is 1, beta 0. `factors(m, n, k)` are the parameters for A
-    and B, and `behind` counts arguments between C's pitch and the product's atom."""
+def _product(entry: str, dtype, block: int, factors, empty_arguments: int, tiled_mma: dict, **launch):
+    """C = A B of small whole numbers, with C contiguous along M, alpha 1 and beta 0. `factors(m, n, k)` returns the parameters
+    for A and B. `empty_arguments` is the number of arguments of empty types between C's pitch and `tiled_mma`."""
     m, n, k = 256, 256, 256
 
     def make() -> Launch:
@@ -65,7 +65,7 @@ def _product(entry: str, dtype, block: int, factors, behind: int, tiled_mma: dic
                 *factors(m, n, k),
                 {"buffer": "c"},
                 {"type": "u32", "value": m},
-                *[EMPTY] * behind,
+                *[EMPTY] * empty_arguments,
                 tiled_mma,
                 {"type": number, "value": 1},
                 {"type": number, "value": 0},
@@ -89,7 +89,7 @@ def _by_tensor_maps(m: int, n: int, k: int) -> list:
     return [*operand("a"), *operand("b")]
 
 
-# The atom of a product on wgmma says whether its accumulators count from the start.
+# The tiled MMA of wgmma has a field that tells whether the first product adds to the accumulators.
 ACCUMULATE = {"struct": [{"type": "u32", "value": 1, "at": 0}], "bytes": 8}
 STAGES = 3 * 2 * 128 * 64 * 2
 

@@ -1,5 +1,5 @@
-"""CUTLASS's examples for Hopper as whole programs. They are built in the folder of the package cutlass_library,
-and linked with tmajit::cudart_sim in place of CUDA's runtime."""
+"""CUTLASS's examples for Hopper as whole programs. They are built from the sources in the package cutlass_library and
+linked with tmajit::cudart_sim in place of CUDA's runtime."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from programs import make_program
 
 
 def include_folders(tools: Tools, file: pathlib.Path) -> list[pathlib.Path]:
-    """The include folders of an example of the package."""
+    """The include folders for an example of the package."""
     source = tools.site / "cutlass_library" / "source"
     return [source / "include", source / "tools/util/include", source / "examples/common", file.parent, *tools.headers]
 
@@ -23,24 +23,24 @@ def _make(example: str):
     return make
 
 
-# Example 48 puts its stages behind 384 bytes of mbarriers. Its results are right, since the copy engine and wgmma
-# permute by the same bits of the address.
-SHIFTED = Known("copy.swizzle-base", "GemmUniversal", "the stages begin off the period of their swizzle")
-# Before example 57 changes a map, it waits for the thread's bulk groups. Loads belong to no bulk group (PTX ISA,
+# Example 48 places its stages after 384 bytes of mbarriers, not at a multiple of the swizzle's period. Its results are
+# right, since the copy engine and wgmma swizzle by the same bits of the address.
+SHIFTED = Known("copy.swizzle-base", "GemmUniversal", "the stages are not aligned to the period of their swizzle")
+# Before example 57 changes a tensor map, it waits for the thread's bulk groups. Loads belong to no bulk group (PTX ISA,
 # cp.async.bulk.commit_group).
-NOT_WAITED = Known("tensormap.in-use", "GemmUniversal", "a map changes while loads through it may be under way")
+NOT_WAITED = Known("tensormap.in-use", "GemmUniversal", "a map changes while loads through it may be in flight")
 
 
 def cases() -> list[Case]:
     gemm = Program(
         "Disposition: Passed",
-        # Two tiles a CTA; enough steps along K that stages are used again.
+        # Two tiles for each CTA, and enough steps along K to reuse the stages.
         (("--m=1024 --n=256 --k=96 --iterations=0", 1), ("--m=512 --n=256 --k=512 --beta=1 --iterations=0", 1)),
         (SHIFTED,),
     )
     grouped = Program(
         "Disposition: Passed",
-        # More groups than clusters, so that maps change; odd sizes.
+        # More groups than clusters, so that the tensor maps change. The sizes are not multiples of the tile.
         (("--m=208 --n=176 --k=144 --groups=5 --iterations=0", 4),),
         (NOT_WAITED,),
     )
@@ -57,7 +57,7 @@ def cases() -> list[Case]:
 def _attention() -> Program:
     every_lane = "every lane of a warp issues the store of a tile, and all store the same bytes"
     maximum = "a thread reads the maximum by a plain load while other threads change it by atomics"
-    # Warps of a warpgroup pass the gradient of the scores on by a proxy fence and wgmma.fence, without a barrier.
+    # The warps of a warpgroup share the gradient of the scores with only a proxy fence and wgmma.fence, no barrier.
     no_barrier = "wgmma of one warp reads what other warps of its warpgroup store, without a barrier between"
     backward = ["race.shared-write-read", "race.shared-read-write", "shared.uninitialised"]
     return Program(

@@ -1,4 +1,4 @@
-"""Kernels of a compiler that one process compiles all at once: a case then takes its own."""
+"""Kernels that COMPILER_kernels.py compiles all at once in one process. Each case then takes its own PTX."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HERE = pathlib.Path(__file__).parent
 
 @functools.cache
 def _compile_all(script: str, site: pathlib.Path, folder: pathlib.Path) -> str:
-    """Why nothing was made; empty if something was."""
+    """Compiles all kernels. Returns why that failed, or an empty text."""
     if not site.is_dir():
         return f"{site.name} has not been fetched"
     folder.mkdir(parents=True, exist_ok=True)
@@ -34,7 +34,7 @@ def _compile_all(script: str, site: pathlib.Path, folder: pathlib.Path) -> str:
 
 
 def take(compiler: str, name: str, tools: Tools, folder: pathlib.Path) -> pathlib.Path:
-    """The PTX `name` of those that COMPILER_kernels.py writes into the folder that it is given."""
+    """The path of NAME.ptx. The first call compiles all kernels of the compiler."""
     script = f"{compiler}_kernels.py"
     made = folder.parent / f"made_by_{compiler}"
     reason = _compile_all(script, tools.site.with_name(f"site-{compiler}"), made)

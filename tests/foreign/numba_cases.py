@@ -1,4 +1,4 @@
-"""Kernels compiled by Numba, plain and as debugging code."""
+"""Kernels compiled by Numba, optimised and as debugging code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MODES = ("plain", "debug")
 
 
 def _array(name: str, array: numpy.ndarray, strides=None) -> list:
-    """What Numba passes for an array: two owners that a kernel does not look at, then size, item size, data, shape, strides."""
+    """Numba's parameters for an array: two object pointers that kernels ignore, size, item size, data, shape and strides."""
     numbers = [array.size, array.itemsize]
     strides = strides or array.strides
     return [
@@ -26,7 +26,7 @@ def _array(name: str, array: numpy.ndarray, strides=None) -> list:
 
 
 def _launch(grid, block, arguments: list, inputs: dict, expected: dict, tolerance=0.0, **more) -> Launch:
-    """`arguments`: names of arrays, or parameters."""
+    """Each of `arguments` is the name of an array or a parameter of the launch description."""
     arrays = {**expected, **inputs}
     parameters = []
     for each in arguments:
@@ -81,7 +81,7 @@ def _complex_numbers() -> Launch:
     for _ in range(5):
         z = z * z + c / (1 + 2j)
     out = z.conj() + numpy.abs(c)
-    # A launch file has no complex numbers: they are pairs.
+    # A launch file has no complex type, so complex numbers are pairs of floats.
     x, pairs = c.view(numpy.float64), out.view(numpy.float64)
     parameters = []
     for name in ("x", "out"):
@@ -129,7 +129,7 @@ def _atomics() -> Launch:
 
 
 def _signed(word: int) -> int:
-    """What match_any_sync gives is an int32."""
+    """The word as an int32, the type that match_any_sync returns."""
     return word - (1 << 32) if word >> 31 else word
 
 
@@ -194,7 +194,7 @@ def _records() -> Launch:
     before = numpy.zeros(40, kind)
     for name in ("x", "v", "mass"):
         before[name] = random.integers(-9, 9, 40)
-    after = numpy.frombuffer(bytearray(before.tobytes()), kind)  # with the bytes between the fields
+    after = numpy.frombuffer(bytearray(before.tobytes()), kind)  # a copy that includes the padding between fields
     after["x"] += before["v"].astype(numpy.float32) * numpy.float32(0.5)
     after["count"] += 1
     out = (after["x"] * after["mass"]).astype(numpy.float64)
@@ -287,7 +287,7 @@ LAUNCHES = {
 }
 
 
-# Numba 0.30 cannot compile them to one file.
+# numba-cuda 0.30 cannot compile the debugging code of these kernels to one file.
 LEFT_OUT = {(kernel, "debug") for kernel in ("complex_numbers", "grid_barrier", "python_division", "whole_chooser")}
 
 
@@ -303,5 +303,5 @@ def _case(kernel: str, mode: str, launch) -> Case:
 
 def cases() -> list[Case]:
     made = [_case(kernel, mode, launch) for kernel, launch in LAUNCHES.items() for mode in MODES if (kernel, mode) not in LEFT_OUT]
-    # Its functions of halves are linked from another file, so there is nothing to run.
+    # The f16 functions of `halves` are linked from another file, so its PTX alone cannot run.
     return [*made, _case("halves", "plain", None)]

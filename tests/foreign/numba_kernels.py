@@ -294,7 +294,7 @@ def ticket(x, partial, count, out):
 
 particle = types.Record.make_c_struct([("x", types.float32), ("v", types.float64), ("count", types.int16), ("mass", types.float32)])
 f32, f64, i32, i64, u32 = types.float32, types.float64, types.int32, types.int64, types.uint32
-# The arguments of each.
+# The argument types of each kernel.
 SIGNATURES = {
     saxpy: (f32, f32[::1], f32[::1], f32[::1]),
     matmul: (f32[:, ::1], f32[:, ::1], f32[:, ::1]),
@@ -326,13 +326,13 @@ MODES = {
 
 
 class _Device:
-    """What Numba asks the device for where a kernel uses the barrier of the grid."""
+    """Replaces the device, which Numba asks for its compute capability if a kernel uses the grid barrier."""
 
     compute_capability = (9, 0)
 
 
 def compile_all(folder):
-    """Writes KERNEL.MODE.ptx, or KERNEL.MODE.error, of each."""
+    """Writes KERNEL.MODE.ptx for each kernel and mode, or KERNEL.MODE.error if it does not compile."""
     dispatcher.get_current_device = _Device
     for kernel, signature in SIGNATURES.items():
         for mode, options in MODES.items():
@@ -340,7 +340,7 @@ def compile_all(folder):
             try:
                 text, _ = cuda.compile_ptx(kernel, types.void(*signature), cc=(9, 0), **options)
                 path.with_suffix(f".{mode}.ptx").write_text(text)
-            except Exception as reason:  # whatever a compiler throws is the reason
+            except Exception as reason:  # a compiler may raise any exception
                 path.with_suffix(f".{mode}.error").write_text(f"{type(reason).__name__}: {reason}")
 
 

@@ -1,4 +1,4 @@
-"""Programs and kernels of CUDA C++ that nvcc compiles: PTX alone, or the whole program linked with tmajit::cudart_sim."""
+"""Compiles CUDA C++ with nvcc: only to PTX, or to a whole program linked with tmajit::cudart_sim."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def _flags(tools: Tools, file: pathlib.Path, include: list[pathlib.Path]) -> lis
         raise CannotMake("it has host code, which needs nvcc")
     for each in (file, *include):
         if not each.exists():
-            raise CannotMake(f"there is no {each}: its package has not been fetched, or is another")
+            raise CannotMake(f"there is no {each}: its package has not been fetched, or has another version")
     folders = [*include, tools.nvcc.parent.parent / "include"]
     return FLAGS + [word for each in folders for word in ("-I", each)]
 
 
 def make_ptx(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: list[pathlib.Path]) -> pathlib.Path:
-    """The PTX of a file, which is compiled once."""
+    """The PTX of a file, compiled again only if the file has changed."""
     flags = _flags(tools, file, include)
     ptx = folder / (file.stem + ".ptx")
     if not _is_newer(ptx, file):
@@ -33,10 +33,11 @@ def make_ptx(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: li
 
 
 def make_program(tools: Tools, folder: pathlib.Path, file: pathlib.Path, include: list[pathlib.Path]) -> pathlib.Path:
-    """The PTX of a program, which is compiled once; beside it lies `program`, linked with today's library."""
+    """The PTX of a program, compiled again only if the file has changed. Links the executable `program` in the same folder
+    with the current library."""
     flags = _flags(tools, file, include)
     ptx, host = folder / (file.stem + ".ptx"), folder / "host.o"
-    if not (_is_newer(ptx, file) and _is_newer(host, file)):  # The largest takes minutes and 11 GB to compile.
+    if not (_is_newer(ptx, file) and _is_newer(host, file)):  # The largest program takes minutes and 11 GB to compile.
         steps = folder / "steps"
         steps.mkdir(exist_ok=True)
         flags += ["--keep", "--keep-dir", steps, "-gencode", "arch=compute_90a,code=compute_90a"]

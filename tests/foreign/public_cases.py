@@ -1,4 +1,4 @@
-"""Kernels of public projects, compiled by nvcc from a checkout of their source; nothing of them is kept here."""
+"""Kernels of public projects, compiled by nvcc from a checkout of their sources. This repository has none of their code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy
 
 from case import CannotMake, Case, Launch, Tools
 
-# Where each project is had, and which of its commits.
+# The URL and commit of each project.
 PROJECTS = {
     "llm.c": ("https://github.com/karpathy/llm.c", "f1e2ace651495b74ae22d45d1723443fd00ecd3a"),
     "cuda-samples": ("https://github.com/NVIDIA/cuda-samples", "c94ff366aed18c797b8a85dfaac7817b0228b420"),
@@ -23,10 +23,10 @@ RING = "NewFeatures/DSM/Throughput/Ring/dsm_throughput.cu"
 COMMON = ("-I", "Common")
 
 KNOWN = {
-    SAMPLES: {"mbarrier.init-not-fenced": "of its kernel with a barrier, to which the copies of memcpy_async complete"},
-    RING: {"race.global-write-write": "all CTAs write the same numbers to one place"},
+    SAMPLES: {"mbarrier.init-not-fenced": "the kernel in which the copies of memcpy_async complete on an mbarrier has no fence"},
+    RING: {"race.global-write-write": "all CTAs write the same numbers to the same addresses"},
     "matmul.cu": {
-        "mbarrier.init-not-fenced": "no kernel of it has a fence behind the inits",
+        "mbarrier.init-not-fenced": "none of its kernels has a fence after mbarrier.init",
         "copy.swizzle-base": "the dynamic shared memory is aligned to 128 bytes",
         "store.missing-proxy-fence": "docs/found.md",
         "exit.store-unread": "docs/found.md",
@@ -35,7 +35,7 @@ KNOWN = {
 
 
 def _checkout(project: str, tools: Tools) -> pathlib.Path:
-    """The project's folder, which lies beside the wheels and is fetched once."""
+    """The folder of the project's sources, fetched once into the folder of the wheels."""
     place = tools.site / "sources" / project
     if not place.exists():
         url, commit = PROJECTS[project]
@@ -48,7 +48,7 @@ def _checkout(project: str, tools: Tools) -> pathlib.Path:
     return place
 
 
-# PTX that this process has made, by project and source: one file has the kernels of several cases.
+# PTX that this process has made, by project and source file. One file holds the kernels of several cases.
 _made: dict[tuple[str, str], str] = {}
 
 
@@ -149,7 +149,7 @@ def _ring() -> Launch:
 
 
 def _halves(x: numpy.ndarray) -> numpy.ndarray:
-    """The bits of whole numbers below 256 as bf16."""
+    """The bits of whole numbers of magnitude below 256 as bf16, which holds them exactly."""
     return (x.astype(numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
 
 

@@ -1,4 +1,4 @@
-"""Makes a case's PTX, lints it, runs it on the simulated device, and compares what it gives."""
+"""Makes a case's PTX, lints it, runs it on the simulated device, and compares the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy
 
 from case import Case, CannotMake, Known, Program, Tools
 
-# What lint and runs may take: the issue of a checker in somebody's CI is that it ends.
+# Limits of time and memory for lint and runs, which must end in a user's CI.
 LINT_SECONDS, LINT_BYTES = 30, 2 << 30
 RUN_SECONDS, RUN_BYTES = 300, 4 << 30
 DTYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}
@@ -24,17 +24,19 @@ DTYPES = {"int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64"}
 
 @dataclasses.dataclass
 class Row:
-    """A line of the table."""
+    """A row of the table."""
 
     name: str
-    lines: int = 0  # of PTX
+    lines: int = 0  # lines of PTX
     entries: int = 0
     parsed: str = "-"
-    findings: int = 0  # that are not among the known ones
+    findings: int = 0  # findings that the case does not know
     known: int = 0
     lint_seconds: float = 0.0
     lint_mib: float = 0.0
-    run: str = "-"  # "right", "wrong", "reports", "named" for a true mistake, "open" for what is missing, "-" where nothing is run
+    # "right"; "wrong"; "reports": the device reported errors; "named": it reported the kernel's real mistakes; "open":
+    # the device lacks a feature; "-": nothing was run
+    run: str = "-"
     run_seconds: float = 0.0
     notes: list[str] = dataclasses.field(default_factory=list)
 
@@ -44,7 +46,8 @@ class Row:
 
 
 def _limited(command: list, seconds: int, size: int, folder: pathlib.Path, environment: dict[str, str] = {}):
-    """Its exit code, output, errors, seconds and largest size in MiB; exit code None after `seconds`."""
+    """Runs a command for at most `seconds` with at most `size` bytes of memory. Returns exit code (None for a timeout),
+    standard output, standard error, seconds, and the largest resident size in MiB."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (size, size))
@@ -100,7 +103,7 @@ def _lint(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
 
 
 def described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
-    """Writes the description and its files; returns the launch and the description's path."""
+    """Writes the launch description and the files that it reads. Returns the launch and the description's path."""
     launch = case.launch()
     description = json.loads(json.dumps(launch.description))
     if (folder / "shared_bytes").exists():
@@ -122,7 +125,7 @@ def described(case: Case, ptx: pathlib.Path, folder: pathlib.Path):
 
 
 def _difference(got: numpy.ndarray, want: numpy.ndarray, tolerance: float) -> str:
-    """Empty if they agree."""
+    """Describes how `got` differs from `want`. Empty if it does not."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"has {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}"
     if tolerance == 0.0:
@@ -167,7 +170,7 @@ def _run(case: Case, ptx: pathlib.Path, tools: Tools, row: Row) -> None:
 
 
 def unknown_reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[str, str]]:
-    """Rules and words of a program's file of reports that are not known."""
+    """Rule and text of each report in the file that is not among the known ones."""
     unknown = []
     for line in file.read_text().splitlines():
         report = json.loads(line)
@@ -179,7 +182,7 @@ def unknown_reports(file: pathlib.Path, known: tuple[Known, ...]) -> list[tuple[
 
 def _run_program(program: Program, mistakes: dict[str, str], ptx: pathlib.Path, row: Row) -> None:
     reports = ptx.parent / "reports.json"
-    # Which reports there are counts here, and not their order: a host thread a core.
+    # As many host threads as cores (0): the order of the reports does not matter here.
     environment = {"TMAJIT_PTX": str(ptx), "TMAJIT_REPORTS": str(reports), "TMAJIT_SIM_THREADS": "0"}
     row.run = "right"
     for arguments, times in program.runs:
@@ -196,7 +199,7 @@ def _run_program(program: Program, mistakes: dict[str, str], ptx: pathlib.Path, 
         said = out.count(program.right)
         if code != 0 or said != times:
             last = " ".join((out + err).split())[-200:]
-            row.notes.append(f"{arguments}: ended with {code}, and said {said} times, not {times}, that it is right: {last}")
+            row.notes.append(f"{arguments}: exit code {code}; printed {said} times, not {times}, that it is right: {last}")
             row.run = "wrong"
         elif unknown and row.run == "right":
             row.run = "reports"

@@ -1,5 +1,5 @@
-"""Programs of NVIDIA's cuda-samples, which use what CUDA's runtime has beside launches: pinned and mapped memory, streams, graphs,
-occupancy, cooperative launches."""
+"""Programs of NVIDIA's cuda-samples, which use more of CUDA's runtime than launches: pinned and mapped memory, streams, graphs,
+occupancy and cooperative launches."""
 
 from __future__ import annotations
 

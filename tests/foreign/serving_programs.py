@@ -1,5 +1,5 @@
-"""Kernels of serving engines: FlashInfer's headers, as the registry's package has them, with programs of serving/ that launch
-what they hold and compare it with what the host computes."""
+"""Kernels of serving engines: programs in serving/ that launch kernels of FlashInfer's headers, from its Python package, and
+compare the results with those of the host."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from case import Case, Known, Program, Tools
 from programs import make_program, make_ptx
 
 HERE = pathlib.Path(__file__).parent / "serving"
-# Each of CUDA's templates that the headers want is in the package, in the version that they want.
+# The package includes CUTLASS and CCCL in the versions that its headers need.
 FOLDERS = ("include", "cutlass/include", "cutlass/tools/util/include", "csrc", "cccl/libcudacxx/include", "cccl/cub", "cccl/thrust")
 
 
@@ -22,9 +22,9 @@ def _make(name: str, is_program: bool):
 
 
 SAME_ZERO = Known("race.shared-write-write", "TopPRenormProbKernel", "every thread stores the same zero, with no barrier between")
-# The warps of two warpgroups arrive at the epilogue's barrier, and then wait at it: each counts twice, so that the barrier of eight
-# is full when four have written. Without the arrivals the program is right.
-COUNTED_TWICE = "warps arrive at the barrier that they then wait at, and some go on before the others have written"
+# Each of eight warps first arrives at the epilogue's barrier (bar.arrive) and then waits at it (bar.sync), so that it
+# counts twice. The barrier of eight warps opens after four have written. Without the arrivals the program is right.
+COUNTED_TWICE = "each warp arrives twice at the same barrier, which therefore opens before all warps have written"
 HALF_FULL = dict.fromkeys(["race.shared-write-read", "race.shared-read-write"], COUNTED_TWICE)
 
 

@@ -1,4 +1,4 @@
-"""Triton's kernels: compiled ahead of time for sm_90a, launched with the parameters that Triton adds behind its own."""
+"""Kernels that Triton compiles ahead of time for sm_90a, launched with the parameters that Triton appends."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy
 from case import Case, CannotMake, Launch, Tools
 
 FENCE = {
-    "mbarrier.init-not-fenced": "Triton leaves the fence after mbarrier.init to a barrier, which the ISA's text does not allow"
+    "mbarrier.init-not-fenced": "Triton has a barrier after mbarrier.init in place of the fence that the ISA's text demands"
 }
 COPIES = {
-    "wgmma.copy-not-fenced": "Triton has no proxy fence between cp.async and the product that reads what it wrote"
+    "wgmma.copy-not-fenced": "Triton has no proxy fence between cp.async and the wgmma that reads the copied data"
 }
 TILE = {"BM": 64, "BN": 64, "BK": 64}
-# Triton 3.5 adds the addresses of its scratch memory and of its profiler's behind every kernel's parameters.
+# Triton 3.5 appends two addresses to every kernel's parameters: its scratch memory and the profiler's.
 TRAILING = [{"buffer": "scratch"}, {"buffer": "scratch"}]
 
 
 def compiled(file: str, kernel: str, signature: dict, constants: dict, tools: Tools, folder: pathlib.Path, options=None):
-    """The PTX of a kernel in FILE.py; a constant {"language": name} is that of Triton's language."""
+    """The PTX of a kernel in FILE.py. A constant {"language": NAME} stands for triton.language.NAME."""
     if str(tools.site) not in sys.path:
         sys.path.insert(0, str(tools.site))
     try:
@@ -35,7 +35,7 @@ def compiled(file: str, kernel: str, signature: dict, constants: dict, tools: To
     named = lambda each: getattr(triton.language, each["language"]) if isinstance(each, dict) else each
     constants = {name: named(each) for name, each in constants.items()}
 
-    # What Triton finds out at a call: addresses and sizes are multiples of 16.
+    # Triton's runtime would find at a call that addresses and sizes are multiples of 16.
     divisible = {
         (at,): [["tt.divisibility", 16]]
         for at, (name, kind) in enumerate(signature.items())
@@ -49,11 +49,11 @@ def compiled(file: str, kernel: str, signature: dict, constants: dict, tools: To
     )
     try:
         made = triton.compile(source, target=GPUTarget("cuda", 90, 32), options=options or {})
-    except Exception as reason:  # whatever a compiler throws is the reason
+    except Exception as reason:  # a compiler may raise any exception
         raise CannotMake(f"{type(reason).__name__}: {str(reason)[-300:]}") from None
     path = folder / f"{kernel}.ptx"
     path.write_text(made.asm["ptx"])
-    # A launch allows the shared memory that this compilation asked for.
+    # The launch takes its shared memory and block size from this compilation.
     (folder / "shared_bytes").write_text(str(made.metadata.shared))
     (folder / "threads").write_text(str(32 * made.metadata.num_warps))
     return path
@@ -90,7 +90,7 @@ def _softmax() -> Launch:
 
 
 def _factors(m: int, n: int, k: int):
-    """Small whole numbers, so that every sum is exact in any order."""
+    """Two matrices and their product, of whole numbers so small that sums are exact in any order."""
     random = numpy.random.default_rng(3)
     a = random.integers(-2, 3, (m, k)).astype(numpy.float16)
     b = random.integers(-2, 3, (k, n)).astype(numpy.float16)
@@ -98,14 +98,14 @@ def _factors(m: int, n: int, k: int):
 
 
 def _matmul() -> Launch:
-    # As many steps along K that stages are used again; so below.
+    # Here and below K has so many steps that the stages are reused.
     a, b, c = _factors(128, 96, 288)
     sizes = [number("i32", each) for each in (128, 96, 288)]
     return launched("matmul", [2, 2], ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c})
 
 
 def _descriptor(buffer: str, shape) -> list:
-    """A tensor descriptor made by the host: its map, then shape and strides, which a kernel need not read."""
+    """The parameters of a tensor descriptor made by the host: a tensor map, the shape and the strides."""
     tensor_map = {"buffer": buffer, "box": [64, 64], "swizzle": "128B"}
     sizes = [number("i32", each) for each in shape]
     strides = [number("i64", each) for each in (shape[1], 1)]
@@ -122,7 +122,7 @@ def _matmul_of_host_descriptors() -> Launch:
 def _persistent_matmul() -> Launch:
     a, b, c = _factors(192, 192, 128)
     sizes = [number("i32", each) for each in (192, 192, 128)]
-    # Three tensor maps of 128 bytes for each CTA, which it writes itself.
+    # Each CTA writes three tensor maps of 128 bytes into the scratch memory.
     return launched("persistent_matmul", 4, ["a", "b", "c", *sizes], {"a": a, "b": b}, {"c": c}, scratch=4 * 384)
 
 
@@ -140,7 +140,7 @@ def _attention() -> Launch:
 def _histogram() -> Launch:
     x = numpy.random.default_rng(5).integers(0, 1000, 700).astype(numpy.int32)
     bins = x % 32
-    # Elements behind the end count as 0 among what is added up half by half, but are not added at all.
+    # Elements beyond the end are masked out of `counts` and `sums`, and add 0 to the sum in `lock`.
     sums = numpy.bincount(bins, weights=x % 4, minlength=32).astype(numpy.float16)
     expected = {
         "counts": numpy.bincount(bins, minlength=32).astype(numpy.int32),

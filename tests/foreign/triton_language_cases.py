@@ -1,4 +1,4 @@
-"""Launches of the kernels that go through Triton's language."""
+"""Launches of the kernels in triton_language_kernels.py, which use every builtin of Triton's language."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ def _numbers(seed: int, shape, low=-50, high=50, kind=numpy.int32):
 
 
 def _bf16(x) -> numpy.ndarray:
-    """Bits of numbers that bf16 has."""
+    """The bits of numbers that bf16 holds exactly."""
     return (numpy.asarray(x, numpy.float32).view(numpy.uint32) >> 16).astype(numpy.uint16)
 
 
-def _small_floats(x, mantissa: int, bias: int, most: float) -> numpy.ndarray:
-    """Bits of e4m3 or e5m2: rounded to nearest even, and what is too large to the largest."""
+def _small_floats(x, mantissa: int, bias: int, largest: float) -> numpy.ndarray:
+    """The bits of `x` as e4m3 or e5m2, rounded to nearest even and saturated at `largest`."""
     bits = []
     for v in numpy.asarray(x, numpy.float64).reshape(-1):
-        a = min(abs(v), most)
+        a = min(abs(v), largest)
         exponent = max(math.frexp(a)[1] - 1, 1 - bias) if a else 1 - bias
         steps = round(a / 2.0 ** (exponent - mantissa))  # to even
         value = steps * 2.0 ** (exponent - mantissa)
@@ -135,7 +135,7 @@ def _shuffled() -> Launch:
 
 
 def _philox(seed: int, at: int) -> int:
-    """The first word of Philox 4x32-10, as the paper has it."""
+    """The first word of Philox 4x32-10, as defined in its paper."""
     mask = 0xFFFFFFFF
     c, k = [at, 0, 0, 0], [seed, 0]
     for _ in range(10):
@@ -266,7 +266,7 @@ def _casts() -> Launch:
 
 
 def _decoded(kind: str) -> numpy.ndarray:
-    """What each of the 256 patterns means; those of no number are 0."""
+    """The values of the 256 bit patterns, computed as if none of them were NaN or infinity."""
     mantissa, bias = (3, 7) if kind == "e4m3" else (2, 15)
     values = []
     for code in range(256):
@@ -313,7 +313,7 @@ def _locked_sums() -> Launch:
 
 @functools.cache
 def _process() -> concurrent.futures.ProcessPoolExecutor:
-    """One that has not imported the other Triton."""
+    """A process of its own, because this one may have imported the older Triton."""
     return concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
 
 

@@ -1,4 +1,4 @@
-"""Kernels that go through Triton's language: each builtin at least once, in the layouts that one, four and eight warps make."""
+"""Kernels that use each builtin of Triton's language at least once, in the layouts of one, four and eight warps."""
 
 import triton
 import triton.language as tl

@@ -1,5 +1,5 @@
-// Any bytes as a cache entry: refused or decoded, never read out of bounds. A decoded entry encodes to the
-// same bytes again.
+// Decodes arbitrary bytes as a cache entry, which must be refused or decoded without reading out of bounds. A
+// decoded entry must encode to the same bytes.
 #include "cache/bytes.hpp"
 #include "cache/entry_format.hpp"
 
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   (void)read_entry_info(bytes, size);
   (void)decode_entry(bytes, CacheKey{});
 
-  // The same bytes as a payload under a right header, which no fuzzer guesses.
+  // The same bytes as the payload of a file with a valid header, whose checksum a fuzzer cannot guess.
   auto file = encode_entry(CacheKey{}, Artifact{}).substr(0, entry_header_bytes);
   ByteWriter numbers;
   numbers.u64(size);

@@ -1,4 +1,5 @@
-// Any log, PTX text and expression, split at the first two zero bytes: a message comes of it, whatever it is.
+// Explains an arbitrary compiler log. The first two zero bytes separate log, PTX and expression. The message
+// must not be empty.
 #include "compile/diagnostics.hpp"
 
 #include <algorithm>

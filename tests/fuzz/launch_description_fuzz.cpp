@@ -7,8 +7,8 @@
 #include <cstdlib>
 #include <string_view>
 
-/// Any bytes are a launch description or one Error{invalid_argument}; what is accepted survives a round trip,
-/// and its parameters have sizes.
+/// Parses arbitrary bytes as a launch description. The parser may throw only Error{invalid_argument}; an
+/// accepted description must survive a round trip, and its parameters must have sizes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const auto launch = tmajit::parse_launch({reinterpret_cast<const char*>(data), size});

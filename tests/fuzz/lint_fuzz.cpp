@@ -1,4 +1,5 @@
-/// Any text, and any kernel of the instructions that lint checks: lint ends, and its report has its findings.
+/// Lints arbitrary text, and random kernels of the instructions that lint checks. Lint must end and its
+/// report must contain its findings.
 #include <tmajit/lint.hpp>
 
 #include <array>
@@ -12,7 +13,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-/// R, D and P stand for registers, N for a number, L for a label.
+/// Templates of statements. R, D and P stand for registers of 32 bits, 64 bits and predicates, N for a
+/// number, L for a label.
 constexpr std::array statements{
     "add.s32 R, R, N;"sv,
     "add.s32 R, R, R;"sv,
@@ -77,7 +79,7 @@ constexpr std::array statements{
 constexpr std::array numbers{0U,    1U,    3U,    8U,          16U,         128U,
                              1024U, 4096U, 1023U, 0xfffffff0U, 0xffffffffU, 1048576U};
 
-/// Reads the input byte by byte; zeros after its end.
+/// Reads the input byte by byte. After its end every byte is 0.
 class Bytes {
  public:
   Bytes(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}

@@ -21,7 +21,8 @@ void try_parse(const Parse& parse) {
 
 }  // namespace
 
-/// Any text as slices, paddings and axes is rejected, or accepted and survives a round trip.
+/// Parses arbitrary text as slices, paddings and axes. It must be rejected, or accepted and survive a round
+/// trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   try_parse([&] {

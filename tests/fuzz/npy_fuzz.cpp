@@ -7,7 +7,8 @@
 #include <cstdlib>
 #include <span>
 
-/// Any bytes are a .npy file's or an Error; what is accepted lies within the file and survives a round trip.
+/// Parses arbitrary bytes as a .npy file. They must be refused with an Error, or accepted: the data of an
+/// accepted file are within it, and its header survives a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
   try {
@@ -20,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto type = tmajit::natural_type(header);
     tmajit::check_type(header, type);
     const auto text = tmajit::format_npy_header(tmajit::npy_descr(type), header.shape);
-    // The file may be as long as it likes; only its header is looked at.
+    // Only the header is parsed; the data need not exist.
     const auto again =
         tmajit::parse_npy_header(std::as_bytes(std::span(text)), text.size() + header.data_bytes);
     if (again.shape != header.shape || again.data_bytes != header.data_bytes) std::abort();

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-/// Any bytes are a tuning file or one Error{invalid_argument} that leaves the table empty; what is accepted
-/// survives a round trip.
+/// Parses arbitrary bytes as a tuning file. The parser may throw only Error{invalid_argument}, and then the
+/// table stays empty. An accepted file must survive a round trip.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   tmajit::TuningTable table;
   try {

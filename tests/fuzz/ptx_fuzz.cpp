@@ -1,4 +1,5 @@
-/// Any text: the parser refuses it with a report or makes a tree that prints to a text of the same tree.
+/// Parses arbitrary text as PTX. The parser must refuse it with a report, or make a tree whose printed text
+/// parses to the same tree.
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
 #include "ptx/query.hpp"

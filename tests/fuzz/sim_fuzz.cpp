@@ -1,5 +1,5 @@
-/// The simulated device, on arbitrary PTX: every kernel of the text is loaded and run by two CTAs of a few
-/// warps. Whatever it does must end in reports or an Error, within the limits that are set.
+/// Loads every kernel of arbitrary PTX on the simulated device and runs it with two CTAs of a few warps. Each
+/// run must end within the limits, with or without reports, or with an Error.
 #include "ptx/parser.hpp"
 #include "sim/decode/decode.hpp"
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::uint32_t buffer_bytes = 4096;
 
 void run_kernel(std::string_view text, const std::string& entry, SimOptions::Mode mode) {
-  // As small as launches get: what is searched for are crashes, not results.
+  // Small limits suffice, because this looks for crashes, not for results.
   const auto device = make_sim_device(
       {.mode = mode, .threads = 1, .instruction_limit = 3000, .memory_bytes = 1 << 20, .print = [](auto) {}});
   Artifact artifact;
@@ -27,7 +27,7 @@ void run_kernel(std::string_view text, const std::string& entry, SimOptions::Mod
   const sim::Program program = sim::decode(text, entry);
   const Buffer buffer(device, buffer_bytes);
   device->memory().fill(buffer.address(), std::byte{1}, buffer_bytes, nullptr);
-  // Each parameter is the buffer's address, and that again.
+  // Every parameter is filled with the buffer's address, repeated.
   std::vector<std::uint64_t> words(sim::max_parameter_bytes / 8 + 1, buffer.address());
   std::vector<void*> parameters(program.parameters.size(), words.data());
   for (const std::uint32_t cluster : {1U, 2U}) {
@@ -50,7 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early}) {
       try {
         run_kernel(text, function->name, mode);
-      } catch (const Error&) {  // refused, as it should be
+      } catch (const Error&) {  // an Error is allowed
       }
     }
   }

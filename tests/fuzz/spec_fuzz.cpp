@@ -1,5 +1,5 @@
-// Arbitrary bytes as specs and names: nothing may crash, overflow or read out of range, and every violation
-// must have texts.
+// Arbitrary bytes as specs, requests and names: no call may crash, overflow or read out of range, and every
+// violation must have its texts.
 #include "families/list.hpp"
 #include "families/tiles/tile_family.hpp"
 #include "tiles/tile_rules.hpp"
@@ -23,7 +23,7 @@ using namespace tmajit;
 
 namespace {
 
-/// Takes values from the front of the input; zeros after its end.
+/// Takes values from the front of the input. After its end all bytes are 0.
 class Input {
  public:
   explicit Input(std::span<const std::uint8_t> bytes) : bytes_(bytes) {}
@@ -73,7 +73,7 @@ void fuzz_map(Input input) {
   require(tile_layout(map).bytes >= tile_layout(map).rows || tile_layout(map).pitch_bytes == 0);
 }
 
-/// All families of tiles.
+/// All tile families.
 std::vector<const TileFamily*> tile_families() {
   std::vector<const TileFamily*> found;
   for (const Family* family : all_families()) {
@@ -101,7 +101,7 @@ void fuzz_kernel(Input input) {
   try_to([&] { check_texts(validate(tensor_map(spec, 1, tensors[1].view))); });
 }
 
-/// Requests of arbitrary bytes: rejected, or planned and written as source.
+/// Requests of arbitrary bytes, which must be rejected, or planned and generated as source.
 void fuzz_requests(Input input) {
   const std::array tensors{Tensor{input.take<TensorView>(), input.take<DevicePtr>()},
                            Tensor{input.take<TensorView>(), input.take<DevicePtr>()}};

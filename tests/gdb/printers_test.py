@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""gdb shows the values of sample.cpp by the printers of tools/gdb.
+"""gdb must show the values of sample.cpp as the printers of tools/gdb print them.
 
     printers_test.py PRINTERS PROGRAM
 
-Exits with 77 where there is no gdb that runs Python and may trace a program.
+Exits with 77 if there is no gdb with Python, or if gdb may not trace a program here.
 """
 
 import shutil

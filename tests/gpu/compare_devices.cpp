@@ -28,8 +28,8 @@ namespace {
 
 constexpr std::uint64_t most_mismatches = 20;
 
-/// Expressions that round, contract, divide and branch; any element type is legal in each. None is
-/// approximate, because there the ISA bounds only the error.
+/// Expressions that round, contract, divide and branch, for any element type. None uses an approximate
+/// instruction, for which the ISA bounds only the error.
 constexpr std::array expressions{"x * x + x", "x / 3",           "x * 3 - 7",      "x < 0 ? -x : x",
                                  "x * 0.1f",  "(float)x * 0.5f", "(int)x / 7 + x", "x == x ? x : 1"};
 
@@ -44,7 +44,7 @@ struct DeviceTensor {
 
 reference::Tensor run(const std::shared_ptr<Device>& device, const std::filesystem::path& cache,
                       const CompileOptions& compile, const ComparedCase& c) {
-  // Each run has a runtime, because a runtime keeps what it has loaded.
+  // Each run has a runtime of its own, because a runtime keeps the kernels that it has loaded.
   Runtime runtime({.device = device, .cache_directory = cache, .compile = compile});
   std::vector<DeviceTensor> tensors;
   Places places;
@@ -91,8 +91,8 @@ bool in_nan(const reference::Tensor& tensor, std::size_t at) {
   }
 }
 
-/// Empty if all bytes agree; where f64 is computed with, those of NaNs aside: which of two NaNs an f64 sum
-/// returns is the hardware's affair.
+/// Describes how the results differ. Empty if they do not. With `doubles` the bytes of NaNs may differ,
+/// because the hardware chooses which of two NaNs an f64 sum returns.
 std::string difference(const reference::Tensor& real, const reference::Tensor& simulated, bool doubles) {
   std::uint64_t wrong = 0;
   std::size_t first = 0;
@@ -144,7 +144,7 @@ void compare_one(Shared& shared, const ComparedCase& c) {
   options.mode = modes.at(c.number % modes.size());
   options.seed = shared.comparison.seed + c.number;
   options.threads = 1;
-  // A kernel is compiled once for both devices.
+  // The devices share a cache, so that each kernel is compiled once.
   const TemporaryFolder own;
   const std::filesystem::path cache = tests::shared_kernels().value_or(own.path());
   const CompileOptions& compile = shared.comparison.compile;
@@ -152,7 +152,7 @@ void compare_one(Shared& shared, const ComparedCase& c) {
     simulated = run(make_sim_device(options), cache, compile, c);
   } catch (const std::exception& error) {
     shared.report(c, fmt::format("simulated: {}", error.what()));
-    return;  // what it reports might hang a GPU
+    return;  // a kernel with a reported mistake might hang a GPU
   }
   try {
     const std::lock_guard lock(shared.device_mutex);

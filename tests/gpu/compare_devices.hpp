@@ -19,7 +19,7 @@ struct ComparedCase {
   std::uint64_t number = 0;
   RandomKernel kernel;
   std::vector<reference::Tensor> inputs;
-  Offsets offsets = {};  ///< offsets of first elements from their allocations' beginnings
+  Offsets offsets = {};  ///< bytes from the beginning of an allocation to a tensor's first element
 };
 
 /// Case `number` of a family. It depends only on `seed` and `number`.
@@ -31,17 +31,18 @@ struct ComparedCase {
 struct Comparison {
   std::uint64_t seed = 0;
   std::uint64_t cases_per_family = 0;
-  std::uint32_t threads = 1;  ///< host threads, each with cases of its own
-  /// The device that simulated ones are compared with; used by one thread at a time.
+  std::uint32_t threads = 1;  ///< host threads, which share the cases among them
+  /// The device that is compared with the simulated devices. One thread uses it at a time.
   std::shared_ptr<tmajit::Device> device;
   tmajit::SimOptions options{};  ///< options of the simulated devices; mode and seed change from case to case
   tmajit::CompileOptions compile{};  ///< options of the kernels, which both devices run
 };
 
-/// Runs every case of every family of tiles on both devices. Calls `mismatch`, from one thread at a time,
-/// with the text of each case that differs in any byte of its output (gaps between rows included), fails on a
-/// device, or is reported by the simulated one. Ends early after 20 mismatches, and when `device` fails,
-/// because a GPU does not recover from that. Returns the number of cases that both devices have run.
+/// Runs every case of every tile family on both devices. A case is a mismatch if any output byte differs
+/// (gaps between rows included), if it fails on a device, or if the simulated device reports a mistake. Calls
+/// `mismatch` with a text for each, from one thread at a time. Ends early after 20 mismatches, or when
+/// `device` fails, because a GPU does not recover from that. Returns the number of cases that both devices
+/// have run.
 std::uint64_t compare_with_simulation(const Comparison& comparison,
                                       const std::function<void(const std::string&)>& mismatch);
 

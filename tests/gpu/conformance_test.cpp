@@ -1,5 +1,5 @@
-/// The conformance suite on a GPU. A case that ends the device is the last one here; `jitc conformance` runs
-/// the rest in a process of their own.
+/// The conformance suite on a GPU. After a case that makes the device unusable, no more cases run here; `jitc
+/// conformance` runs the remaining ones in a new process.
 #include "conformance/bench.hpp"
 #include "conformance/suite.hpp"
 #include "gpu/support.hpp"

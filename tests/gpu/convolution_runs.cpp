@@ -20,29 +20,30 @@ using reference::Random;
 
 namespace {
 
-// As the kernel has them.
+// The same constants as in the kernel.
 constexpr std::uint32_t tile_pixels = 64;
 constexpr std::uint32_t tile_outputs = 32;
 constexpr std::uint32_t tile_channels = 16;
 constexpr std::uint32_t shared_bytes = 1024 + 4 * 4 * tile_channels * (tile_pixels + tile_outputs);
 
-using Place = std::array<std::uint32_t, 3>;  ///< outermost first
+using Position = std::array<std::uint32_t, 3>;  ///< coordinates, outermost first
 
-/// The product of the sides' counts, and the place of number `i` of them.
+/// The product of count(side) over all sides.
 template <class Count>
 std::uint32_t count_of(const ConvolutionCase& c, const Count& count) {
   std::uint32_t all = 1;
   for (std::uint32_t d = 0; d < c.dimensions; ++d) all *= count(c.sides.at(d));
   return all;
 }
+/// The position with the linear index `i` among count(side) positions of each side.
 template <class Count>
-Place place_of(const ConvolutionCase& c, std::uint32_t i, const Count& count) {
-  Place place{};
+Position position_of(const ConvolutionCase& c, std::uint32_t i, const Count& count) {
+  Position position{};
   for (auto d = c.dimensions; d-- > 0;) {
-    place.at(d) = i % count(c.sides.at(d));
+    position.at(d) = i % count(c.sides.at(d));
     i /= count(c.sides.at(d));
   }
-  return place;
+  return position;
 }
 
 std::uint32_t extent_of(const ConvolutionCase::Side& side) {
@@ -68,15 +69,15 @@ std::vector<float> convolved(const ConvolutionCase& c, const std::vector<float>&
   std::vector<float> out(std::size_t{c.images} * places * c.outputs);
   for (std::uint32_t image = 0; image < c.images; ++image) {
     for (std::uint32_t i = 0; i < places; ++i) {
-      const Place place = place_of(c, i, places_of);
+      const Position position = position_of(c, i, places_of);
       for (std::uint32_t t = 0; t < taps; ++t) {
-        const Place tap = place_of(c, t, filter_of);
+        const Position tap = position_of(c, t, filter_of);
         std::uint32_t pixel = image;
         bool inside = true;
         for (std::uint32_t d = 0; d < c.dimensions; ++d) {
           const ConvolutionCase::Side& side = c.sides.at(d);
-          const auto at = static_cast<std::int64_t>(place.at(d)) * side.stride + tap.at(d) * side.dilation -
-                          std::int64_t{side.before};
+          const auto at = static_cast<std::int64_t>(position.at(d)) * side.stride +
+                          tap.at(d) * side.dilation - std::int64_t{side.before};
           inside = inside && at >= 0 && at < side.extent;
           pixel = pixel * side.extent + static_cast<std::uint32_t>(at);
         }
@@ -113,7 +114,7 @@ TensorMapSpec image_map(const ConvolutionCase& c, const TensorView& images) {
   return map;
 }
 
-/// The kernel's struct, whose fields are all of four bytes.
+/// The kernel's struct parameter. All its fields have four bytes.
 ValueArgument numbers_of(const ConvolutionCase& c) {
   std::vector<std::uint32_t> words{c.images * count_of(c, places_of), c.outputs, c.channels};
   const auto add = [&](const auto& number) {

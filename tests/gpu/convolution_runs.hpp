@@ -1,7 +1,7 @@
 #pragma once
 
-/// Compares the example examples/own/convolution.cu on any device with loops on the CPU. All values are small
-/// integers, so that every sum is exact in any order.
+/// Runs the kernel of examples/own/convolution.cu on any device and compares it with loops on the CPU. All
+/// values are small integers, so that sums are exact in any order.
 #include "reference/random_maps.hpp"
 
 #include <tmajit/runtime.hpp>
@@ -17,12 +17,12 @@ namespace gpu {
 struct ConvolutionCase {
   struct Side {
     std::uint32_t extent = 1;    ///< extent of an image
-    std::uint32_t filter = 1;    ///< taps
-    std::uint32_t dilation = 1;  ///< from tap to tap
+    std::uint32_t filter = 1;    ///< number of taps
+    std::uint32_t dilation = 1;  ///< pixels from tap to tap
     std::uint32_t stride = 1;
     std::uint32_t before = 0;  ///< padding
     std::uint32_t after = 0;
-    /// Extent of an image of the output; 0 where the filter is larger than the padded image.
+    /// The output's extent. 0 if the filter is larger than the padded image.
     [[nodiscard]] std::uint32_t places() const;
   };
   std::uint32_t dimensions = 2;
@@ -38,7 +38,7 @@ struct ConvolutionCase {
 class ConvolutionRuns {
  public:
   explicit ConvolutionRuns(std::shared_ptr<tmajit::Device> device);
-  /// The number of results that differ from the loops'.
+  /// The number of results that differ from those of the loops.
   [[nodiscard]] std::size_t wrong_results(const ConvolutionCase& c, std::uint64_t seed);
 
  private:
@@ -46,7 +46,7 @@ class ConvolutionRuns {
 
   std::shared_ptr<tmajit::Device> device_;
   tmajit::Runtime runtime_;
-  std::map<std::uint32_t, tmajit::Kernel> kernels_;  ///< by the dimensions of an image
+  std::map<std::uint32_t, tmajit::Kernel> kernels_;  ///< by the number of an image's dimensions
 };
 
 }  // namespace gpu

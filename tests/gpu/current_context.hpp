@@ -8,8 +8,8 @@
 
 namespace gpu {
 
-/// Makes the device's primary context current in this thread while the object lives: the library leaves no
-/// context current, and calls of the driver need one.
+/// Makes the device's primary context current in this thread while the object lives. Direct calls of the
+/// driver need a current context, and the library leaves none.
 class CurrentContext {
  public:
   explicit CurrentContext(const tmajit::Device& device) : ordinal_(device.info().ordinal) {

@@ -1,5 +1,5 @@
-// validate() and the driver agree about tensor maps: over random maps, legal ones and near misses.
-// Every disagreement is counted and shown by group, so that one run on a GPU tells all of them.
+// validate() and the driver must agree on which random tensor maps are legal. Many of the maps are nearly
+// legal. Disagreements are counted and shown in groups, so that one run on a GPU shows all kinds of them.
 #include "gpu/support.hpp"
 #include "reference/random_maps.hpp"
 #include "spec/rules.hpp"
@@ -48,14 +48,15 @@ std::set<std::string> features_of(const TensorMapSpec& map) {
     if (map.mode == MapMode::tiled && map.box[d] > map.shape[d]) found.insert("box beyond the dimension");
     if (map.shape[d] >= (1ULL << 31)) found.insert("dimension of 2^31");
     if (map.mode == MapMode::tiled && map.box[d] % std::max(map.element_strides[d], 1U) != 0)
-      found.insert("element stride beside the box");
+      found.insert("box not a multiple of the element stride");
     if (map.element_strides[d] > 1) found.insert("element stride");
     const auto first = first_image_dimension(map.interleave);
     if (map.mode == MapMode::im2col && d >= first && d - first + 2 < rank) {
       const std::int64_t lower = map.pixel_box.lower.at(d - first);
-      const auto places = static_cast<std::int64_t>(map.shape[d]) + map.pixel_box.upper.at(d - first) - lower;
-      if (places == 1) found.insert("one place in a dimension");
-      if (places > static_cast<std::int64_t>(map.shape[d])) found.insert("more places than pixels");
+      const auto positions =
+          static_cast<std::int64_t>(map.shape[d]) + map.pixel_box.upper.at(d - first) - lower;
+      if (positions == 1) found.insert("one position in a dimension");
+      if (positions > static_cast<std::int64_t>(map.shape[d])) found.insert("more positions than pixels");
       if (lower > 0) found.insert("a lower corner inside the image");
     }
     if (d + 1 == rank) continue;
@@ -72,8 +73,8 @@ std::set<std::string> features_of(const TensorMapSpec& map) {
   return found;
 }
 
-/// Numbers that may decide about an im2col map: the bytes of a tile, counted in several ways, and the places
-/// that the corners leave in each of the image's dimensions and in the one inside of it.
+/// Numbers on which the legality of an im2col map may depend: a tile's bytes, counted in several ways, and
+/// the number of positions between the corners, for each image dimension and for the next inner dimension.
 std::string facts_of(const TensorMapSpec& map) {
   if (map.mode != MapMode::im2col || !is_known(map.type) || map.rank < 3 || map.rank > max_map_rank)
     return {};
@@ -87,12 +88,12 @@ std::string facts_of(const TensorMapSpec& map) {
     plain.push_back(static_cast<std::int64_t>(map.shape.at(d + 1)) + corners);
     inside.push_back(static_cast<std::int64_t>(map.shape.at(d + 2)) + corners);
   }
-  return fmt::format(" row={} tile={} padded={} a-slice-a-channel={} places={} inside={}", row,
+  return fmt::format(" row={} tile={} padded={} a-slice-a-channel={} positions={} inside={}", row,
                      row * box.pixels, std::max<std::uint64_t>(row, span_bytes(map.swizzle)) * box.pixels,
                      slice * box.channels * box.pixels, fmt::join(plain, "x"), fmt::join(inside, "x"));
 }
 
-/// One kind of outcome: how often it came, and the first few maps.
+/// A group of outcomes: how often it occurred, and its first three maps.
 struct Group {
   std::size_t count = 0;
   std::vector<std::string> examples;
@@ -104,8 +105,8 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;
 
-/// Prints the groups, those with the shortest names (the fewest causes) first, each with examples of the
-/// same name that had the other verdict, and returns the total.
+/// Prints the groups, those with the shortest names (the fewest causes) first. Each group is followed by
+/// examples of the group of the same name in `others`, which had the opposite outcome. Returns the total.
 std::size_t show(const char* title, const Groups& groups, const Groups& others = {}) {
   constexpr std::size_t shown = 15;
   std::size_t total = 0;
@@ -130,10 +131,11 @@ std::size_t show(const char* title, const Groups& groups, const Groups& others =
 }
 
 struct Outcomes {
-  std::map<std::string, std::array<std::size_t, 2>> alone;     ///< a rule broken by itself: refused, accepted
+  std::map<std::string, std::array<std::size_t, 2>>
+      alone;  ///< maps that break only one rule: refused, accepted
   std::map<std::string, std::array<std::size_t, 2>> features;  ///< features of legal maps: refused, accepted
   Groups refused_legal;          ///< validate() finds nothing, the driver refuses: by feature
-  Groups accepted_legal;         ///< both find nothing: by feature
+  Groups accepted_legal;         ///< validate() finds nothing, the driver accepts: by feature
   Groups accepted_illegal;       ///< the driver accepts although a rule of its own is broken: by rules
   Groups refused_hardware_only;  ///< only rules that the driver should not see are broken, and it refuses
   std::size_t legal = 0;
@@ -167,8 +169,9 @@ struct Outcomes {
   }
 };
 
-/// Random maps of `make`, and what both say of them; the run must have seen each of `rules` by itself.
-void hold_against_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*make)(Random&),
+/// Compares validate() with the driver for random maps of `make`. Each of `rules` must have been the only
+/// broken rule of at least 20 maps.
+void compare_with_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*make)(Random&),
                          std::initializer_list<const char*> rules) {
   const Buffer buffer(device, 4096);
   const auto used = seed(20260731);
@@ -191,7 +194,7 @@ void hold_against_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*
     std::cout << fmt::format("  {:28} {:6} / {:<6}{}\n", rule, times[0], times[1],
                              is_hardware_only(rule) ? " (hardware only)" : "");
   }
-  std::cout << "legal maps with a feature that someone might refuse: refused / accepted by the driver\n";
+  std::cout << "legal maps with a feature that the driver might refuse: refused / accepted by the driver\n";
   for (const auto& [feature, times] : outcomes.features) {
     std::cout << fmt::format("  {:28} {:6} / {}\n", feature, times[0], times[1]);
   }
@@ -203,7 +206,7 @@ void hold_against_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*
 
   CHECK(refused == 0);
   CHECK(accepted == 0);
-  // Else the run proves little.
+  // The run must have covered each rule.
   for (const char* rule : rules) {
     CAPTURE(rule);
     CHECK(outcomes.alone[rule][0] + outcomes.alone[rule][1] >= 20);
@@ -214,18 +217,18 @@ void hold_against_driver(const std::shared_ptr<Device>& device, TensorMapSpec (*
 
 }  // namespace
 
-TEST_CASE("the driver accepts a tensor map exactly if validate() finds nothing", "[gpu]") {
+TEST_CASE("the driver accepts a tensor map if and only if validate() finds nothing", "[gpu]") {
   REQUIRE_HOPPER(device)
-  hold_against_driver(device, legal_map,
+  compare_with_driver(device, legal_map,
                       {"address.alignment", "box.bytes", "box.inner-bytes", "box.range", "box.swizzle",
                        "element-strides.range", "interleave.known", "l2-promotion.known", "oob-fill.known",
                        "oob-fill.type", "rank.interleave", "rank.range", "shape.range", "strides.multiple",
                        "strides.range", "swizzle.known", "type.known"});
 }
 
-TEST_CASE("the driver accepts an im2col map exactly if validate() finds nothing", "[gpu]") {
+TEST_CASE("the driver accepts an im2col map if and only if validate() finds nothing", "[gpu]") {
   REQUIRE_HOPPER(device)
-  hold_against_driver(
+  compare_with_driver(
       device, legal_im2col_map,
       {"address.alignment", "box.inner-bytes", "box.swizzle", "element-strides.range", "interleave.known",
        "l2-promotion.known", "oob-fill.known", "oob-fill.type", "box.bytes", "pixel-box.area",
@@ -383,8 +386,7 @@ std::vector<Question> questions() {
 
 namespace {
 
-/// Questions about the driver's byte counts of im2col maps, and about which dimensions it takes for the
-/// image's.
+/// How does the driver count the bytes of an im2col map, and which dimensions does it regard as the image's?
 std::vector<Question> im2col_questions() {
   std::vector<Question> questions;
   const auto ask = [&](std::string text, bool expected, TensorMapSpec map, const auto& change) {
@@ -430,7 +432,7 @@ std::vector<Question> im2col_questions() {
 
 }  // namespace
 
-TEST_CASE("questions that the documentation leaves open", "[gpu]") {
+TEST_CASE("the driver decides tensor maps that its documentation leaves open as validate() does", "[gpu]") {
   REQUIRE_HOPPER(device)
   const Buffer buffer(device, 4096);
   std::cout << '\n';

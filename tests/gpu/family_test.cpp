@@ -30,7 +30,8 @@ std::string hex(const std::byte* bytes, std::size_t count) {
   return text;
 }
 
-/// Empty if every element agrees and the bytes between elements are still poisoned.
+/// Describes how the outputs differ. Empty if all elements agree and the bytes between elements are
+/// unchanged.
 std::string difference(const reference::Tensor& expected, reference::Tensor actual) {
   std::vector<std::uint64_t> index;
   const std::size_t size = size_of(expected.view.type);
@@ -40,7 +41,7 @@ std::string difference(const reference::Tensor& expected, reference::Tensor actu
     return "element [" + at + "] is " + hex(actual.at(index), size) + ", expected " +
            hex(expected.at(index), size);
   }
-  // NaNs may differ in their bits; everything else is compared byte by byte, the gaps too.
+  // NaNs of floats may differ in their bits. Other types are compared byte by byte, including the gaps.
   if (is_float(expected.view.type)) return {};
   const auto [a, b] = std::ranges::mismatch(expected.bytes, actual.bytes);
   if (a == expected.bytes.end()) return {};
@@ -49,7 +50,7 @@ std::string difference(const reference::Tensor& expected, reference::Tensor actu
 
 }  // namespace
 
-TEST_CASE("every family equals the reference on random views, expressions, lengths and alignments", "[gpu]") {
+TEST_CASE("every tile family gives the reference's results for random views and expressions", "[gpu]") {
   REQUIRE_HOPPER(device);
   const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
   const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 150);
@@ -72,10 +73,9 @@ TEST_CASE("every family equals the reference on random views, expressions, lengt
   std::cout << family.name << ": " << cases << " random cases, " << redrawn << " illegal draws" << std::endl;
 }
 
-TEST_CASE("maps whose rows end within 16 bytes store every tile where it belongs, whatever they read",
-          "[gpu]") {
+TEST_CASE("maps whose rows are no multiple of 16 bytes store every tile at its position", "[gpu]") {
   REQUIRE_HOPPER(device);
-  // ptxas 13.0 left a coordinate of the store unset where one uniform condition lay within another.
+  // ptxas 13.0 left a coordinate of the store uninitialised if two uniform conditions were nested.
   Random random(gpu::seed());
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   constexpr std::array<std::uint64_t, 3> shape{1, 39, 282};
@@ -147,9 +147,9 @@ TEST_CASE("bulk works in place", "[gpu]") {
   }
 }
 
-TEST_CASE("tensors above 2^32 elements", "[gpu][large]") {
+TEST_CASE("tensors of more than 2^32 elements give right results", "[gpu][large]") {
   REQUIRE_HOPPER(device);
-  // 4.4 · 10^9 bytes, rows that the box does not divide; what row r holds follows from r.
+  // 4.4 · 10^9 bytes in rows that the box does not divide. The contents of row r depend on r.
   constexpr std::uint64_t rows = 1'100'003;
   constexpr std::uint64_t columns = 4000;
   static_assert(rows * columns > 1ULL << 32);

@@ -1,10 +1,10 @@
-// The convolution of the examples on a GPU. src/conformance tests single copies of pixels.
+// The example convolution on a GPU. src/conformance tests single copies of pixels.
 #include "gpu/convolution_runs.hpp"
 #include "gpu/support.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 
-TEST_CASE("the convolution of the examples is that of loops", "[gpu]") {
+TEST_CASE("the example convolution gives the results of loops on the CPU", "[gpu]") {
   REQUIRE_HOPPER(device);
   const auto used = gpu::seed();
   reference::Random random(used);

@@ -19,7 +19,7 @@ using namespace tmajit;
 namespace {
 
 constexpr std::uint64_t GiB = std::uint64_t{1} << 30;
-constexpr std::uint64_t piece = 1 << 16;  // bytes that are looked at around each place
+constexpr std::uint64_t piece = 1 << 16;  // bytes before an address of interest at which checking begins
 
 using Index = std::array<std::uint64_t, max_view_rank>;
 
@@ -28,7 +28,7 @@ void fill_with(Device& device, const reference::Pattern& pattern, DevicePtr at, 
   const std::span<const std::byte> period = pattern.period();
   std::uint64_t done = std::min<std::uint64_t>(period.size(), bytes);
   device.memory().copy_in(at, period.first(done), nullptr);
-  // Copies double the filled part: whole periods, so that the pattern continues.
+  // Each copy doubles the filled part, which is a whole number of periods.
   while (done < bytes) {
     const std::uint64_t more = std::min(done, bytes - done);
     device.memory().copy(at + done, at, more, nullptr);
@@ -37,23 +37,23 @@ void fill_with(Device& device, const reference::Pattern& pattern, DevicePtr at, 
   device.streams().synchronize(nullptr);
 }
 
-/// Elements of a destination that differ from the source's, at its ends, around 2^31 and 2^32 bytes and at
-/// random places.
+/// The number of wrong elements of a destination among those checked: at its ends, around 2, 4 and 8 GiB, and
+/// at random positions.
 std::uint64_t count_wrong(Device& device, const Tensor& destination, const reference::Pattern& pattern,
                           const std::function<std::uint64_t(const Index&)>& source_offset,
                           reference::Random& random) {
   const TensorView& view = destination.view;
   const std::uint64_t size = size_of(view.type);
   const std::uint64_t count = view.elements();
-  std::vector<std::uint64_t> places{0, count - std::min(count, piece / size)};
+  std::vector<std::uint64_t> starts{0, count - std::min(count, piece / size)};
   for (const std::uint64_t bytes : {2 * GiB, 4 * GiB, 8 * GiB}) {
-    if (bytes / size < count) places.push_back(bytes / size - std::min(bytes / size, piece / size / 2));
+    if (bytes / size < count) starts.push_back(bytes / size - std::min(bytes / size, piece / size / 2));
   }
-  for (int i = 0; i < 40; ++i) places.push_back(reference::between(random, 0, count - 1));
+  for (int i = 0; i < 40; ++i) starts.push_back(reference::between(random, 0, count - 1));
   std::uint64_t wrong = 0;
   std::vector<std::byte> element(size);
-  for (const std::uint64_t place : places) {
-    for (std::uint64_t n = place; n < std::min(count, place + 64); ++n) {
+  for (const std::uint64_t start : starts) {
+    for (std::uint64_t n = start; n < std::min(count, start + 64); ++n) {
       Index index{};
       std::int64_t at = 0;
       std::uint64_t rest = n;
@@ -71,7 +71,7 @@ std::uint64_t count_wrong(Device& device, const Tensor& destination, const refer
 
 }  // namespace
 
-TEST_CASE("moves of more than 4 GiB", "[gpu]") {
+TEST_CASE("moves of more than 4 GiB are right", "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   reference::Random random(gpu::seed());
@@ -82,7 +82,7 @@ TEST_CASE("moves of more than 4 GiB", "[gpu]") {
     const std::uint64_t size = size_of(type);
     const reference::Pattern pattern(type, gpu::seed());
     fill_with(*device, pattern, from.address(), memory);
-    // Odd extents, and some of 2^16 and more of each dimension.
+    // Odd extents, some larger than 2^16.
     const std::array<std::uint64_t, 2> shape{66'051, memory / size / 66'051 - 3};
     INFO(name(type) << " " << shape[0] << "x" << shape[1]);
     const Tensor source{TensorView::contiguous(type, shape), from.address()};
@@ -106,7 +106,8 @@ TEST_CASE("moves of more than 4 GiB", "[gpu]") {
   }
 }
 
-TEST_CASE("small tensors whose rows lie more than 2^31 and 2^32 elements and bytes apart", "[gpu]") {
+TEST_CASE("small tensors with strides of more than 2^31 and 2^32 elements and bytes are moved right",
+          "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   reference::Random random(gpu::seed());
@@ -117,9 +118,9 @@ TEST_CASE("small tensors whose rows lie more than 2^31 and 2^32 elements and byt
     const std::uint64_t size = size_of(type);
     const reference::Pattern pattern(type, gpu::seed());
     fill_with(*device, pattern, from.address(), memory);
-    for (const std::uint64_t apart : {2 * GiB + 16, 4 * GiB + 16, 2 * GiB + size, 4 * GiB + 3 * size}) {
-      const auto stride = static_cast<std::int64_t>(apart / size);
-      INFO(name(type) << ", rows " << apart << " bytes apart");
+    for (const std::uint64_t distance : {2 * GiB + 16, 4 * GiB + 16, 2 * GiB + size, 4 * GiB + 3 * size}) {
+      const auto stride = static_cast<std::int64_t>(distance / size);
+      INFO(name(type) << ", rows " << distance << " bytes apart");
       const std::array<std::uint64_t, 3> shape{3, 64, 96};
       const Tensor source{TensorView::strided(type, shape, {stride, 128, 1}), from.address()};
       for (const std::array<std::uint32_t, 3>& axes :

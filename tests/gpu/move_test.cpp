@@ -1,4 +1,4 @@
-/// Moves between random views on the GPU against a plain walk; tools/bench/movement measures them.
+/// Moves between random views on the GPU, compared with loops on the host.
 #include "gpu/support.hpp"
 #include "reference/random_maps.hpp"
 #include "spec/canonical.hpp"
@@ -27,7 +27,7 @@ ElementType type_of(std::uint32_t bytes) {
   }
 }
 
-/// Elements from the first to the last that a view touches, both counted from its address.
+/// The lowest and the highest element offset of a view, relative to its address.
 std::pair<std::int64_t, std::int64_t> span_of(const TensorView& view) {
   std::int64_t low = 0;
   std::int64_t high = 0;
@@ -38,8 +38,8 @@ std::pair<std::int64_t, std::int64_t> span_of(const TensorView& view) {
   return {low, high};
 }
 
-/// A destination and a source of one random shape, in random orders, with gaps; half of them aligned to 16
-/// bytes.
+/// A destination and a source of one random shape, with dimensions in random order in memory and gaps. Half
+/// of the pairs have rows aligned to 16 bytes.
 std::pair<TensorView, TensorView> random_views(reference::Random& random, std::uint32_t bytes) {
   const auto rank = static_cast<std::uint32_t>(between(random, 0, max_view_rank));
   Shape shape(rank);
@@ -75,7 +75,7 @@ std::pair<TensorView, TensorView> random_views(reference::Random& random, std::u
 
 }  // namespace
 
-TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
+TEST_CASE("moves between random views give the bytes of a loop on the host", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   reference::Random random(gpu::seed());
@@ -89,7 +89,7 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
     const std::uint64_t shift = one_in(random, 3) ? between(random, 0, 15) : 0;
     std::vector<std::uint8_t> source((static_cast<std::uint64_t>(from_high - from_low + 1) + shift) * bytes);
     std::ranges::generate(source, [&] { return static_cast<std::uint8_t>(random()); });
-    constexpr std::uint64_t margin = 64;  // elements before and after, that must stay as they are
+    constexpr std::uint64_t margin = 64;  // elements before and after the view, which must not change
     std::vector<std::uint8_t> want((static_cast<std::uint64_t>(to_high - to_low + 1) + 2 * margin) * bytes,
                                    0xA5);
     const Buffer in(device, source.size());
@@ -134,8 +134,8 @@ TEST_CASE("random views, bit-equal to a plain walk", "[gpu]") {
   std::cout << "\n";
 }
 
-TEST_CASE("fp8 results that are all equal are all stored", "[gpu]") {
-  // ptxas of CUDA 13.0 lost every other pair of them where words were put together by shifts.
+TEST_CASE("fp8 results are all stored if all of them are equal", "[gpu]") {
+  // ptxas of CUDA 13.0 lost every other pair of results if words were assembled by shifts.
   REQUIRE_HOPPER(device);
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   const Buffer in(device, 2);

@@ -1,5 +1,5 @@
-/// Random cases of every operation on the GPU, against the reference: TMAJIT_CASES of them, of
-/// TMAJIT_PATTERNS patterns; and every kernel of a few large ones.
+/// Compares random cases of every operation on the GPU with the reference: TMAJIT_CASES cases of
+/// TMAJIT_PATTERNS patterns, and every candidate kernel of a few large cases.
 #include "gpu/support.hpp"
 #include "ops/cross_moves.hpp"
 #include "ops/run_case.hpp"
@@ -13,7 +13,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("random cases of every operation equal the reference, every byte around them too", "[gpu]") {
+TEST_CASE("random cases of every operation equal the reference and change no byte around it", "[gpu]") {
   REQUIRE_HOPPER(device);
   const std::uint64_t cases = gpu::from_environment("TMAJIT_CASES", 4000);
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
@@ -28,7 +28,7 @@ TEST_CASE("random cases of every operation equal the reference, every byte aroun
   CHECK(result.cases == cases);
 }
 
-TEST_CASE("every kernel of stencils and windows of many tiles a CTA equals the reference", "[gpu]") {
+TEST_CASE("every candidate of large stencils and im2col equals the reference", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const auto check = [&](std::string_view operation, const Arguments& arguments, ElementType type,
@@ -54,8 +54,8 @@ TEST_CASE("every kernel of stencils and windows of many tiles a CTA equals the r
 
 namespace {
 
-/// Runs every candidate of cases 0 … of a seed, in several host threads. `random_move` makes a case's move,
-/// and `make` an EveryCandidate of it.
+/// Runs every candidate of the cases of a seed, with several host threads. random_move() makes a case's move,
+/// and make() an EveryCandidate of it.
 template <class RandomMove, class Make>
 void run_every_candidate(const std::shared_ptr<Device>& device, const RandomMove& random_move,
                          const Make& make) {

@@ -1,5 +1,5 @@
-// Kernels of one's own on a real GPU: bound, moved, checked by what the driver knows of them, tuned; and
-// against the headers of CUDA.
+// The caller's own kernels on a GPU: launched, rebound to other tensors, checked against the driver's
+// parameter sizes, tuned, and compiled with CUDA's headers.
 #include "gpu/support.hpp"
 #include "own/scale_kernel.hpp"
 #include "temporary_folder.hpp"
@@ -68,7 +68,7 @@ struct Arrays {
 
 }  // namespace
 
-TEST_CASE("a kernel of one's own runs, moves, and is refused arguments that do not fit", "[gpu]") {
+TEST_CASE("the caller's kernel runs, can be rebound, and refuses arguments of the wrong size", "[gpu]") {
   REQUIRE_HOPPER(device);
   const TemporaryFolder cache;
   const Runtime runtime({.device = device, .cache_directory = cache.path()});
@@ -92,12 +92,12 @@ TEST_CASE("a kernel of one's own runs, moves, and is refused arguments that do n
   CHECK_THROWS_MATCHES(kernel.prepare(wrong), Error, MessageMatches(ContainsSubstring("takes 3 parameters")));
 }
 
-TEST_CASE("constants of a kernel of one's own are tuned on the caller's tensors", "[gpu]") {
+TEST_CASE("constants of the caller's kernel are tuned on the caller's tensors", "[gpu]") {
   REQUIRE_HOPPER(device);
   const TemporaryFolder cache;
   const Runtime runtime({.device = device, .cache_directory = cache.path()});
   Arrays arrays(device);
-  // 1024 rows are more shared memory than a kernel can declare.
+  // 1024 rows need more shared memory than a kernel can declare.
   const OwnTuneReport report = tune(runtime, {{"rows", {8, 16, 32, 64, 1024}}},
                                     [&](const auto& constants) { return arrays.variant(constants); });
   CHECK(report.left_out.size() == 1);
@@ -109,10 +109,11 @@ TEST_CASE("constants of a kernel of one's own are tuned on the caller's tensors"
   }
   CHECK(arrays.is_right());
   const OwnVariant best = arrays.variant(report.candidates.front().constants);
-  CHECK(runtime.kernel(source(best.kernel)).level() == CacheLevel::compiled);  // not made again
+  CHECK(runtime.kernel(source(best.kernel)).level() ==
+        CacheLevel::compiled);  // the kernel that tune() compiled
 }
 
-TEST_CASE("a kernel against libcu++ runs on a GPU", "[gpu]") {
+TEST_CASE("a kernel that uses libcu++ runs on a GPU", "[gpu]") {
   REQUIRE_HOPPER(device);
   std::vector<std::filesystem::path> folders;
   try {

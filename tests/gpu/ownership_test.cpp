@@ -1,4 +1,4 @@
-/// Lifetimes on a GPU: graphs that outlive plans and runtimes, kernels made during a capture.
+/// Lifetimes on a GPU: graphs that outlive plans and runtimes, and kernels compiled during a capture.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 
@@ -26,7 +26,7 @@ const driver::Api& api() {
   return CurrentContext::api();
 }
 
-/// Captures the work that `work` enqueues on the stream, as a graph to be launched.
+/// Captures the work that work() enqueues on the stream. Returns a graph that can be launched.
 template <class Work>
 CUgraphExec captured(Stream stream, CUstreamCaptureMode mode, Work&& work) {
   REQUIRE(api().stream_begin_capture(stream, mode) == CUDA_SUCCESS);
@@ -39,7 +39,7 @@ CUgraphExec captured(Stream stream, CUstreamCaptureMode mode, Work&& work) {
   return exec;
 }
 
-/// A matrix of f32 that is transposed, and what must come out.
+/// A matrix of f32, its transposed matrix, and a check of the latter.
 class Transposition {
  public:
   Transposition(const std::shared_ptr<Device>& device, std::uint64_t rows, std::uint64_t columns)
@@ -89,7 +89,7 @@ TEST_CASE("a graph runs what it captured after plan and runtime are gone", "[gpu
         tmajit::plan(runtime, operation::permute(matrix.destination(), matrix.source(), turned));
     exec = captured(stream, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] { plan(stream); });
   }
-  {  // Other code is loaded where that of the plan might have been.
+  {  // Other code is loaded, which would overwrite the plan's code if that were freed.
     const Runtime other({.device = device, .cache_directory = std::nullopt});
     Transposition another(device, 64, 4096);
     permute(other, another.destination(), another.source(), turned);
@@ -135,7 +135,7 @@ TEST_CASE("a graph runs a batch of copies at new addresses after the runtime is 
     exec = captured(stream, CU_STREAM_CAPTURE_MODE_GLOBAL,
                     [&] { copy_ragged(runtime, sources(to.address()), sources(from.address()), stream); });
   }
-  const Buffer another(device, 1 << 20);  // where a table that nothing keeps might have been
+  const Buffer another(device, 1 << 20);  // would reuse the memory of the graph's table if that were freed
   device->memory().fill(another.address(), std::byte{0xA5}, another.bytes(), nullptr);
   for (int i = 0; i < 3; ++i) {
     device->memory().fill(to.address(), std::byte{0xA5}, to.bytes(), nullptr);
@@ -170,7 +170,7 @@ TEST_CASE("a kernel is compiled and loaded while a stream is captured", "[gpu]")
   device->streams().destroy(stream);
 }
 
-TEST_CASE("choices improve while another stream is captured, and while their own is", "[gpu]") {
+TEST_CASE("timing of candidates by calls works while the calls' or another stream is captured", "[gpu]") {
   REQUIRE_HOPPER(device);
   const CurrentContext context(*device);
   const Stream stream = device->streams().create();
@@ -187,12 +187,12 @@ TEST_CASE("choices improve while another stream is captured, and while their own
   };
   Transposition matrix(device, 2000, 2100);
   const auto call = [&](Stream on) { permute(runtime, matrix.destination(), matrix.source(), turned, on); };
-  // Candidates that are as fast as each other are timed more often before one is kept.
+  // Candidates of nearly equal times are timed more often before one is chosen.
   for (int round = 0; round < 6 || (round < 100 && !added()); ++round) {
     matrix.poison();
     const CUgraphExec exec = captured(captive, CU_STREAM_CAPTURE_MODE_GLOBAL, [&] {
       std::jthread([&] {
-        for (int i = 0; i < 3; ++i) call(stream);  // makes kernels, records events and asks for them
+        for (int i = 0; i < 3; ++i) call(stream);  // compiles kernels, records events and queries them
       }).join();
       call(captive);
     });
@@ -209,7 +209,7 @@ TEST_CASE("choices improve while another stream is captured, and while their own
   device->streams().destroy(captive);
 }
 
-TEST_CASE("calls of operations from many threads, each with its stream, on memory of its own", "[gpu]") {
+TEST_CASE("operations called by many threads on streams of their own give right results", "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   std::array<bool, 16> right{};

@@ -8,7 +8,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("one batch is launched on several streams at once", "[gpu]") {
+TEST_CASE("one plan of a batch can run on several streams at once", "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const auto drawn =

@@ -54,7 +54,8 @@ Expression random_expression(Random& random, std::uint32_t inputs, std::uint32_t
 
 constexpr std::uint64_t most_elements = 60'000;
 
-/// Row-major, or with the outer dimensions in another order; rows padded to 16 bytes and sometimes further.
+/// A view in row-major order, or with the outer dimensions in another order. Rows are padded to 16 bytes,
+/// sometimes further.
 TensorView random_view(Random& random, ElementType type, std::span<const std::uint64_t> shape) {
   const std::size_t rank = shape.size();
   const std::uint64_t size = size_of(type);
@@ -102,13 +103,14 @@ RandomKernel draw_tiled(Random& random, const FamilyInfo& family) {
     shape[d] = between(random, 1,
                        std::clamp<std::uint64_t>(budget, 1, inner ? 400 : (one_in(random, 4) ? 200 : 12)));
     budget /= shape[d];
-    // Elements of the source: what the last stride leaves over may or may not be there.
+    // The source may or may not have the elements after the last one that the element stride reads.
     source_shape[d] = (shape[d] - 1) * element_strides[d] + between(random, 1, element_strides[d]);
     const std::uint64_t most = inner ? 256 : std::min<std::uint64_t>(256 / element_strides[d], shape[d] + 3);
     box[d] =
         static_cast<std::uint32_t>(between(random, 1, std::max<std::uint64_t>(most, 1))) * element_strides[d];
   }
-  // Sixteen bytes of a one-byte type are sixteen elements; half of the draws ask for no more than they must.
+  // A box's rows must have a multiple of 16 bytes of the smallest type. A converting kernel may have a
+  // one-byte type.
   const std::uint32_t granule = converts || one_in(random, 2) ? 16 : 16 / size_of(type);
   box[rank - 1] = std::max(box[rank - 1] / granule, 1U) * granule;
   if (options.swizzle != Swizzle::none)
@@ -244,7 +246,7 @@ reference::Tensor random_tensor(Random& random, const TensorView& view) {
 reference::Tensor expected_output(const RandomKernel& kernel, const std::vector<reference::Tensor>& inputs,
                                   std::byte untouched) {
   const reference::Tiling tiling = tiling_of(kernel);
-  // A kernel that writes images fills shared memory with this before each load.
+  // A kernel that writes images of shared memory fills it with 0xcd before each load.
   if (kernel.family.writes_images) return reference::snapshot(tiling, inputs[0], std::byte{0xcd});
   reference::Tensor output(kernel.output, untouched);
   if (kernel.family.does("reduce_into")) {
@@ -261,7 +263,7 @@ reference::Tensor expected_output(const RandomKernel& kernel, const std::vector<
 
 Offsets random_offsets(Random& random, const RandomKernel& kernel) {
   if (!kernel.family.flat) return {};
-  // Often the same misalignment, so that the aligned path is taken too.
+  // Inputs and output often have the same misalignment, so that the kernel's aligned path runs, too.
   if (one_in(random, 2)) {
     const std::uint64_t both = 8 * between(random, 0, 3);
     return {both, both};

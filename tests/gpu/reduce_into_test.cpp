@@ -1,4 +1,4 @@
-/// Several combinations at once on one destination of the GPU, which must lose nothing.
+/// Concurrent reduce_into calls on one destination, none of whose contributions may be lost.
 #include "gpu/support.hpp"
 
 #include <tmajit/move.hpp>
@@ -9,10 +9,10 @@
 
 using namespace tmajit;
 
-TEST_CASE("combinations of several streams into one destination lose nothing", "[gpu]") {
+TEST_CASE("concurrent reduce_into calls on several streams lose no contribution", "[gpu]") {
   REQUIRE_HOPPER(device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  // Rows' ends are the threads', the rest the engine's.
+  // Threads combine the ends of rows, the copy engine combines the rest.
   constexpr std::uint64_t count = 1'000'003;
   constexpr std::uint32_t streams = 4;
   constexpr std::uint32_t rounds = 25;

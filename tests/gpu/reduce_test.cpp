@@ -1,5 +1,5 @@
-/// Reductions that CTAs of the GPU share, by every candidate, compared with the reference; and launches'
-/// scratch memory, on several streams and in graphs.
+/// Compares every candidate of reductions that several CTAs share with the reference, and tests the scratch
+/// memory of launches on several streams and in graphs.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 #include "ops/run_case.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint64_t elements = 1 << 22;
 
-/// A sum of small whole numbers, from the object's matrix to its number.
+/// A sum of the object's matrix of small whole numbers into a single number.
 class Sums {
  public:
   Sums(const std::shared_ptr<Device>& device, std::uint64_t seed)
@@ -48,7 +48,7 @@ class Sums {
 
 }  // namespace
 
-TEST_CASE("CTAs that share what comes together leave the same as one would, on a GPU", "[gpu]") {
+TEST_CASE("several CTAs that share a reduction give the reference's results on a GPU", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime({.device = device, .cache_directory = std::nullopt});
   for (const std::int64_t axis : {0, 1}) {
@@ -62,7 +62,7 @@ TEST_CASE("CTAs that share what comes together leave the same as one would, on a
   }
 }
 
-TEST_CASE("one plan reduces on several streams at once, and in graphs beside them", "[gpu]") {
+TEST_CASE("one plan of a reduction can run on several streams and in graphs at once", "[gpu]") {
   REQUIRE_HOPPER(device);
   const CurrentContext context(*device);
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});

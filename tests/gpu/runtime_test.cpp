@@ -1,4 +1,4 @@
-// The runtime on a real GPU: streams, contexts, graphs, threads, failures, and what a launch costs.
+// The runtime on a GPU: streams, contexts, graphs, threads, failures and the time of a launch.
 #include "gpu/current_context.hpp"
 #include "gpu/support.hpp"
 #include "temporary_folder.hpp"
@@ -33,8 +33,7 @@ using gpu::CurrentContext;
 
 namespace {
 
-/// A driver entry point that the library itself does not use, in the form that CUDA 12.0 gave it, or an older
-/// one where the signature has changed since.
+/// A driver function that the library itself does not use, with its signature as of `cuda_version`.
 template <class Function>
 Function entry_point(const char* name, int cuda_version = 12000) {
   void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
@@ -51,7 +50,7 @@ std::span<const std::byte> bytes_of(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
 }
 
-/// out = 2 · x over [256, 64] f32, with everything that takes.
+/// out = 2 · x for [256, 64] f32: the tensors, their memory, the plan and a check.
 class Doubling {
  public:
   explicit Doubling(const std::shared_ptr<Device>& device)
@@ -131,13 +130,13 @@ TEST_CASE("the GPU is listed, and its kernels compute", "[gpu]") {
   }
 }
 
-TEST_CASE("a launch goes to its stream and to no other", "[gpu]") {
+TEST_CASE("a launch runs on the stream that it is given", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime = runtime_on(device);
   const Doubling work(device);
   const PreparedLaunch launch = work.prepare(runtime);
 
-  // Holds its stream up until the flag is set; gives up after a few seconds.
+  // A kernel that blocks its stream until the flag is set, or for a few seconds at most.
   const Kernel wait = runtime.kernel(custom_source(R"(
       extern "C" __global__ void wait_for(const volatile int* flag) {
         const long long start = clock64();
@@ -150,30 +149,30 @@ TEST_CASE("a launch goes to its stream and to no other", "[gpu]") {
   DevicePtr address = flag.address();
   const std::array<void*, 1> parameters{&address};
 
-  const Stream held = device->streams().create();
+  const Stream blocked = device->streams().create();
   const Stream other = device->streams().create();
-  wait.launch(LaunchShape{}, parameters, held);
-  launch(held);
-  CHECK_FALSE(work.is_done(other));  // stuck behind wait_for
+  wait.launch(LaunchShape{}, parameters, blocked);
+  launch(blocked);
+  CHECK_FALSE(work.is_done(other));  // the launch waits for wait_for()
   device->memory().fill(flag.address(), std::byte{1}, flag.bytes(), other);
   device->streams().synchronize(other);
-  device->streams().synchronize(held);
+  device->streams().synchronize(blocked);
   CHECK(work.is_done(other));
-  device->streams().destroy(held);
+  device->streams().destroy(blocked);
   device->streams().destroy(other);
 }
 
-TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]") {
-  REQUIRE_HOPPER(device);  // on the primary context
+TEST_CASE("the caller's context is used from any thread, and the current context stays the same", "[gpu]") {
+  REQUIRE_HOPPER(device);  // uses the primary context
   const driver::Api& api = CurrentContext::api();
-  // The form of CUDA 3.2 takes no parameter structure, in every driver.
+  // In every driver, cuCtxCreate of CUDA 3.2 takes no struct of parameters.
   const auto create = entry_point<CUresult (*)(CUcontext*, unsigned, CUdevice)>("cuCtxCreate", 3020);
   const auto destroy = entry_point<CUresult (*)(CUcontext)>("cuCtxDestroy");
   const auto pointer_attribute =
       entry_point<CUresult (*)(void*, CUpointer_attribute, CUdeviceptr)>("cuPointerGetAttribute");
 
   CUcontext mine = nullptr;
-  REQUIRE(create(&mine, 0, device->info().ordinal) == CUDA_SUCCESS);  // and current
+  REQUIRE(create(&mine, 0, device->info().ordinal) == CUDA_SUCCESS);  // also makes it current
   {
     const std::shared_ptr<Device> own = open_gpu(device->info().ordinal);
     Runtime runtime = runtime_on(own);
@@ -192,7 +191,7 @@ TEST_CASE("a user's context is used from any thread and left as it was", "[gpu]"
       own->streams().synchronize(nullptr);
       api.ctx_get_current(&after);
     }).join();
-    CHECK(after == nullptr);  // the other thread had no context, and has none
+    CHECK(after == nullptr);  // the thread had no current context and still has none
     CHECK(work.is_done());
 
     CUcontext current = nullptr;
@@ -220,11 +219,11 @@ TEST_CASE("a prepared launch can be captured into a graph", "[gpu]") {
   CUgraph graph = nullptr;
   CUgraphExec executable = nullptr;
   REQUIRE(begin(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) ==
-          CUDA_SUCCESS);  // the strictest; the first launch at all
+          CUDA_SUCCESS);  // the strictest mode, and the kernel's first launch
   launch(stream);
   REQUIRE(end(stream, &graph) == CUDA_SUCCESS);
   REQUIRE(instantiate(&executable, graph, 0) == CUDA_SUCCESS);
-  CHECK_FALSE(work.is_done());  // captured, not run
+  CHECK_FALSE(work.is_done());  // the launch was captured, not run
   for (int i = 0; i < 2; ++i) {
     work.clear();
     REQUIRE(run(executable, stream) == CUDA_SUCCESS);
@@ -259,7 +258,7 @@ TEST_CASE("several threads launch one kernel on streams of their own", "[gpu]") 
   CHECK(right == 8 * 50);
 }
 
-TEST_CASE("running out of device memory says what was asked for and what is free", "[gpu]") {
+TEST_CASE("the error for exhausted device memory names the requested and the free bytes", "[gpu]") {
   REQUIRE_HOPPER(device);
   const auto error = error_of([&] { (void)device->memory().allocate(std::uint64_t{1} << 50); });
   REQUIRE(error);
@@ -267,11 +266,11 @@ TEST_CASE("running out of device memory says what was asked for and what is free
   CHECK_THAT(error->what(), ContainsSubstring("1024.0 TiB") &&
                                 ContainsSubstring("CUDA_ERROR_OUT_OF_MEMORY") && ContainsSubstring("GiB") &&
                                 ContainsSubstring("free of"));
-  const Buffer small(device, 1024);  // the device is still of use
+  const Buffer small(device, 1024);  // the device still works
   CHECK(small.address() != 0);
 }
 
-TEST_CASE("a launch that the driver refuses says so and harms nothing", "[gpu]") {
+TEST_CASE("a launch that the driver refuses is an error, and later launches work", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime = runtime_on(device);
   const Kernel kernel = runtime.kernel(custom_source("extern \"C\" __global__ void nothing() {}", "nothing"));
@@ -295,7 +294,7 @@ TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
   REQUIRE(refused);
   CHECK(refused->code() == ErrorCode::invalid_image);
 
-  REQUIRE(DiskCache(folder.path()).store(first.key(), broken));  // whole, but no machine code
+  REQUIRE(DiskCache(folder.path()).store(first.key(), broken));  // a valid entry without valid machine code
   Runtime runtime(options);
   CHECK(runtime.kernel(work.plan()).level() == CacheLevel::compiled);
   work.prepare(runtime)();
@@ -303,8 +302,8 @@ TEST_CASE("a cached cubin that the driver refuses is compiled again", "[gpu]") {
   CHECK(Runtime(options).kernel(work.plan()).level() == CacheLevel::disk);
 }
 
-// Run by the test below in a process of its own: it leaves a dead context behind.
-TEST_CASE("faults in a process of its own", "[.faulting-process]") {
+// The next test runs this one in a new process, because it leaves the context unusable.
+TEST_CASE("child: a kernel faults", "[.faulting-process]") {
   REQUIRE_HOPPER(device);
   Runtime runtime = runtime_on(device);
   const Doubling work(device);
@@ -321,20 +320,20 @@ TEST_CASE("faults in a process of its own", "[.faulting-process]") {
   CHECK_THAT(fault->what(),
              ContainsSubstring("CUDA_ERROR_ILLEGAL_ADDRESS") && ContainsSubstring("context is dead"));
   const auto later = error_of([&] { work.prepare(runtime)(); });
-  REQUIRE(later);  // and the destructors of all this must get by
+  REQUIRE(later);  // the destructors must not fail, either
   CHECK(later->code() == ErrorCode::device_failed);
 }
 
-TEST_CASE("a faulting kernel is reported and ends in nothing worse", "[gpu]") {
+TEST_CASE("a fault of a kernel is reported, later calls fail, and the process ends normally", "[gpu]") {
   REQUIRE_HOPPER(device);
   const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
   CHECK(std::system(("'" + self + "' '[.faulting-process]'").c_str()) == 0);
-  const Buffer buffer(device, 1024);  // this process is untouched
+  const Buffer buffer(device, 1024);  // the fault does not affect this process
   device->memory().fill(buffer.address(), std::byte{1}, buffer.bytes(), nullptr);
   device->streams().synchronize(nullptr);
 }
 
-TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
+TEST_CASE("a launch takes at most 0.5 us (prepared) or 2 us longer than the driver's launch call", "[gpu]") {
   REQUIRE_HOPPER(device);
   Runtime runtime = runtime_on(device);
   const Doubling work(device);
@@ -343,7 +342,7 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   const PreparedLaunch prepared = kernel.prepare(plan);
   const Stream stream = device->streams().create();
 
-  // The same kernel and parameters by hand, the context current.
+  // The same kernel and parameters launched directly by the driver, with the context current.
   const driver::Api& api = *driver::library().api;
   const CurrentContext current(*device);
   CUlibrary library = nullptr;
@@ -373,8 +372,7 @@ TEST_CASE("a launch costs little more than the driver's own", "[gpu]") {
   config.sharedMemBytes = prepared.shape().shared_bytes;
   config.hStream = stream;
 
-  // Batches shorter than the launch queue, taken in turn, so that all meet the same conditions; the best
-  // counts.
+  // The three ways alternate in batches that fit the launch queue. The fastest batch of each way counts.
   const std::array<std::function<void()>, 3> ways{
       [&] { api.launch_kernel_ex(&config, reinterpret_cast<CUfunction>(raw), parameters.data(), nullptr); },
       [&] { prepared(stream); }, [&] { kernel.launch(plan, stream); }};

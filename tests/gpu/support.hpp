@@ -15,7 +15,7 @@
 
 namespace gpu {
 
-/// The first Hopper GPU; null without one.
+/// The first Hopper GPU, or null.
 inline std::shared_ptr<tmajit::Device> device() {
   for (const tmajit::DeviceInfo& info : tmajit::list_gpus()) {
     if (info.compute_major == 9 && info.compute_minor == 0) return tmajit::open_gpu(info.ordinal);

@@ -9,7 +9,7 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("the cache is shown and emptied") {
+TEST_CASE("jitc cache shows statistics and entries, and clears them") {
   const Folder folder;
   const std::string dir = folder.path().string();
   const auto key =
@@ -60,7 +60,7 @@ TEST_CASE("the cache names the operation, the types and the shape that a kernel 
              ContainsSubstring("bf16 <- f32") && ContainsSubstring("  own      own "));
 }
 
-TEST_CASE("a cache that is not there is empty") {
+TEST_CASE("a cache folder that does not exist counts as empty") {
   const Folder folder;
   const auto missing = folder / "missing";
   CHECK(jitc_json({"cache", "stat", "--dir", missing}).at("entries") == 0);
@@ -68,7 +68,7 @@ TEST_CASE("a cache that is not there is empty") {
   CHECK(jitc::test::jitc({"cache", "ls", "--dir", missing}).out.empty());
 }
 
-TEST_CASE("a kernel compiles although its cache cannot be written") {
+TEST_CASE("a kernel is compiled even if its cache cannot be written") {
   const auto result = jitc::test::jitc({"cubin", "copy", "--cache-dir", "/proc/tmajit", "-o", "/dev/null"});
   INFO(result.err);
   CHECK(result.status == 0);

@@ -8,7 +8,7 @@ using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("every command explains itself with examples") {
+TEST_CASE("the help of every command has a description and examples") {
   const auto command = GENERATE(values<std::vector<std::string>>({{},
                                                                   {"source"},
                                                                   {"ptx"},
@@ -82,7 +82,7 @@ TEST_CASE("the help of a kernel's command names every option") {
   }
 }
 
-TEST_CASE("the version is told") {
+TEST_CASE("jitc --version prints the versions") {
   const auto result = jitc::test::jitc({"--version"});
   CHECK(result.status == 0);
   CHECK_THAT(result.out, StartsWith("jitc "));
@@ -141,7 +141,7 @@ TEST_CASE("wrong usage is one error on standard error and exit code 2") {
   CHECK_THAT(json.at("error").at("message").get<std::string>(), ContainsSubstring(wrong.says));
 }
 
-TEST_CASE("an illegal spec is refused with every rule it breaks") {
+TEST_CASE("an illegal tile is refused with every rule that it breaks") {
   const std::vector<std::string> arguments{"ptx", "copy",    "--shape", "10x10",    "--box",
                                            "3x3", "--dtype", "i32",     "--stages", "200"};
   const auto result = jitc::test::jitc(arguments);
@@ -159,13 +159,13 @@ TEST_CASE("an illegal spec is refused with every rule it breaks") {
   }
 }
 
-TEST_CASE("an expression that does not compile gets a caret under the mistake and exit code 3") {
+TEST_CASE("an expression that does not compile is shown with a caret under the error: exit code 3") {
   const auto result = jitc::test::jitc({"ptx", "map", "--expr", "x * 2 + wrong"});
   INFO(result.err);
   CHECK(result.status == 3);
   CHECK(result.out.empty());
   CHECK_THAT(result.err, ContainsSubstring("\"wrong\" is undefined"));
-  // The line after the one that quotes the expression has its caret where the word begins.
+  // The caret is in the line after the quoted expression, under the beginning of the wrong word.
   const auto quoted = result.err.find("x * 2 + wrong");
   REQUIRE(quoted != std::string::npos);
   const auto line = result.err.rfind('\n', quoted) + 1;
@@ -174,7 +174,7 @@ TEST_CASE("an expression that does not compile gets a caret under the mistake an
   CHECK(jitc_json({"ptx", "map", "--expr", "x * 2 + wrong"}, 3).at("error").at("code") == "compile_failed");
 }
 
-TEST_CASE("the library's log goes to standard error, and only on request") {
+TEST_CASE("the library's log is printed to standard error, only with --log-level") {
   const auto quiet = jitc::test::jitc({"cubin", "copy", "--box", "32x64", "--no-cache", "-o", "/dev/null"});
   CHECK(quiet.status == 0);
   const auto loud = jitc::test::jitc(
@@ -184,7 +184,7 @@ TEST_CASE("the library's log goes to standard error, and only on request") {
   CHECK(loud.err.size() > quiet.err.size());
 }
 
-TEST_CASE("at a terminal: no binary, and colour unless $NO_COLOR is set") {
+TEST_CASE("a terminal gets no binary data, and colours unless $NO_COLOR is set") {
   const auto script = find_program("script");
   if (script.empty()) SKIP("no script(1) to make a terminal with");
   const auto at_terminal = [&](const std::string& command) {

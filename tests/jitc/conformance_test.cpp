@@ -6,7 +6,7 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("conformance runs the cases of a group and says that they agree") {
+TEST_CASE("jitc conformance runs the cases of a group and reports that they agree") {
   const auto json = jitc_json({"conformance", "--device", "sim", "--only", "tensor.prefetch", "--seed", "7"});
   CHECK(json.at("agree") == true);
   CHECK(json.at("seed") == 7);
@@ -16,7 +16,7 @@ TEST_CASE("conformance runs the cases of a group and says that they agree") {
   CHECK(json.at("cases")[0].at("trials") > 0);
 }
 
-TEST_CASE("conformance lists its cases, and refuses one that it does not have") {
+TEST_CASE("jitc conformance lists its cases, and refuses an unknown case") {
   const auto json = jitc_json({"conformance", "--list", "--only", "settle"});
   CHECK(json.at("cases").size() > 5);
   for (const auto& each : json.at("cases")) CHECK(each.at("case").get<std::string>().starts_with("settle: "));
@@ -25,7 +25,7 @@ TEST_CASE("conformance lists its cases, and refuses one that it does not have") 
   CHECK_THAT(refused.err, ContainsSubstring("did you mean tensor.load?"));
 }
 
-TEST_CASE("conformance says why there is no device of that name") {
+TEST_CASE("jitc conformance explains why a device is not available") {
   CHECK(jitc::test::jitc({"conformance", "--device", "cpu"}).status == 2);
   CHECK_THAT(jitc::test::jitc({"conformance", "--device", "gpu:99"}).err, ContainsSubstring("GPU"));
 }

@@ -10,7 +10,7 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("doctor looks at everything, and says what to do about what is missing") {
+TEST_CASE("jitc doctor checks every component, and names a remedy for each missing one") {
   const auto json = jitc_json({"doctor"});
   CHECK(json.at("compiles") == true);
   std::map<std::string, nlohmann::json> checks;
@@ -28,7 +28,7 @@ TEST_CASE("doctor looks at everything, and says what to do about what is missing
   CHECK((checks["CUDA driver"].at("status") == "ok") == !tmajit::list_gpus().empty());
 }
 
-TEST_CASE("a cache that others may write to is named with what to do about it") {
+TEST_CASE("jitc doctor reports a cache that other users may write to, with a remedy") {
   const jitc::test::Folder folder;
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
   const auto result = jitc::test::jitc({"doctor", "--cache-dir", folder.path().string()});
@@ -36,7 +36,7 @@ TEST_CASE("a cache that others may write to is named with what to do about it") 
   CHECK_THAT(result.out, ContainsSubstring("chmod go-w"));
 }
 
-TEST_CASE("without nvdisasm or with a cache that cannot be written the rest still works") {
+TEST_CASE("jitc doctor reports the other components if nvdisasm is missing or the cache is read-only") {
   const auto result = jitc::test::jitc({"doctor", "--cache-dir", "/proc/tmajit"},
                                        {.environment = {"TMAJIT_NVDISASM=/nonexistent"}});
   INFO(result.out);

@@ -7,7 +7,7 @@ using namespace jitc;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("a plan is explained without a GPU, of tensors that no memory here would hold") {
+TEST_CASE("jitc explain needs no GPU and no memory for the tensors") {
   const std::vector<std::string> words{"explain", "permute", "--shape", "64x128x256x512", "--axes",
                                        "0,2,1,3", "--type",  "f32",     "--device",       "h200"};
   const auto text = test::jitc(words);
@@ -33,7 +33,7 @@ TEST_CASE("a plan is explained without a GPU, of tensors that no memory here wou
   CHECK(json.at("steps")[0].at("tiles").get<std::uint64_t>() > 0);
 }
 
-TEST_CASE("explain names the device that is not there, and refuses the simulated one") {
+TEST_CASE("jitc explain refuses a missing GPU, the simulated device and unknown operations") {
   CHECK(test::jitc({"explain", "flip", "--flip", "0", "--shape", "9", "--device", "sim"}).status == 2);
   CHECK(test::jitc({"explain", "flip", "--flip", "0", "--shape", "9", "--device", "gpu:77"}).status == 3);
   const auto none = test::jitc({"explain", "frobnicate", "--shape", "9"});
@@ -44,7 +44,7 @@ TEST_CASE("explain names the device that is not there, and refuses the simulated
   CHECK_THAT(nothing.out, ContainsSubstring("nothing to move"));
 }
 
-TEST_CASE("a family by its name and a tile of the caller's choice are explained, too") {
+TEST_CASE("jitc explain accepts a family's name and a tile of the caller's choice") {
   const auto rows = test::jitc({"explain", "rows", "--shape", "512x512", "--device", "h200"});
   INFO(rows.err);
   CHECK(rows.status == 0);

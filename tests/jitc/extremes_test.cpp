@@ -1,4 +1,5 @@
-/// Extreme numbers and empty shapes: no command ends by a signal, and all commands agree.
+/// Extreme numbers and empty shapes: no command may end by a signal, and all commands must agree on what is
+/// legal.
 #include "reference/random.hpp"
 #include "subprocess.hpp"
 
@@ -15,6 +16,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
+/// Checks that all commands accept an operation without elements.
 void check_that_nothing_moves(const std::vector<std::string>& words) {
   using Words = std::vector<std::string>;
   INFO(words.front());
@@ -26,7 +28,7 @@ void check_that_nothing_moves(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("sums of nothing are 0 in every command") {
+TEST_CASE("a sum of no elements is 0 and accepted by every command") {
   const std::vector<std::string> words{"reduce", "--op", "sum", "--shape", "4x0", "--axes", "1"};
   using Words = std::vector<std::string>;
   CHECK(jitc::test::jitc(Words{"validate"} + words).status == 0);
@@ -118,7 +120,7 @@ Outcome outcome_of(const Words& words) {
 
 }  // namespace
 
-TEST_CASE("every operation has an extreme command") {
+TEST_CASE("the commands of this file cover every operation") {
   for (const tmajit::OperationInfo& info : tmajit::operations()) {
     INFO(info.name);
     CHECK(std::ranges::any_of(commands(), [&](const Words& words) { return words.front() == info.name; }));
@@ -127,14 +129,15 @@ TEST_CASE("every operation has an extreme command") {
 
 namespace {
 
-/// Checks that all commands have the same exit code. Without `runs` only those that plan.
+/// Checks that `jitc validate`, `source`, `run` and `explain` have the same exit code. `run` needs `runs`,
+/// `explain` needs both flags.
 void check_that_commands_agree(const Words& words, bool runs, bool explains) {
   std::string line;
   for (const std::string& word : words) line += word + ' ';
   INFO(line);
   const Outcome validated = outcome_of(Words{"validate"} + words);
   const Outcome source = outcome_of(Words{"source"} + words);
-  // Where nothing moves there is no kernel to show.
+  // `jitc source` fails if there is nothing to move, because it has no kernel to show.
   const bool nothing = source.text.find("there is nothing to move") != std::string::npos;
   CHECK((source.status == validated.status || (nothing && validated.status == 0)));
   if (runs) CHECK(outcome_of(simulated(words)).status == validated.status);
@@ -143,8 +146,8 @@ void check_that_commands_agree(const Words& words, bool runs, bool explains) {
 
 }  // namespace
 
-TEST_CASE("with one number at 0, 1, -1 or an end of its range, no command crashes, and all of them agree") {
-  // TMAJIT_EVERY=1: every value in every place, not one of them.
+TEST_CASE("with one number replaced by an extreme one, no command crashes and all commands agree") {
+  // With TMAJIT_EVERY=1 each number is replaced by every value, else by one of them.
   const bool every = tests::from_environment("TMAJIT_EVERY", 0) != 0;
   const std::uint64_t seed = tests::seed(20261126);
   INFO("TMAJIT_SEED=" << seed);

@@ -20,28 +20,28 @@ void check_failed(const jitc::ProcessResult& result, const std::string& says) {
 
 }  // namespace
 
-TEST_CASE("a full disk is one clear error") {
+TEST_CASE("a full disk is a single error that names the file") {
   check_failed(jitc::test::jitc({"ptx", "copy", "-o", "/dev/full"}), "No space left on device");
   CHECK(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST_CASE("a missing folder is one clear error") {
+TEST_CASE("a missing folder is a single error that names it") {
   const Folder folder;
   check_failed(jitc::test::jitc({"cubin", "copy", "-o", folder / "missing/k.cubin"}), "missing/k.cubin");
   CHECK(folder.names().empty());
 }
 
-TEST_CASE("a folder in place of a file is one clear error") {
+TEST_CASE("a folder in place of a file is a single error that names it") {
   const Folder folder;
   check_failed(jitc::test::jitc({"ptx", "copy", "-o", folder.path().string()}), "Is a directory");
 }
 
-TEST_CASE("a read-only folder is one clear error") {
-  // /proc takes no new files, not even root's.
+TEST_CASE("a read-only folder is a single error that names the file") {
+  // Not even root can create files in /proc.
   check_failed(jitc::test::jitc({"source", "copy", "-o", "/proc/kernel.cu"}), "/proc/kernel.cu");
 }
 
-TEST_CASE("a file size limit leaves neither a part of the file nor a temporary one") {
+TEST_CASE("a write that exceeds the file size limit leaves no partial and no temporary file") {
   const Folder folder;
   check_failed(
       jitc::test::jitc({"ptx", "copy", "--no-cache", "-o", folder / "k.ptx"}, {.file_size_limit = 1000}),
@@ -49,7 +49,7 @@ TEST_CASE("a file size limit leaves neither a part of the file nor a temporary o
   CHECK(folder.names().empty());
 }
 
-TEST_CASE("a failure leaves the file that was there before") {
+TEST_CASE("a failed write leaves an existing file unchanged") {
   const Folder folder;
   write_file(folder / "k.ptx", "old");
   check_failed(
@@ -61,7 +61,7 @@ TEST_CASE("a failure leaves the file that was there before") {
   CHECK(folder.names() == std::vector<std::string>{"k.ptx"});
 }
 
-TEST_CASE("success replaces the file, keeps its permissions, and follows a link") {
+TEST_CASE("a successful write replaces the file, keeps its permissions, and follows symbolic links") {
   const Folder folder;
   write_file(folder / "real.ptx", "old");
   std::filesystem::permissions(folder / "real.ptx", std::filesystem::perms(0640));
@@ -73,7 +73,7 @@ TEST_CASE("success replaces the file, keeps its permissions, and follows a link"
   CHECK(folder.names() == std::vector<std::string>{"link.ptx", "real.ptx"});
 }
 
-TEST_CASE("a program's whole output is taken, both streams at once") {
+TEST_CASE("the whole output of a child process is read from both streams at once") {
   const auto result = jitc::run_process(
       find_program("sh"),
       {"-c",

@@ -7,7 +7,7 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("a map of coordinates alone needs a shape and no file") {
+TEST_CASE("a map whose expression reads only coordinates needs a shape and no file") {
   const Folder folder;
   const auto json = jitc_json({"run", "map", "--expr", "g[0] * 8 + g[1]", "--shape", "4x8", "--type", "i32",
                                "--device", "sim", "--out", folder / "y.npy"});
@@ -18,7 +18,7 @@ TEST_CASE("a map of coordinates alone needs a shape and no file") {
   CHECK(data_of(folder / "y.npy") == bytes_of(wanted));
 }
 
-TEST_CASE("fill is a family like others: its source, its rules, its explanation") {
+TEST_CASE("jitc source, validate and explain accept the family fill") {
   const auto source = jitc::test::jitc({"source", "fill", "--expr", "0.5f", "--shape", "64"});
   CHECK(source.status == 0);
   CHECK_THAT(source.out, ContainsSubstring("fill_tile(views, sides)"));

@@ -41,7 +41,7 @@ std::string parse_xml(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("a small layout as text") {
+TEST_CASE("a small layout is printed as text") {
   const auto result = jitc::test::jitc({"layout", "--type", "bf16", "--box", "9x16", "--swizzle", "32B"});
   CHECK(result.status == 0);
   CHECK(result.err.empty());
@@ -68,7 +68,7 @@ column, 16 bytes a lane          2-way, mean 1.67  2-way, mean 1.33  2-way, mean
 )");
 }
 
-TEST_CASE("one instruction of a warp over the tile, as text") {
+TEST_CASE("the accesses of one instruction of a warp to the tile are printed as text") {
   const auto result = jitc::test::jitc(
       {"layout", "--box", "8x32", "--pattern", "column", "--access", "16", "--instruction", "1"});
   CHECK(result.status == 0);
@@ -83,7 +83,7 @@ banks 16, 17, 18, 19: 8 words
              ContainsSubstring("\n0x0180      ·      ·      ·      ·      3     11     19     27\n"));
 }
 
-TEST_CASE("a layout as JSON says where every unit lies and what patterns cost") {
+TEST_CASE("a layout as JSON has the position of every unit and the cost of access patterns") {
   const auto json = jitc_json({"layout", "--type", "f16", "--box", "2x3x40", "--swizzle", "128B", "--pattern",
                                "row", "--access", "4"});
   CHECK(json.at("box") == std::vector<int>{2, 3, 40});
@@ -109,7 +109,7 @@ TEST_CASE("a layout as JSON says where every unit lies and what patterns cost") 
   CHECK(access.at("words_of_banks").size() == 32);
 }
 
-TEST_CASE("a layout as SVG is XML with a rectangle a unit") {
+TEST_CASE("a layout as SVG is XML with a rectangle for every unit") {
   const Folder folder;
   const auto path = folder / "a.svg";
   const auto result =
@@ -129,7 +129,7 @@ TEST_CASE("a layout as SVG is XML with a rectangle a unit") {
   CHECK(folder.names() == std::vector<std::string>{"a.svg"});
 }
 
-TEST_CASE("the picture in the documentation is the one that is drawn") {
+TEST_CASE("the picture in the documentation equals the one that jitc layout draws") {
   const Folder folder;
   const auto path = folder / "a.svg";
   REQUIRE(jitc::test::jitc({"layout", "--type", "bf16", "--box", "32x64", "--swizzle", "128B", "-o", path})
@@ -137,7 +137,7 @@ TEST_CASE("the picture in the documentation is the one that is drawn") {
   CHECK(read_file(path) == read_file(JITC_DOCUMENTATION "/images/layout-bf16-32x64-128B.svg"));
 }
 
-TEST_CASE("every kind of picture is XML") {
+TEST_CASE("every kind of picture is well-formed XML") {
   const Folder folder;
   const auto arguments = GENERATE(values<std::vector<std::string>>({
       {"--type", "f32", "--box", "2x9x24", "--swizzle", "128B", "--colour", "row"},
@@ -156,7 +156,7 @@ TEST_CASE("every kind of picture is XML") {
   CHECK_THAT(parse_xml(folder / "a.svg"), StartsWith("{http://www.w3.org/2000/svg}svg "));
 }
 
-TEST_CASE("a picture is written whole or not at all") {
+TEST_CASE("a picture that cannot be written whole leaves no file") {
   const Folder folder;
   const auto path = folder / "a.svg";
   write_file(path, "before");
@@ -168,7 +168,7 @@ TEST_CASE("a picture is written whole or not at all") {
   CHECK(jitc::test::jitc({"layout", "--box", "8x8", "-o", folder / "none/a.svg"}).status == 3);
 }
 
-TEST_CASE("wrong usage of layout: exit code 2 and nothing written") {
+TEST_CASE("wrong usage of jitc layout gives exit code 2 and writes nothing") {
   struct Wrong {
     std::vector<std::string> arguments;
     const char* says;

@@ -35,7 +35,7 @@ WAIT:
 
 }  // namespace
 
-TEST_CASE("operations lint clean: exit code 0") {
+TEST_CASE("kernels of operations have no findings: exit code 0") {
   const auto arguments = GENERATE(from_range(std::vector<std::vector<std::string>>{
       {"lint", "copy", "--box", "64x64", "--dtype", "bf16", "--swizzle", "128B"},
       {"lint", "map", "--expr", "x0 * x1 + t[0]", "--dtype", "f32,f16,f16"},
@@ -55,7 +55,7 @@ TEST_CASE("operations lint clean: exit code 0") {
   CHECK(json.at("kernels") == std::vector{entry});
 }
 
-TEST_CASE("facts of a file's maps decide the findings: exit code 1") {
+TEST_CASE("findings depend on the facts that options give about tensor maps: exit code 1") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);
@@ -87,7 +87,7 @@ TEST_CASE("facts of a file's maps decide the findings: exit code 1") {
   CHECK_THAT(ranks.out, ContainsSubstring("tensormap.rank"));
 }
 
-TEST_CASE("facts of a parameter that is no tensor map are an error") {
+TEST_CASE("facts about a parameter that is not a tensor map are an error") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);
@@ -102,7 +102,7 @@ TEST_CASE("facts of a parameter that is no tensor map are an error") {
   };
   refused({"--box-bytes", "n=64"}, "; kernel k has 0 source");
   refused({"--map", "0+64=bf16:64x64"}, "takes that parameter as a tensor map");
-  // Also if the kernel has a finding.
+  // They are an error even if the kernel has a finding.
   const std::string wrong = "--box-bytes=source=4096";
   for (const std::string& more : {std::string("--fail-on=advice"), wrong}) {
     refused({"--map", "7=bf16:64x64", more},
@@ -112,7 +112,7 @@ TEST_CASE("facts of a parameter that is no tensor map are an error") {
   refused({"--map", "0=bf16:64x64", wrong}, "of 0 and of source: both name the same tensor map of kernel k");
 }
 
-TEST_CASE("rules are allowed by options, files and comments") {
+TEST_CASE("options, files and comments can allow rules") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file, kernel);
@@ -170,7 +170,7 @@ TEST_CASE("findings are printed as SARIF") {
   with_source.insert(with_source.find(".visible"), ".file 1 \"/a/b/kernel.cu\"\n");
   for (const bool has_source : {false, true}) {
     write_file(file, has_source ? with_source : kernel);
-    // Fields that the format's schema requires, and that code hosts read.
+    // Fields that SARIF's schema requires, and fields that code hosts read.
     const auto log = sarif({"lint", file, "--box-bytes", "0=4096", "--format", "sarif"}, 1);
     CHECK(log.at("$schema").get<std::string>().ends_with("sarif-2.1.0.json"));
     REQUIRE(log.at("runs").size() == 1);
@@ -215,7 +215,7 @@ TEST_CASE("findings are printed as JUnit's XML") {
                  ContainsSubstring("</failure></testcase>"));
 }
 
-TEST_CASE("found: a module without a kernel is clean, which --require-kernel refuses") {
+TEST_CASE("found: a module without a kernel has no findings, but is an error with --require-kernel") {
   const Folder folder;
   const std::string file = folder / "none.ptx";
   write_file(file, ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .func f() { ret; }\n");
@@ -225,14 +225,14 @@ TEST_CASE("found: a module without a kernel is clean, which --require-kernel ref
   CHECK_THAT(refused.err, ContainsSubstring("none.ptx has no kernel"));
   write_file(file, kernel);
   CHECK(jitc::test::jitc({"lint", file, "--require-kernel"}).status == 0);
-  // A text that does not parse has findings, but no kernel.
+  // This text does not parse, so it has findings but no kernel.
   write_file(file, ".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret }\n");
   const auto unread = jitc::test::jitc({"lint", file, "--require-kernel"});
   CHECK(unread.status == 1);
   CHECK_THAT(unread.out, ContainsSubstring("syntax"));
 }
 
-TEST_CASE("found: lint of a whole program says how its kernels are made PTX") {
+TEST_CASE("found: lint of a file with host code explains how to compile its kernels to PTX") {
   const Folder folder;
   const std::string file = folder / "program.cu";
   write_file(file, "__global__ void k(int* p) { *p = 1; }\nint main() { k<<<1, 1>>>(nullptr); }\n");
@@ -247,7 +247,7 @@ TEST_CASE("found: lint of a whole program says how its kernels are made PTX") {
   CHECK_THAT(jitc::test::jitc({"lint", file}).err, !ContainsSubstring("nvcc"));
 }
 
-TEST_CASE("a text that is no PTX has findings") {
+TEST_CASE("a text that is not PTX has findings") {
   const Folder folder;
   write_file(folder / "a.ptx", "int main() {}\n");
   const auto result = jitc::test::jitc({"lint", folder / "a.ptx"});
@@ -255,14 +255,14 @@ TEST_CASE("a text that is no PTX has findings") {
   CHECK_THAT(result.out, ContainsSubstring("a.ptx:1:1: error: syntax: "));
 }
 
-TEST_CASE("a file that lint cannot read: exit code 3") {
+TEST_CASE("a file that lint cannot read gives exit code 3") {
   const Folder folder;
   const auto result = jitc::test::jitc({"lint", folder / "none.ptx"});
   CHECK(result.status == 3);
   CHECK_THAT(result.err, StartsWith("jitc: error: cannot read"));
 }
 
-TEST_CASE("wrong usage of lint: exit code 2") {
+TEST_CASE("wrong usage of jitc lint gives exit code 2") {
   const Folder folder;
   write_file(folder / "k.ptx", kernel);
   const std::string file = folder / "k.ptx";

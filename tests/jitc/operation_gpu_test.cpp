@@ -1,4 +1,4 @@
-/// Operations through the program, on a GPU.
+/// `jitc run` and `jitc tune` on a GPU.
 #include "subprocess.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("operations on a GPU agree with a plain walk, and are timed", "[gpu]") {
+TEST_CASE("operations on a GPU agree with loops on the host, and are timed", "[gpu]") {
   require_hopper();
   const auto move = GENERATE(values<std::vector<std::string>>({
       {"permute", "--axes", "1,0", "--shape", "1024x2048", "--type", "bf16"},
@@ -37,7 +37,7 @@ TEST_CASE("operations on a GPU agree with a plain walk, and are timed", "[gpu]")
   CHECK(run.at("driver_copy").at("gb_per_s").get<double>() > 0);
 }
 
-TEST_CASE("tuning on a GPU finds a choice, keeps it, and plans go by it", "[gpu]") {
+TEST_CASE("jitc tune finds and stores a choice, which later plans use", "[gpu]") {
   require_hopper();
   const Folder cache;
   const std::vector<std::string> move{"permute", "--axes", "1,0", "--shape", "2048x4096", "--type", "bf16"};
@@ -63,7 +63,7 @@ TEST_CASE("tuning on a GPU finds a choice, keeps it, and plans go by it", "[gpu]
   CHECK(step.at("tuned") == true);
 }
 
-TEST_CASE("tune of a file finds constants and keeps them in its launch", "[gpu]") {
+TEST_CASE("jitc tune of a file finds constants and stores them in its launch description", "[gpu]") {
   require_hopper();
   const std::string own = JITC_EXAMPLE_OWN;
   const Folder folder;

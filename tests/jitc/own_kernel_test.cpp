@@ -23,7 +23,7 @@ const std::string own = JITC_EXAMPLE_OWN;
 const std::vector<std::string> run_scale{
     "run", own + "/scale.cu", "--launch", own + "/scale.json", "--device", "sim"};
 
-/// The example in a folder of its own, where it may be changed.
+/// A copy of the example in a temporary folder, where tests may change it.
 class OwnExample {
  public:
   OwnExample() {
@@ -62,7 +62,7 @@ TEST_CASE("jitc runs a file of CUDA C++ and reports its kernel and its run") {
   CHECK(y == bytes_of(expected));
 }
 
-TEST_CASE("reports of a file's kernel name the user's file and line") {
+TEST_CASE("reports of a kernel in a file name the user's file and line") {
   const OwnExample example;
   example.change("scale.cu", "expect(sizeof tile)", "expect(sizeof tile + 16)");
   const auto report =
@@ -78,7 +78,7 @@ TEST_CASE("reports of a file's kernel name the user's file and line") {
   CHECK(lint.at("findings")[0].at("source").back().at("line") == 18);
 }
 
-TEST_CASE("ptx and cubin of a file need no launch file if the kernel's name is known") {
+TEST_CASE("jitc ptx of a file needs no launch description if the kernel is known without it") {
   const auto ptx =
       jitc_json({"ptx", own + "/scale.cu", "--entry", "scale<n, double>", "-D", "n=2", "--json"});
   CHECK(ptx.at("entry").get<std::string>().starts_with("_Z5scaleILi2EdE"));
@@ -92,7 +92,7 @@ TEST_CASE("ptx and cubin of a file need no launch file if the kernel's name is k
   CHECK(jitc_json({"ptx", folder / "k.cu", "-I", folder / "headers", "--json"}).at("entry") == "_Z1kPi");
 }
 
-TEST_CASE("options of operations and of files do not mix") {
+TEST_CASE("options of operations are refused for files, and the reverse") {
   CHECK_THAT(refusal({"run", own + "/scale.cu"}),
              ContainsSubstring("needs --launch FILE, which describes its launch"));
   CHECK_THAT(refusal(run_scale + std::vector<std::string>{"--check"}),
@@ -106,7 +106,7 @@ TEST_CASE("options of operations and of files do not mix") {
              ContainsSubstring("is no folder"));
 }
 
-TEST_CASE("tune of a file checks its options before it looks for a GPU") {
+TEST_CASE("jitc tune of a file checks its options before it opens a GPU") {
   const OwnExample example;
   const auto tune = [&](const std::vector<std::string>& more) {
     auto words = example.words("tune");
@@ -134,7 +134,7 @@ TEST_CASE("tune of a file checks its options before it looks for a GPU") {
   CHECK_THAT(operation.err, ContainsSubstring("--values is an option of a file"));
 }
 
-TEST_CASE("jitc run gives the result of a launch that a program prepares from the same description") {
+TEST_CASE("jitc run and a program's launch of the same description give the same result") {
   const OwnExample example;
   OwnOptions options{
       .include = {}, .constants = {"rows=4"}, .entry = {}, .launch = example.words("run").back()};

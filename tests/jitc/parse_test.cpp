@@ -6,7 +6,7 @@
 
 using namespace jitc;
 
-TEST_CASE("extents, strides and types") {
+TEST_CASE("extents, strides and types are parsed, and wrong ones refused") {
   CHECK(parse_extents("128x64", "--shape") == std::vector<std::uint64_t>{128, 64});
   CHECK(parse_extents("128,64", "--shape") == std::vector<std::uint64_t>{128, 64});
   CHECK(parse_strides("-4,1", "--strides") == std::vector<std::int64_t>{-4, 1});
@@ -19,7 +19,7 @@ TEST_CASE("extents, strides and types") {
   CHECK_THROWS_AS(parse_types({"f16,"}), tmajit::Error);
 }
 
-TEST_CASE("an expression tells how many inputs it reads") {
+TEST_CASE("the number of inputs that an expression reads is found in its text") {
   CHECK(inputs_of("x * 2") == 1);
   CHECK(inputs_of("x0 + x1 * x2") == 3);
   CHECK(inputs_of("x7") == 8);

@@ -30,8 +30,8 @@ std::vector<std::int64_t> steps(const TensorView& view) {
   return {strides(view).begin(), strides(view).end()};
 }
 
-/// The concatenated outputs, by a plain walk, of an operation on u16 arrays that hold 0, 1, 2 … and 100, 101
-/// ….
+/// The concatenated outputs of an operation by the reference. Its inputs are u16 arrays: the first holds 0,
+/// 1, 2 …, the second 100, 101, 102 …
 std::vector<std::uint16_t> moved(ProblemOptions options) {
   options.dtypes = {"u16"};
   const auto problem = make_problem(options, Purpose::run);
@@ -59,7 +59,7 @@ std::vector<std::uint16_t> moved(ProblemOptions options) {
   return result;
 }
 
-/// The rules that a problem with a tile breaks.
+/// The rules that a problem breaks.
 std::vector<tmajit::Violation> violations(const Problem& problem) {
   try {
     (void)tmajit::plan_kernels(problem.operation(problem.unplaced()));
@@ -77,7 +77,7 @@ using Elements = std::vector<std::uint16_t>;
 
 }  // namespace
 
-TEST_CASE("every operation does what NumPy would do") {
+TEST_CASE("every operation gives the elements that NumPy gives") {
   CHECK(moved({.word = "permute", .shape = "2x3", .arguments = {{"--axes", "1,0"}}}) ==
         Elements{0, 3, 1, 4, 2, 5});
   CHECK(moved({.word = "slice", .shape = "2x6", .arguments = {{"--slice", ":,1::2"}}}) ==
@@ -104,12 +104,12 @@ TEST_CASE("every operation does what NumPy would do") {
   CHECK(moved({.word = "slice", .shape = "4", .arguments = {{"--slice", "3:1"}}}).empty());
 }
 
-TEST_CASE("a tile of the caller's choice moves the elements that its strides leave") {
+TEST_CASE("a copy with element strides moves every n-th element of each dimension") {
   CHECK(moved({.word = "copy", .shape = "3x16", .arguments = {{"--element-strides", "2,8"}}}) ==
         Elements{0, 8, 32, 40});
 }
 
-TEST_CASE("strides and offsets place the arrays, and change nothing of what is moved") {
+TEST_CASE("strides and offsets change where arrays are in memory, but not which elements move") {
   const ProblemOptions turned{.word = "permute",
                               .shape = "2x3",
                               .strides = {"-10,2"},
@@ -127,7 +127,7 @@ TEST_CASE("strides and offsets place the arrays, and change nothing of what is m
   CHECK(operation.moves[0].sources[0].address % 256 == 13 * 4);
 }
 
-TEST_CASE("types: copies keep bits, casts convert, a map says what its own is") {
+TEST_CASE("copy needs types of one size, cast converts, and a map's output has the type of --out-dtype") {
   const auto moves = [](const ProblemOptions& options) {
     const auto problem = look(options);
     return problem.operation(problem.unplaced()).moves;
@@ -147,7 +147,7 @@ TEST_CASE("types: copies keep bits, casts convert, a map says what its own is") 
   CHECK(describe(problem) == "map --expr 'x0+x1': f32 4x8 and f32 4x8 -> f16 4x8");
 }
 
-TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'") {
+TEST_CASE("option --dtype names one type for all arrays, the inputs' types, or first the output's type") {
   const auto types = [](std::vector<std::string> dtypes, std::string out = {}) {
     const auto problem = look({.word = "map",
                                .dtypes = std::move(dtypes),
@@ -165,7 +165,7 @@ TEST_CASE("types: one for all, the inputs', or the output's and then the inputs'
   CHECK(types({"f16,bf16"}, "u8") == std::vector{u8, f16, bf16});
 }
 
-TEST_CASE("the kernel that runs is the planner's choice, a family's, or has the caller's tile") {
+TEST_CASE("the operation's word and options select the planner, a family, or the caller's tile") {
   const auto asked = [](const ProblemOptions& options) {
     const auto request = read_request(options);
     return std::pair(std::string(request.family_name()), request.operation->name == "tiles");
@@ -191,7 +191,7 @@ TEST_CASE("the kernel that runs is the planner's choice, a family's, or has the 
   CHECK_THROWS_AS(asked({.word = "frobnicate"}), tmajit::Error);
 }
 
-TEST_CASE("every family is a word") {
+TEST_CASE("every family's name is accepted in place of an operation") {
   for (const auto& family : tmajit::families()) {
     CAPTURE(family.name);
     const auto request = read_request({.word = std::string(family.name)});
@@ -199,7 +199,7 @@ TEST_CASE("every family is a word") {
   }
 }
 
-TEST_CASE("shapes: as given, else the box, else 4096x4096; the output's over the element strides") {
+TEST_CASE("the shape is that of --shape, else the box, else 4096x4096; element strides divide it") {
   CHECK(shape(look({.word = "copy"}).outputs[0].view) == Shape{4096, 4096});
   CHECK(shape(look({.word = "copy", .arguments = {{"--box", "2,8,64"}}}).outputs[0].view) == Shape{2, 8, 64});
   const auto halved = look({.word = "copy",
@@ -217,7 +217,7 @@ TEST_CASE("shapes: as given, else the box, else 4096x4096; the output's over the
   CHECK(violations(strided).empty());
 }
 
-TEST_CASE("rows are padded for a run of a tile only, only where TMA needs it, and it is said") {
+TEST_CASE("only runs of a tile pad rows, only as far as TMA needs it, and with a note") {
   ProblemOptions options{.word = "copy", .dtypes = {"u8"}, .shape = "10x7", .arguments = {{"--stages", "2"}}};
   CHECK_FALSE(violations(look(options)).empty());
   auto problem = make_problem(options, Purpose::run);
@@ -230,11 +230,11 @@ TEST_CASE("rows are padded for a run of a tile only, only where TMA needs it, an
   options.shape = "10x7"s;
   options.strides = {"7,1"};
   CHECK_FALSE(violations(make_problem(options, Purpose::run)).empty());
-  // A planner needs no padding of rows.
+  // Kernels of the planner's choice need no padded rows.
   CHECK(make_problem({.word = "copy", .dtypes = {"u8"}, .shape = "10x7"}, Purpose::run).notes.empty());
 }
 
-TEST_CASE("files bring type and shape; a bulk kernel takes any rank as one row") {
+TEST_CASE("type and shape come from the input file; a bulk kernel flattens any rank into one row") {
   const test::Folder folder;
   test::write_npy(folder / "a.npy", "<f2", {3, 4}, std::string(24, '\0'));
   ProblemOptions options{.word = "bulk", .in = {folder / "a.npy"}, .arguments = {{"--expr", "x"}}};
@@ -250,7 +250,7 @@ TEST_CASE("files bring type and shape; a bulk kernel takes any rank as one row")
   CHECK_THROWS_AS(look(options), tmajit::Error);
 }
 
-TEST_CASE("options --oob and --l2 are part of what is validated") {
+TEST_CASE("options --oob and --l2 are validated") {
   ProblemOptions options{.word = "copy", .dtypes = {"i32"}, .arguments = {{"--oob", "nan"}}};
   const auto broken = violations(look(options));
   REQUIRE(broken.size() == 1);
@@ -263,7 +263,7 @@ TEST_CASE("options --oob and --l2 are part of what is validated") {
         tmajit::L2Promotion::b256);
 }
 
-TEST_CASE("the comparison finds wrong elements, and bytes changed beside them") {
+TEST_CASE("the comparison finds wrong elements and changed bytes between elements") {
   const auto problem = look({.word = "copy", .dtypes = {"u16"}, .shape = "2x3", .out_strides = "4,1"});
   const auto& output = problem.outputs.front();
   std::vector<std::byte> expected(output.memory.bytes, std::byte{1});
@@ -285,7 +285,7 @@ TEST_CASE("the comparison finds wrong elements, and bytes changed beside them") 
   CHECK(describe(output, difference) == "output: 1 byte between its elements changed");
 }
 
-TEST_CASE("made-up elements are finite, of many magnitudes, and the same for the same seed") {
+TEST_CASE("random elements are finite, of many magnitudes, and the same for the same seed") {
   std::vector<float> floats(4096);
   reference::RandomElements(ElementType::f32, 5).fill(std::as_writable_bytes(std::span(floats)));
   CHECK(

@@ -30,7 +30,7 @@ void run_ok(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-TEST_CASE("copy: bytes arrive as they were, rows padded on the device", "[gpu]") {
+TEST_CASE("copy: the output equals the input though rows are padded on the device", "[gpu]") {
   require_hopper();
   const Folder folder;
   const auto elements = random_elements<std::uint8_t>(301UL * 77, seed());
@@ -41,7 +41,7 @@ TEST_CASE("copy: bytes arrive as they were, rows padded on the device", "[gpu]")
   CHECK(jitc::InputArray(folder / "y.npy").header().shape == std::vector<std::uint64_t>{301, 77});
 }
 
-TEST_CASE("copy: strides of both sides, element strides", "[gpu]") {
+TEST_CASE("copy: strides of input and output and element strides select the right elements", "[gpu]") {
   require_hopper();
   const Folder folder;
   const auto elements = random_elements<float>(64UL * 96, seed());
@@ -98,7 +98,7 @@ TEST_CASE("map: each element plus its index in the tile", "[gpu]") {
   CHECK(row == std::vector<float>{36, 38, 40, 42});
 }
 
-TEST_CASE("map: bf16 travels as u2", "[gpu]") {
+TEST_CASE("map: files hold bf16 as u2", "[gpu]") {
   require_hopper();
   const Folder folder;
   const std::vector<std::uint16_t> ones(32UL * 32, 0x3f80);
@@ -108,7 +108,7 @@ TEST_CASE("map: bf16 travels as u2", "[gpu]") {
   CHECK(data_of(folder / "y.npy") == bytes_of(std::vector<std::uint16_t>(32UL * 32, 0x4000)));
 }
 
-TEST_CASE("bulk: any length, any rank, in the shape that it came in", "[gpu]") {
+TEST_CASE("bulk: arrays of any length and rank keep their shape", "[gpu]") {
   require_hopper();
   const Folder folder;
   const auto elements = random_elements<std::int32_t>(3UL * 5 * 1031, seed());
@@ -140,7 +140,7 @@ TEST_CASE("snapshot: a 128B-swizzled tile has its 16-byte chunks permuted by row
   CHECK(data_of(folder / "y.npy") == bytes_of(expected));
 }
 
-TEST_CASE("the report of a run", "[gpu]") {
+TEST_CASE("the report of a run has the kernel, its times and its speed", "[gpu]") {
   require_hopper();
   const Folder folder;
   write_npy(folder / "a.npy", "<f4", {1024, 1024}, std::string(1024UL * 1024 * 4, '\0'));
@@ -164,7 +164,7 @@ TEST_CASE("the report of a run", "[gpu]") {
   }
 }
 
-TEST_CASE("a run that fails leaves no file", "[gpu]") {
+TEST_CASE("a run that fails writes no file", "[gpu]") {
   require_hopper();
   const Folder folder;
   write_npy(folder / "a.npy", "<f4", {1024, 1024}, std::string(1024UL * 1024 * 4, '\0'));

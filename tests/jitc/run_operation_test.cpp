@@ -1,4 +1,4 @@
-/// Operations on the simulated device, through the program itself.
+/// Operations run by the program jitc on the simulated device.
 #include "arrays.hpp"
 #include "subprocess.hpp"
 
@@ -12,7 +12,7 @@ using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("a permutation of a file is the file that NumPy would write") {
+TEST_CASE("jitc run permute writes the file that NumPy would write") {
   const Folder folder;
   std::vector<float> x(5UL * 7);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i);
@@ -39,7 +39,7 @@ TEST_CASE("a permutation of a file is the file that NumPy would write") {
   CHECK(jitc::InputArray(folder / "y.npy").header().shape == std::vector<std::uint64_t>{7, 5});
 }
 
-TEST_CASE("operations on made-up arrays agree with a plain walk") {
+TEST_CASE("operations on random arrays agree with the reference") {
   const auto words = GENERATE(values<std::vector<std::string>>({
       {"permute", "--axes", "0,2,1,3", "--shape", "3x4x5x6", "--type", "u8"},
       {"permute", "--axes", "1,0", "--shape", "64x64", "--type", "bf16"},
@@ -78,7 +78,7 @@ TEST_CASE("operations on made-up arrays agree with a plain walk") {
              ContainsSubstring("problem  " + words[0]) && ContainsSubstring("elements are right"));
 }
 
-TEST_CASE("an output for every part of a split") {
+TEST_CASE("jitc run split writes an output for every part") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {3, 2}, "abcdef");
   const std::vector<std::string> words{"split", "--axis", "0", "--parts", "1,2", "--in", folder / "a.npy"};
@@ -92,7 +92,7 @@ TEST_CASE("an output for every part of a split") {
   CHECK_THAT(refusal(simulated(one)), ContainsSubstring("--out is given 1 time, but split has 2 outputs"));
 }
 
-TEST_CASE("the file of --into is an output's content before reduce_into") {
+TEST_CASE("the file of --into is the output's initial content for reduce_into") {
   const Folder folder;
   write_npy(folder / "a.npy", "<u4", {2}, std::string("\1\0\0\0\6\0\0\0", 8));
   write_npy(folder / "b.npy", "<u4", {2}, std::string("\3\0\0\0\5\0\0\0", 8));
@@ -114,7 +114,7 @@ TEST_CASE("the file of --into is an output's content before reduce_into") {
              ContainsSubstring("takes no --into"));
 }
 
-TEST_CASE("an output for every tensor of a batch") {
+TEST_CASE("jitc run copy_ragged writes an output for every tensor of a batch") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {1, 2}, "ab");
   write_npy(folder / "b.npy", "|u1", {2, 2}, "cdef");
@@ -128,7 +128,7 @@ TEST_CASE("an output for every tensor of a batch") {
              ContainsSubstring("takes --axis and --parts together"));
 }
 
-TEST_CASE("a family's name takes a kernel of that family, an option of tiles the caller's tile") {
+TEST_CASE("a family's name selects a kernel of that family, options of tiles the caller's tile") {
   const auto spec = [](const std::vector<std::string>& words) {
     return jitc_json(simulated(words)).at("plan").at("steps").at(0).at("spec");
   };
@@ -141,7 +141,7 @@ TEST_CASE("a family's name takes a kernel of that family, an option of tiles the
   CHECK(spec({"general", "--shape", "40x64", "--expr", "x + g[0]"}).at("expression") == "x + g[0]");
 }
 
-TEST_CASE("a tile of the caller's choice is for tensors as they are") {
+TEST_CASE("options that change a tensor's view cannot be combined with the caller's tile") {
   CHECK_THAT(refusal(simulated({"copy", "--shape", "8x8", "--axes", "1,0", "--box", "4x4"})),
              ContainsSubstring("--axes needs a kernel that the planner chooses, but --box has a tile"));
   CHECK_THAT(refusal(simulated({"bulk", "--shape", "8x8", "--expr", "x", "--flip", "0"})),
@@ -154,7 +154,7 @@ TEST_CASE("a tile of the caller's choice is for tensors as they are") {
              ContainsSubstring("--l2 is for loads of tiles"));
 }
 
-TEST_CASE("invalid options are one clear error") {
+TEST_CASE("an invalid option gives a single error that names it") {
   struct Wrong {
     std::vector<std::string> words;
     const char* says;
@@ -220,7 +220,7 @@ TEST_CASE("invalid options are one clear error") {
   CHECK_THAT(refusal(simulated(wrong.words)), ContainsSubstring(wrong.says));
 }
 
-TEST_CASE("a stencil of a file: the edges by --boundary, the dimension by --dims") {
+TEST_CASE("a stencil takes its edges from --boundary and its dimensions from --dims") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {2, 3}, "\1\2\3\4\5\6");
   static_cast<void>(
@@ -229,7 +229,7 @@ TEST_CASE("a stencil of a file: the edges by --boundary, the dimension by --dims
   CHECK(data_of(folder / "y.npy") == "\5\4\3\13\12\11");
 }
 
-TEST_CASE("the windows of a file: taps side by side, zeros around the images") {
+TEST_CASE("im2col writes the taps of each window as one row, with zeros around the images") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {1, 3, 2}, "\1\2\3\4\5\6");
   static_cast<void>(jitc_json(simulated({"im2col", "--filter", "2", "--window-step", "2", "--pad", "1",
@@ -237,7 +237,7 @@ TEST_CASE("the windows of a file: taps side by side, zeros around the images") {
   CHECK(data_of(folder / "y.npy") == std::string("\0\0\1\2\3\4\5\6", 8));
 }
 
-TEST_CASE("a convolution of files: the second is the filter") {
+TEST_CASE("the second input file of a convolution is its filter") {
   const Folder folder;
   const std::string one("\0\0\x80\x3f", 4);
   const std::string two("\0\0\0\x40", 4);
@@ -248,7 +248,7 @@ TEST_CASE("a convolution of files: the second is the filter") {
   CHECK(data_of(folder / "y.npy") == std::string("\0\0\xa0\x40\0\0\x80\x40", 8));  // 5 and 4
 }
 
-TEST_CASE("arrays of different shapes are joined only along the axis") {
+TEST_CASE("concat needs arrays whose shapes differ only along the axis") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {2, 2}, "abcd");
   write_npy(folder / "b.npy", "|u1", {2, 1}, "ef");
@@ -260,7 +260,7 @@ TEST_CASE("arrays of different shapes are joined only along the axis") {
   CHECK(data_of(folder / "y.npy") == "abecdf");
 }
 
-TEST_CASE("the kernel of an operation comes in every stage") {
+TEST_CASE("jitc source, ptx and cubin show the kernel of an operation, chosen by --step") {
   const std::vector<std::string> move{"permute", "--axes", "1,0", "--shape", "256x512", "--type", "bf16"};
   const auto stage = [&](const std::string& word) {
     const auto result = jitc::test::jitc(std::vector{word} + move);

@@ -1,4 +1,4 @@
-/// Runs on the simulated device through the program itself.
+/// `jitc run` on the simulated device.
 #include "arrays.hpp"
 #include "subprocess.hpp"
 
@@ -15,7 +15,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A folder with examples/launch in it.
+/// A folder with a copy of examples/launch.
 struct Example : Folder {
   Example() {
     for (const auto* name : {"scale.ptx", "scale.json"}) {
@@ -23,7 +23,7 @@ struct Example : Folder {
     }
   }
 
-  /// Writes the example's file with `from` replaced, under another name.
+  /// Writes a copy of the example's file, with `from` replaced by `to`, under another name.
   void edit(const std::string& file, const std::string& from, const std::string& to,
             const std::string& result) const {
     auto text = read_file(*this / file);
@@ -40,7 +40,7 @@ struct Example : Folder {
     return words;
   }
 
-  /// The error for the example with one change.
+  /// The error of a run of the example with `from` replaced by `to` in one file.
   [[nodiscard]] std::string refusal(const std::string& file, const std::string& from, const std::string& to,
                                     int status) const {
     edit(file, from, to, "changed");
@@ -54,7 +54,7 @@ struct Example : Folder {
 
 }  // namespace
 
-TEST_CASE("every rule that the tensor maps of a launch break is reported at once") {
+TEST_CASE("all rules that the tensor maps of a launch break are reported at once") {
   const Example example;
   const auto rules_with = [&](const std::string& from, const std::string& to) {
     example.edit("scale.json", from, to, "changed.json");
@@ -105,7 +105,7 @@ TEST_CASE("every family with a tile of the caller's choice runs on the simulated
     const auto& simulation = json.at("run").at("simulation");
     CHECK(simulation.at("reports").empty());
     CHECK(simulation.at("thread_instructions").get<std::uint64_t>() > 100);
-    // Nothing that could be mistaken for a GPU's speed.
+    // A speed would be mistaken for a GPU's.
     CHECK_FALSE(json.at("run").contains("gb_per_s"));
     CHECK_FALSE(json.at("run").contains("milliseconds"));
     CHECK(json.at("outputs") == std::vector<std::string>{folder / "y.npy"});
@@ -120,7 +120,7 @@ TEST_CASE("every family with a tile of the caller's choice runs on the simulated
   CHECK(image == bytes_of(x));
 }
 
-TEST_CASE("auto takes the simulated device where there is no Hopper GPU, and says so") {
+TEST_CASE("option --device auto uses the simulated device if there is no Hopper GPU, with a message") {
   for (const auto& gpu : tmajit::list_gpus()) {
     if (gpu.compute_major == 9 && gpu.compute_minor == 0) SKIP("this machine has a Hopper GPU");
   }
@@ -135,7 +135,7 @@ TEST_CASE("auto takes the simulated device where there is no Hopper GPU, and say
   CHECK_THAT(result.err, !ContainsSubstring("GB/s") && !ContainsSubstring("median"));
 }
 
-TEST_CASE("options of the simulated device select it, or contradict a GPU") {
+TEST_CASE("options for the simulated device select it, and are refused with --device gpu") {
   const Folder folder;
   write_npy(folder / "a.npy", "<f4", {16, 16}, bytes_of(counting(256)));
   const std::vector<std::string> words{"run", "copy", "--in", folder / "a.npy", "--sim-seed", "77"};
@@ -154,7 +154,7 @@ TEST_CASE("options of the simulated device select it, or contradict a GPU") {
   }
 }
 
-TEST_CASE("the example launch computes what it says") {
+TEST_CASE("the example launch gives its documented result") {
   const Example example;
   const auto json = jitc_json(example.run("scale.ptx", "scale.json"));
   CHECK(json.at("entry") == "scale");
@@ -164,7 +164,7 @@ TEST_CASE("the example launch computes what it says") {
   CHECK(data_of(example / "y.npy") == bytes_of(expected));
 }
 
-TEST_CASE("a launch in clusters") {
+TEST_CASE("a launch in clusters runs, and its grid must be a multiple of the cluster") {
   const Example example;
   example.edit("scale.json", "\"block\": 64", "\"block\": 64, \"cluster\": 2", "clusters.json");
   const auto json = jitc_json(example.run("scale.ptx", "clusters.json"));
@@ -174,7 +174,7 @@ TEST_CASE("a launch in clusters") {
              ContainsSubstring("$.cluster: [2, 1, 1] does not divide the grid, [3, 1, 1]"));
 }
 
-TEST_CASE("the output of a kernel's printf") {
+TEST_CASE("the output of a kernel's printf is printed") {
   const Folder folder;
   write_file(folder / "hello.ptx", R"(.version 8.0
 .target sm_90a
@@ -206,7 +206,7 @@ TEST_CASE("the output of a kernel's printf") {
   CHECK_THAT(jitc::test::jitc(words).err, ContainsSubstring("printed  hello\nhello\n"));
 }
 
-TEST_CASE("a kernel's mistakes are reported, exit with 1, and leave no output") {
+TEST_CASE("a kernel's mistakes are reported with exit code 1 and no output file") {
   const Example example;
   example.edit("scale.ptx", "fence.proxy.async.shared::cta;", "", "broken.ptx");
   const auto text = jitc::test::jitc(example.run("broken.ptx", "scale.json", {"--sim-seed", "3"}));
@@ -234,7 +234,7 @@ TEST_CASE("a kernel's mistakes are reported, exit with 1, and leave no output") 
   }
 }
 
-TEST_CASE("a run that keeps going shows the mistakes and the numbers") {
+TEST_CASE("with --keep-going a run shows the mistakes and writes the results") {
   const Example example;
   REQUIRE(jitc::test::jitc(example.run("scale.ptx", "scale.json")).status == 0);
   const std::string right = read_file(example / "y.npy");
@@ -258,7 +258,7 @@ TEST_CASE("a run that keeps going shows the mistakes and the numbers") {
   CHECK_THAT(trap.err, ContainsSubstring("the rule is allowed, but the launch cannot go on"));
 }
 
-TEST_CASE("a kernel that never ends, or waits for ever, is ended") {
+TEST_CASE("a kernel that never ends or waits forever is stopped with a report") {
   const Example example;
   example.edit("scale.ptx", "@!%done bra wait;", "bra wait;", "endless.ptx");
   const auto endless = jitc::test::jitc(example.run("endless.ptx", "scale.json", {"--sim-limit", "10000"}));
@@ -278,7 +278,7 @@ TEST_CASE("a kernel that never ends, or waits for ever, is ended") {
                             ContainsSubstring("1024 came (PTX line"));
 }
 
-TEST_CASE("one clear error for what cannot be run") {
+TEST_CASE("a kernel or launch that cannot be run gives a single error") {
   const Example example;
   CHECK_THAT(
       example.refusal("scale.ptx", "mul.f32 %v1", "mul.f32 %nowhere", 2),
@@ -286,7 +286,7 @@ TEST_CASE("one clear error for what cannot be run") {
   CHECK_THAT(example.refusal("scale.ptx", "mul.f32 %v1", ".frobnicate.f32 %v1", 2),
              ContainsSubstring("does not parse as PTX") && ContainsSubstring(":46:") &&
                  ContainsSubstring("frobnicate"));
-  // Errors that show only when a thread reaches the instruction.
+  // These errors appear only when a thread reaches the instruction.
   const auto stop = [&](const std::string& instruction) {
     example.edit("scale.ptx", "mul.f32 %v1, %v1, %factor;", instruction, "stops.ptx");
     const auto result = jitc::test::jitc(example.run("stops.ptx", "scale.json"));
@@ -319,7 +319,7 @@ TEST_CASE("one clear error for what cannot be run") {
              ContainsSubstring("none.cu"));
 }
 
-TEST_CASE("files of a launch: in place, types and shapes") {
+TEST_CASE("a launch's files must match the buffers' types and shapes; one buffer can be read and written") {
   const Example example;
   write_npy(example / "x.npy", "<f4", {30, 32}, bytes_of(counting(960)));
   auto expected = counting(960);
@@ -329,7 +329,7 @@ TEST_CASE("files of a launch: in place, types and shapes") {
   CHECK(jitc::test::jitc(example.run("scale.ptx", "file.json")).status == 0);
   CHECK(data_of(example / "y.npy") == bytes_of(expected));
 
-  // One buffer, read and written.
+  // One buffer that is read from one file and written to another.
   example.edit("file.json", R"("x": {"in": "x.npy"},)", "", "in_place.json");
   example.edit("in_place.json", R"({"dtype": "f32", "shape": [30, 32], "out": "y.npy"})",
                R"({"in": "x.npy", "out": "z.npy"})", "in_place.json");
@@ -352,7 +352,7 @@ TEST_CASE("files of a launch: in place, types and shapes") {
   refuse(R"({"in": "empty.npy"})", "$.buffers.x.in: empty.npy is empty");
 }
 
-TEST_CASE("a kernel from elsewhere has a launch and nothing of an operation") {
+TEST_CASE("a PTX file needs a launch description, and options of operations are refused") {
   const Example example;
   const auto refuse = [&](const std::vector<std::string>& words, const char* says) {
     const auto result = jitc::test::jitc(words);

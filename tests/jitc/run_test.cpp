@@ -11,7 +11,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A folder with an input for the parts of `run` that need no device.
+/// A folder with an input file, for tests of `jitc run` that need no device.
 struct Input : Folder {
   Input() { write_npy(*this / "a.npy", "<f4", {16, 16}, std::string(1024, '\0')); }
   [[nodiscard]] std::vector<std::string> run(const std::vector<std::string>& more) const {
@@ -23,7 +23,7 @@ struct Input : Folder {
 
 }  // namespace
 
-TEST_CASE("without a GPU a run on one says so, what works nevertheless, and leaves no file") {
+TEST_CASE("a run on a missing GPU is an error that names alternatives, and writes no file") {
   if (!tmajit::list_gpus().empty()) SKIP("this machine has a GPU");
   const Input input;
   const auto result = jitc::test::jitc(input.run({"--device", "gpu", "--out", input / "y.npy"}));
@@ -35,7 +35,7 @@ TEST_CASE("without a GPU a run on one says so, what works nevertheless, and leav
   CHECK(jitc_json(input.run({"--device", "gpu"}), 3).at("error").at("code") == "unavailable");
 }
 
-TEST_CASE("bad input is found out before a GPU is looked for") {
+TEST_CASE("wrong input is refused before a GPU is opened") {
   const Input input;
   const auto refuse = [](const std::vector<std::string>& arguments, int status, const char* says) {
     const auto result = jitc::test::jitc(arguments);
@@ -62,7 +62,7 @@ TEST_CASE("bad input is found out before a GPU is looked for") {
   refuse({"run", "copy", "--stages", "2", "--in", input / "scalar.npy"}, 2, "rank");
 }
 
-TEST_CASE("a device that is none is wrong usage") {
+TEST_CASE("an unknown device is wrong usage") {
   const Input input;
   for (const auto* device : {"cpu", "simulator", "gpu:", "gpu:x", "gpu:-1", "gpu0"}) {
     const auto result = jitc::test::jitc(input.run({"--device", device}));

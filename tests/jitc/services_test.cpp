@@ -1,4 +1,4 @@
-/// Output for code hosts and CI services, the choice of the kernels that lint checks, and exit codes.
+/// Output for code hosts and CI services, `jitc lint --entry`, and exit codes.
 #include "subprocess.hpp"
 
 #include <filesystem>
@@ -12,7 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The launch of examples/, and the same kernel without its proxy fence.
+/// A folder with examples/launch and a variant of its kernel without the proxy fence.
 struct ServiceExample : Folder {
   ServiceExample() {
     for (const auto* name : {"scale.ptx", "scale.json"})
@@ -28,7 +28,7 @@ struct ServiceExample : Folder {
   }
 };
 
-/// Two kernels; the second makes an mbarrier of no arrivals, the first has an instruction that is unknown.
+/// Two kernels: the first has an unknown instruction, the second initialises an mbarrier with a count of 0.
 const std::string two_kernels =
     ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 8 .b64 bar;\n"
     ".visible .entry _Z5firstv()\n{\n.reg .b32 %r<3>;\nfrobnicate.b32 %r1, %r2;\nret;\n}\n"
@@ -68,7 +68,7 @@ TEST_CASE("reports of a run are printed as JUnit's XML") {
                             ContainsSubstring("scale: store.missing-proxy-fence at line 54"));
 }
 
-TEST_CASE("the frames that a finding was inlined into are named for services") {
+TEST_CASE("findings name the frames of inlined calls in every format") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
   write_file(file,
@@ -90,10 +90,10 @@ TEST_CASE("the frames that a finding was inlined into are named for services") {
   CHECK(related.at(1).at("physicalLocation").at("region").at("startLine") == 30);
 }
 
-TEST_CASE("a finding stands at the innermost line of the user's own files") {
+TEST_CASE("a finding's location is the innermost frame in the user's own files") {
   const Folder folder;
   const std::string file = folder / "k.ptx";
-  // The call chain, the outermost frame first; the last one is a wrapper's.
+  // Writes PTX whose finding has these frames, the outermost first.
   const auto write = [&](const std::vector<std::string>& paths) {
     std::string text = ".version 8.0\n.target sm_90a\n.address_size 64\n.shared .align 8 .b64 bar;\n";
     for (std::size_t i = 0; i < paths.size(); ++i) text += fmt::format(".file {} \"{}\"\n", i + 1, paths[i]);
@@ -113,32 +113,32 @@ TEST_CASE("a finding stands at the innermost line of the user's own files") {
     int line;
   };
   const std::vector<Case> cases{
-      // The inner one of two files of the project, whatever a library's headers call it from.
+      // The inner one of two files of the project, even if library headers are outside of and between them.
       {{"/opt/cutlass/include/cutlass/device_kernel.h", root + "gemm.cu", root + "src/mainloop.cuh",
         "/opt/cutlass/include/cute/arch/copy_sm90_tma.hpp"},
        "src/mainloop.cuh",
        30},
-      // Copies of libraries in the project are no files of the user's.
+      // Copies of libraries in the project are not the user's files.
       {{root + "gemm.cu", root + "third_party/cutlass/include/cutlass/arch/barrier.h"}, "gemm.cu", 10},
       {{root + "gemm.cu", root + "cutlass/include/cutlass/arch/barrier.h"}, "gemm.cu", 10},
       {{root + "a/gemm.cu", root + "extern/ThunderKittens/include/ops/warp.cuh"}, "a/gemm.cu", 10},
       {{root + "gemm.cu", root + ".venv/lib/python3.12/site-packages/flashinfer/data/include/x.cuh"},
        "gemm.cu",
        10},
-      // A folder of the user's that is called like a library is the user's.
+      // A user's folder with the name of a library holds the user's files.
       {{root + "cuda/gemm.cu", root + "cuda/wrappers.cuh"}, "cuda/wrappers.cuh", 20},
       {{root + "csrc/cutlass/gemm.cu", "/usr/local/cuda-13.0/include/cuda_fp16.hpp"},
        "csrc/cutlass/gemm.cu",
        10},
       {{root + "gemm.cu", "/usr/local/cuda/targets/x86_64-linux/include/cccl/cuda/__ptx/x.h"}, "gemm.cu", 10},
-      // Compiled elsewhere: the outermost that is no library's.
+      // Files outside of the project: the outermost frame that is not in a library.
       {{"/build/kernels/gemm.cu", "/build/kernels/mainloop.cuh", "/usr/local/cuda/include/cuda/ptx"},
        "/build/kernels/gemm.cu",
        10},
       {{"/build/cutlass/include/cutlass/device_kernel.h", "/build/kernels/epilogue.hpp"},
        "/build/kernels/epilogue.hpp",
        20},
-      // No file of the user's is named.
+      // All frames are in libraries.
       {{"/b/include/cutlass/device_kernel.h", "/b/include/cute/arch/x.hpp"},
        "/b/include/cutlass/device_kernel.h",
        10}};
@@ -151,7 +151,7 @@ TEST_CASE("a finding stands at the innermost line of the user's own files") {
     const auto& physical = result.at("locations").at(0).at("physicalLocation");
     CHECK(physical.at("artifactLocation").at("uri") == each.uri);
     CHECK(physical.at("region").at("startLine") == each.line);
-    // The PTX, and the other frames.
+    // The related locations are the PTX and the other frames.
     CHECK(result.at("relatedLocations").size() == each.paths.size());
     const std::string name = each.uri.substr(each.uri.rfind('/') + 1);
     const std::string place = fmt::format("source {}:{}]", name, each.line);
@@ -165,7 +165,7 @@ TEST_CASE("a finding stands at the innermost line of the user's own files") {
   }
 }
 
-TEST_CASE("lint looks at the kernel that --entry names, and notes stand in every format") {
+TEST_CASE("lint checks only the kernel that --entry names, and notes appear in every format") {
   const Folder folder;
   const std::string file = folder / "two.ptx";
   write_file(file, two_kernels);
@@ -189,7 +189,7 @@ TEST_CASE("lint looks at the kernel that --entry names, and notes stand in every
                  ContainsSubstring("instruction.unknown at line 8\"><skipped message="));
 }
 
-TEST_CASE("one exit code a meaning") {
+TEST_CASE("exit codes have the meanings that --help and the documentation list") {
   const ServiceExample example;
   const std::string missing = example / "none/x.ptx";
   const std::vector<std::pair<std::vector<std::string>, int>> cases{
@@ -209,7 +209,7 @@ TEST_CASE("one exit code a meaning") {
     CAPTURE(words);
     CHECK(result.status == status);
   }
-  // The table of --help is that of the page.
+  // --help and docs/check.md have the same table.
   const std::string help = jitc::test::jitc({"--help"}).out;
   const std::string page = read_file(std::filesystem::path(JITC_DOCUMENTATION) / "check.md");
   for (const auto* const row : {"0  done, and nothing found",

@@ -15,7 +15,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// One kernel of each family that has tiles of the caller's choice.
+/// Arguments for a kernel of each family that accepts the caller's tile.
 const std::vector<std::vector<std::string>> families{
     {"copy", "--shape", "300x256", "--dtype", "bf16", "--box", "64x64", "--swizzle", "128B"},
     {"map", "--expr", "x0 * x1 + t[0]", "--dtype", "f32,f16,f16"},
@@ -30,7 +30,7 @@ std::vector<std::string> command(const std::string& stage, const std::vector<std
 
 }  // namespace
 
-TEST_CASE("a concat of many parts shows the one kernel that does them all") {
+TEST_CASE("a concat of many parts has a single kernel, which jitc source shows") {
   std::string parts = "1";
   for (int i = 1; i < 300; ++i) parts += ",1";
   const auto shown = jitc_json({"source", "concat", "--axis", "0", "--parts", parts, "--shape", "1x64"});
@@ -38,7 +38,7 @@ TEST_CASE("a concat of many parts shows the one kernel that does them all") {
   CHECK(shown["spec"]["family"] == "ragged");
 }
 
-TEST_CASE("every stage is data on standard output, the same as what -o writes") {
+TEST_CASE("source, ptx and cubin print the bytes that -o writes to a file") {
   const auto kernel = GENERATE(from_range(families));
   const auto* const stage = GENERATE("source", "ptx", "cubin");
   const Folder folder;
@@ -66,7 +66,7 @@ TEST_CASE("every stage is data on standard output, the same as what -o writes") 
   }
 }
 
-TEST_CASE("sass is the cubin's machine code") {
+TEST_CASE("jitc sass prints the cubin's machine code") {
   if (!tmajit::find_nvdisasm()) SKIP("no nvdisasm: " << tmajit::nvdisasm_remedy());
   const auto result = jitc::test::jitc({"sass", "copy", "--box", "32x64"});
   INFO(result.err);
@@ -74,7 +74,7 @@ TEST_CASE("sass is the cubin's machine code") {
   CHECK_THAT(result.out, ContainsSubstring("UTMALDG.2D") && ContainsSubstring("UTMASTG.2D"));
 }
 
-TEST_CASE("without nvdisasm sass says what to do") {
+TEST_CASE("jitc sass without nvdisasm is an error with a remedy") {
   const auto result = jitc::test::jitc({"sass", "copy", "--box", "32x64"},
                                        {.environment = {"TMAJIT_NVDISASM=/nonexistent/nvdisasm"}});
   CHECK(result.status == 3);
@@ -82,7 +82,7 @@ TEST_CASE("without nvdisasm sass says what to do") {
   CHECK_THAT(result.err, StartsWith("jitc: error: ") && ContainsSubstring("TMAJIT_NVDISASM"));
 }
 
-TEST_CASE("an nvdisasm that fails is reported with its own words") {
+TEST_CASE("if nvdisasm fails, its own message is shown") {
   const auto result =
       jitc::test::jitc({"sass", "copy", "--box", "32x64"},
                        {.environment = {"TMAJIT_NVDISASM=" + find_program("false").string()}});
@@ -123,7 +123,7 @@ TEST_CASE("the JSON of a stage has the spec, the key, milliseconds, cache level 
   CHECK(second.at("registers") == first.at("registers"));
 }
 
-TEST_CASE("source tells the key that the compiled kernel has, and text comes within the JSON") {
+TEST_CASE("jitc source --json has the source text and the key of the compiled kernel") {
   const auto source = jitc_json({"source", "copy", "--dtype", "u16", "--box", "64x64"});
   const auto ptx = jitc_json({"ptx", "copy", "--dtype", "u16", "--box", "64x64"});
   CHECK(source.at("key") == ptx.at("key"));
@@ -131,7 +131,7 @@ TEST_CASE("source tells the key that the compiled kernel has, and text comes wit
   CHECK_THAT(ptx.at("text").get<std::string>(), ContainsSubstring(".entry tmajit_copy"));
 }
 
-TEST_CASE("option --no-cache keeps nothing") {
+TEST_CASE("option --no-cache stores nothing in the cache") {
   const Folder cache;
   const auto result = jitc::test::jitc({"cubin", "copy", "--no-cache", "--json"},
                                        {.environment = {"TMAJIT_CACHE_DIR=" + cache.path().string()}});
@@ -140,20 +140,20 @@ TEST_CASE("option --no-cache keeps nothing") {
   CHECK(cache.names().empty());
 }
 
-TEST_CASE("line information is in the cubin unless it is not wanted") {
+TEST_CASE("the cubin has line information unless --no-line-info is given") {
   const auto with = jitc_json({"cubin", "copy"});
   const auto without = jitc_json({"cubin", "copy", "--no-line-info"});
   CHECK(with.at("cubin_bytes").get<int>() > without.at("cubin_bytes").get<int>());
   CHECK(with.at("key") != without.at("key"));
 }
 
-TEST_CASE("nvcc compiles the source as it is") {
+TEST_CASE("nvcc compiles the output of jitc source unchanged") {
   const auto nvcc = find_program("nvcc");
   if (nvcc.empty()) SKIP("no nvcc on $PATH");
   const auto kernel = GENERATE(from_range(families));
   const Folder folder;
   REQUIRE(jitc::test::jitc(command("source", kernel, {"-o", folder / "kernel.cu"})).status == 0);
-  // A toolkit can hold nvcc without the host headers it pulls in by itself; that says nothing of our source.
+  // An installed nvcc may lack the host headers that it always includes. Then this test cannot run.
   write_file(folder / "empty.cu", "");
   const auto compile = [&](const char* name) {
     return jitc::run_process(nvcc, {"-arch=sm_90a", "-cubin", "-o", folder / "out.cubin", folder / name});

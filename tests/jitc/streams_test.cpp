@@ -1,4 +1,4 @@
-/// Runs whose standard streams are closed, full or pipes without a reader.
+/// Runs of jitc with standard streams that are closed, on a full device, or pipes without a reader.
 #include "subprocess.hpp"
 
 #include <array>
@@ -14,7 +14,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A pipe without a reader. Child processes inherit it.
+/// The write end of a pipe without a reader. Child processes inherit it.
 class ClosedPipe {
  public:
   ClosedPipe() {
@@ -33,18 +33,18 @@ class ClosedPipe {
   int end_ = -1;
 };
 
-/// Redirections, as in a shell, after which nothing can be written to standard error.
-std::vector<std::string> lost_errors(const ClosedPipe& pipe) {
+/// Shell redirections with which writing to standard error fails.
+std::vector<std::string> unwritable_errors(const ClosedPipe& pipe) {
   return {"2>/dev/full", "2>&-", "2>&" + std::to_string(pipe.end())};
 }
 
 }  // namespace
 
-TEST_CASE("results do not depend on whether standard error can be written") {
+TEST_CASE("results are the same if standard error cannot be written") {
   const Folder folder;
   const ClosedPipe pipe;
   write_npy(folder / "a.npy", "<f4", {6}, bytes_of(counting(6)));
-  for (const auto& redirect : lost_errors(pipe)) {
+  for (const auto& redirect : unwritable_errors(pipe)) {
     CAPTURE(redirect);
     const auto out = folder / "y.npy";
     const std::vector<std::string> words{
@@ -60,9 +60,9 @@ TEST_CASE("results do not depend on whether standard error can be written") {
   }
 }
 
-TEST_CASE("failures have their exit codes if standard error cannot be written") {
+TEST_CASE("failures have the same exit codes if standard error cannot be written") {
   const ClosedPipe pipe;
-  for (const auto& redirect : lost_errors(pipe)) {
+  for (const auto& redirect : unwritable_errors(pipe)) {
     CAPTURE(redirect);
     const auto status = [&](std::vector<std::string> words) {
       return jitc::test::jitc(std::move(words), {.redirect = redirect}).status;
@@ -79,7 +79,7 @@ TEST_CASE("failures have their exit codes if standard error cannot be written") 
   }
 }
 
-TEST_CASE("reports of the simulated device have their exit code where standard error cannot be written") {
+TEST_CASE("reports of the simulated device have the same exit code if standard error cannot be written") {
   const Folder folder;
   const std::string example = JITC_EXAMPLE_LAUNCH;
   auto ptx = read_file(example + "/scale.ptx");
@@ -117,10 +117,10 @@ TEST_CASE("output that cannot be written to standard output is an error") {
   }
 }
 
-TEST_CASE("no file takes the place of a stream that is closed") {
+TEST_CASE("an output file does not get the descriptor of a closed standard stream") {
   const Folder folder;
   write_npy(folder / "a.npy", "<f4", {6}, bytes_of(counting(6)));
-  // Without standard input and output, the output file would get their descriptors.
+  // With standard input and output closed, the next opened file would get descriptor 0 or 1.
   const auto result = jitc::test::jitc(
       {"run", "copy", "--in", folder / "a.npy", "--out", folder / "y.npy", "--device", "sim", "--json"},
       {.redirect = "<&- >&- 2>&-"});

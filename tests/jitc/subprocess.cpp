@@ -77,7 +77,8 @@ void require_hopper() {
   for (const auto& gpu : tmajit::list_gpus()) {
     if (gpu.compute_major == 9 && gpu.compute_minor == 0) return;
   }
-  SKIP("no Hopper GPU: " << (tmajit::list_gpus().empty() ? tmajit::why_no_gpu() : "another one is here"));
+  SKIP("no Hopper GPU: " << (tmajit::list_gpus().empty() ? tmajit::why_no_gpu()
+                                                         : "this machine's GPU is another one"));
 }
 
 std::filesystem::path find_program(std::string_view program) {

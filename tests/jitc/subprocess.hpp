@@ -24,20 +24,20 @@ using Folder = TemporaryFolder;
 using tests::read_file;
 using tests::write_file;
 
-/// The environment of a run of jitc.
+/// Environment variables, limits and redirections for a run of jitc.
 struct Surroundings {
   std::vector<std::string> environment = {};  ///< "NAME=value"
-  std::uint64_t file_size_limit = 0;          ///< bytes; 0: none
-  std::string redirect = {};                  ///< as a shell writes it: "2>/dev/full"
+  std::uint64_t file_size_limit = 0;          ///< bytes; 0: no limit
+  std::string redirect = {};                  ///< in shell syntax, such as "2>/dev/full"
 };
 
-/// Runs the jitc that was built, or the one that $JITC_PROGRAM names. Its cache is a folder of the test's own
-/// unless the environment says otherwise.
+/// Runs the jitc of this build, or the one that $JITC_PROGRAM names. Its cache is a temporary folder of the
+/// test unless `surroundings` sets another one.
 [[nodiscard]] ProcessResult jitc(std::vector<std::string> arguments, const Surroundings& surroundings = {});
-/// Runs jitc; returns its standard output as JSON. Fails the test if it is no JSON.
+/// Runs jitc and returns its standard output as JSON. Fails the test if the output is not JSON.
 [[nodiscard]] nlohmann::json jitc_json(std::vector<std::string> arguments, int expected_status = 0);
 
-/// A little-endian C-order .npy file.
+/// Writes a .npy file in C order.
 void write_npy(const std::filesystem::path& path, std::string_view descr,
                const std::vector<std::uint64_t>& shape, std::string_view data);
 
@@ -48,18 +48,18 @@ template <class Element>
 [[nodiscard]] std::string bytes_of(const std::vector<Element>& elements) {
   return {reinterpret_cast<const char*>(elements.data()), elements.size() * sizeof(Element)};
 }
-/// 0, 1, 2 …
+/// The numbers 0, 1, 2 … count - 1.
 [[nodiscard]] std::vector<float> counting(std::size_t count);
 /// `words` followed by `more`.
 [[nodiscard]] std::vector<std::string> operator+(std::vector<std::string> words,
                                                  const std::vector<std::string>& more);
-/// The words of `jitc run` with `words` on the simulated device.
+/// The arguments of `jitc run` on the simulated device with `words`.
 [[nodiscard]] std::vector<std::string> simulated(const std::vector<std::string>& words);
-/// Runs a command that must fail with `status`, 2 for wrong usage, and print nothing but its error; returns
-/// that.
+/// Runs a command that must fail with `status` (2 for wrong usage) and print only an error. Returns the
+/// error.
 [[nodiscard]] std::string refusal(const std::vector<std::string>& words, int status = 2);
 
-/// $TMAJIT_SEED or a fresh one; the test prints it.
+/// $TMAJIT_SEED, or else a random seed. Tests print it.
 [[nodiscard]] inline std::uint64_t seed() {
   return tests::seed(std::random_device{}());
 }

@@ -1,4 +1,4 @@
-/// A name that nothing has: what is legal, and what may have been meant.
+/// Errors for unknown names: they list the legal names and suggest a similar one.
 #include "subprocess.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -10,7 +10,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The line of a command's error; what follows is the hint at --help.
+/// The first line of a command's error, without the hint at --help after it.
 std::string error_line(const std::vector<std::string>& words) {
   const auto text = refusal(words);
   return text.substr(0, text.find('\n'));
@@ -18,7 +18,7 @@ std::string error_line(const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEST_CASE("a name with a slip of the finger is one that is suggested") {
+TEST_CASE("a misspelled name gets the similar legal name as a suggestion") {
   struct Slip {
     std::vector<std::string> words;
     const char* says;
@@ -71,7 +71,7 @@ TEST_CASE("a name with a slip of the finger is one that is suggested") {
   }
 }
 
-TEST_CASE("a launch description's unknown names are answered alike") {
+TEST_CASE("misspelled names in a launch description get suggestions, too") {
   const Folder folder;
   write_file(folder / "scale.ptx", read_file(std::string(JITC_EXAMPLE_LAUNCH) + "/scale.ptx"));
   const auto line_for = [&](std::string_view from, std::string_view to) {
@@ -86,7 +86,7 @@ TEST_CASE("a launch description's unknown names are answered alike") {
   CHECK_THAT(line_for("{\"buffer\": \"x\"", "{\"buffer\": \"X\""), ContainsSubstring("did you mean x?"));
 }
 
-TEST_CASE("a wrong value is told before what is missing") {
+TEST_CASE("a wrong value is reported before a missing option or file") {
   CHECK_THAT(refusal({"run", "copy", "--dtype", "bflat16"}), ContainsSubstring("bflat16"));
   CHECK_THAT(refusal({"run", "copy", "--in", "/nonexistent.npy", "--dtype", "bflat16"}),
              ContainsSubstring("bflat16"));
@@ -96,14 +96,14 @@ TEST_CASE("a wrong value is told before what is missing") {
              ContainsSubstring("--swizzle 96"));
 }
 
-TEST_CASE("an option that may be repeated takes one word, and the next is not its own") {
+TEST_CASE("a repeatable option takes exactly one word") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {3}, "abc");
   CHECK(jitc_json({"run", "--device", "sim", "--in", folder / "a.npy", "copy"}).at("operation") == "copy");
   CHECK(jitc_json({"source", "--dtype", "bf16", "copy"}).at("operation") == "copy");
 }
 
-TEST_CASE("the two names of a flag stand in the help without marks of the parser") {
+TEST_CASE("the help shows both names of a flag without the parser's markup") {
   const auto help = jitc::test::jitc({"run", "--help"}).out;
   CHECK_THAT(help, ContainsSubstring("--line-info,--no-line-info  ") ||
                        ContainsSubstring("--line-info,--no-line-info\n"));

@@ -17,7 +17,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A cache folder of its own, and a file with two choices to import.
+/// A cache folder and a file with two choices to import.
 struct Choices : Folder {
   Choices() {
     tmajit::TuningTable table;
@@ -44,7 +44,7 @@ struct Choices : Folder {
 
 }  // namespace
 
-TEST_CASE("choices are imported, listed and exported without a GPU") {
+TEST_CASE("jitc tune imports, lists and exports choices without a GPU") {
   const Choices choices;
   const auto shipped = jitc_json(choices.tune({"--list"})).at("choices").size();
   const auto imported = jitc::test::jitc(choices.tune({"--import", choices / "choices.json", "--list"}));
@@ -82,7 +82,7 @@ TEST_CASE("a broken file of choices changes nothing") {
   CHECK_THAT(missing.err, ContainsSubstring("No such file"));
 }
 
-TEST_CASE("wrong usage of tune") {
+TEST_CASE("wrong usage of jitc tune gives exit code 2") {
   CHECK_THAT(refusal({"tune"}), ContainsSubstring("nothing to do"));
   CHECK_THAT(refusal({"tune", "permute", "--all"}), ContainsSubstring("--all brings operations of its own"));
   CHECK_THAT(refusal({"tune", "permute", "--shape", "4x4"}), ContainsSubstring("permute needs --axes"));
@@ -95,7 +95,7 @@ TEST_CASE("wrong usage of tune") {
   CHECK_THAT(refusal({"tune", "--list", "--no-cache"}), ContainsSubstring("--no-cache keeps no choices"));
 }
 
-TEST_CASE("without a GPU tune says so") {
+TEST_CASE("jitc tune without a GPU is an error") {
   if (!tmajit::list_gpus().empty()) SKIP("this machine has a GPU");
   const auto result = jitc::test::jitc({"tune", "permute", "--shape", "64x64", "--axes", "1,0"});
   CHECK(result.status == 3);
@@ -106,7 +106,7 @@ TEST_CASE("without a GPU tune says so") {
   CHECK(jitc_json({"tune", "--all"}, 3).at("error").at("code") == "unavailable");
 }
 
-TEST_CASE("the common permutations are permutations, each there once, of at most 4 GiB") {
+TEST_CASE("the list of common permutations has no duplicates and only tensors of at most 4 GiB") {
   std::set<std::pair<std::vector<std::uint64_t>, std::vector<std::uint32_t>>> seen;
   for (const auto& permutation : jitc::common_permutations) {
     std::vector<std::uint32_t> axes(permutation.axes().begin(), permutation.axes().end());

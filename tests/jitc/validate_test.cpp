@@ -7,7 +7,7 @@ using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::StartsWith;
 
-TEST_CASE("a legal kernel: exit code 0") {
+TEST_CASE("jitc validate of a legal tile gives exit code 0") {
   const std::vector<std::string> arguments{"validate", "copy",  "--shape", "4096x4096", "--dtype",
                                            "bf16",     "--box", "64x64",   "--swizzle", "128B"};
   const auto result = jitc::test::jitc(arguments);
@@ -19,7 +19,7 @@ TEST_CASE("a legal kernel: exit code 0") {
   CHECK(json.at("plan").at("steps").at(0).at("spec").at("family") == "copy");
 }
 
-TEST_CASE("an illegal kernel: every rule in a table, exit code 2") {
+TEST_CASE("jitc validate of an illegal tile prints a table of all broken rules: exit code 2") {
   const std::vector<std::string> arguments{"validate",  "copy", "--shape", "10x10", "--box",   "3x3",
                                            "--swizzle", "64B",  "--oob",   "nan",   "--dtype", "i32"};
   const auto result = jitc::test::jitc(arguments);
@@ -38,7 +38,7 @@ TEST_CASE("an illegal kernel: every rule in a table, exit code 2") {
 
 namespace {
 
-/// The rules that `jitc validate` with these words reports as JSON, and that its table and count agree.
+/// The broken rules in the JSON output of a `jitc validate` command. Checks that its table and count agree.
 std::vector<std::string> broken_rules(const std::vector<std::string>& words) {
   std::vector<std::string> rules;
   const auto json = jitc_json(words, 2);
@@ -58,12 +58,12 @@ using Rules = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a tile's output may not overlap itself, by the search that moves take") {
+TEST_CASE("a tile's output may not overlap itself, checked exactly") {
   CHECK(broken_rules({"validate", "copy", "--shape", "2x2x2x4", "--box", "1x1x1x4", "--out-strides",
                       "20,12,8,1"}) == Rules{"view.overlap"});
   CHECK(broken_rules({"validate", "copy", "--shape", "2x2x2x4", "--box", "1x1x1x4", "--out-strides",
                       "32,12,20,1"}) == Rules{"view.overlap"});
-  // 24 is no sum of the others: every element has its own place.
+  // 24 is not a sum of the other strides, so every element has its own address.
   const auto json =
       jitc_json({"validate", "copy", "--shape", "2x2x2x4", "--box", "1x1x1x4", "--out-strides", "24,12,8,1"});
   CHECK(json.at("legal") == true);
@@ -75,7 +75,7 @@ TEST_CASE("element strides that do not divide the box are legal") {
   CHECK(json.at("legal") == true);
 }
 
-TEST_CASE("no rule hides another") {
+TEST_CASE("jitc validate reports all broken rules, even if one makes another moot") {
   CHECK(broken_rules({"validate", "copy", "--dtype", "i32", "--shape", "64x64", "--box", "4x3",
                       "--element-strides", "9x1", "--oob", "nan"}) ==
         Rules{"box.inner-bytes", "oob-fill.type", "element-strides.range", "box.inner-bytes"});
@@ -89,7 +89,7 @@ TEST_CASE("no rule hides another") {
         Rules{"rank.range", "stages.range", "oob-fill.type"});
 }
 
-TEST_CASE("a file is validated by its header") {
+TEST_CASE("jitc validate reads only the header of an input file") {
   const Folder folder;
   write_npy(folder / "a.npy", "|u1", {100, 7}, std::string(700, '\0'));
   CHECK(jitc::test::jitc({"validate", "copy", "--stages", "2", "--in", folder / "a.npy"}).status == 2);
@@ -97,7 +97,7 @@ TEST_CASE("a file is validated by its header") {
   CHECK(jitc::test::jitc({"validate", "copy", "--stages", "2", "--in", folder / "a.npy"}).status == 0);
 }
 
-TEST_CASE("a legal operation: what would run") {
+TEST_CASE("jitc validate of a legal operation names the kernels that would run") {
   const std::vector<std::string> words{"validate", "permute", "--axes", "1,0", "--shape", "8192x8192"};
   const auto result = jitc::test::jitc(words);
   CHECK(result.status == 0);
@@ -110,7 +110,7 @@ TEST_CASE("a legal operation: what would run") {
   CHECK_THAT(jitc::test::jitc({"validate", "rows", "--shape", "512x512"}).out, StartsWith("legal: rows "));
 }
 
-TEST_CASE("an illegal operation: its rules in the same table, exit code 2") {
+TEST_CASE("jitc validate of an illegal operation prints the same table: exit code 2") {
   const std::vector<std::string> words{"validate", "permute", "--axes",        "1,0",
                                        "--shape",  "64x64",   "--out-strides", "1,1"};
   const auto result = jitc::test::jitc(words);

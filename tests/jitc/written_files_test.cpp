@@ -1,4 +1,4 @@
-/// Which files a run writes, and as what.
+/// The files that a run writes, and their types.
 #include "arrays.hpp"
 #include "subprocess.hpp"
 
@@ -11,7 +11,7 @@
 using namespace jitc::test;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("every output needs a file of its own") {
+TEST_CASE("two outputs, or an input and an output, cannot be the same file") {
   const Folder folder;
   const auto in = folder / "a.npy";
   write_npy(in, "|u1", {4}, "abcd");
@@ -32,13 +32,13 @@ TEST_CASE("every output needs a file of its own") {
   CHECK(folder.names() == std::vector<std::string>{"a.npy", "link.npy", "old.npy"});
   CHECK(read_file(folder / "old.npy") == "old");
   CHECK(data_of(in) == "abcd");
-  // A device is no file that is replaced.
+  // A device file is not replaced, so several outputs may be written to it.
   CHECK(jitc::test::jitc(
             simulated(split + std::vector<std::string>{"--out", "/dev/null", "--out", "/dev/null"}))
             .status == 0);
 }
 
-TEST_CASE("two buffers of a launch are not written to one file") {
+TEST_CASE("two buffers of a launch cannot be written to the same file") {
   const Folder folder;
   write_file(folder / "scale.ptx", read_file(std::string(JITC_EXAMPLE_LAUNCH) + "/scale.ptx"));
   auto text = read_file(std::string(JITC_EXAMPLE_LAUNCH) + "/scale.json");
@@ -50,7 +50,7 @@ TEST_CASE("two buffers of a launch are not written to one file") {
   CHECK(folder.names() == std::vector<std::string>{"launch.json", "scale.ptx"});
 }
 
-TEST_CASE("booleans stay booleans where their bits are moved") {
+TEST_CASE("operations that only move bits write booleans as booleans") {
   const Folder folder;
   const std::string bits("\1\0\0\1\1\0", 6);
   write_npy(folder / "a.npy", "|b1", {2, 3}, bits);
@@ -67,7 +67,7 @@ TEST_CASE("booleans stay booleans where their bits are moved") {
   CHECK(descr_of(std::vector<std::string>{"pad", "--pad", "1,1", "--pad-value", "1"} + in) == "|b1");
   CHECK_THAT(refusal(simulated(std::vector<std::string>{"pad", "--pad", "1,1", "--pad-value", "2"} + in)),
              ContainsSubstring("--pad-value 2: the elements are booleans; legal are 0 and 1"));
-  // Operations that compute or convert, and --dtype, make numbers.
+  // Operations that compute or convert, and --dtype, write numbers.
   CHECK(descr_of(std::vector<std::string>{"copy", "--dtype", "u8"} + in) == "|u1");
   CHECK(descr_of(std::vector<std::string>{"cast", "--out-dtype", "u8"} + in) == "|u1");
   CHECK(descr_of(std::vector<std::string>{"map", "--expr", "x+1"} + in) == "|u1");

@@ -1,4 +1,4 @@
-/// Values of options that no operation can take, and inputs that do not fit what is asked for.
+/// Illegal values of options, and inputs that the operation cannot take.
 #include "arrays.hpp"
 #include "subprocess.hpp"
 
@@ -47,14 +47,14 @@ TEST_CASE("an empty value is refused by every option that takes one") {
   CAPTURE(words);
   CHECK_THAT(refusal(words + std::vector<std::string>{""}), ContainsSubstring(words.back().substr(1)));
   if (!words.back().starts_with("--")) return;
-  // Its value is not the word behind it.
+  // The next word is not taken as the value of `--option=`.
   auto joined = words;
   joined.back() += "=";
   CHECK_THAT(refusal(joined + std::vector<std::string>{"copy"}),
              ContainsSubstring(words.back() + "= has no value"));
 }
 
-TEST_CASE("a number that is no legal one is refused with those that are") {
+TEST_CASE("an illegal number is refused with the legal range") {
   struct Wrong {
     std::vector<std::string> words;
     const char* says;
@@ -94,7 +94,7 @@ TEST_CASE("numbers may be hexadecimal") {
             .at("seed") == 16);
 }
 
-TEST_CASE("no inputs are for what needs none") {
+TEST_CASE("option --inputs 0 is only for maps that read no input") {
   CHECK_THAT(refusal({"source", "copy", "--inputs", "0"}),
              ContainsSubstring("copy needs an input, but 0 are given"));
   CHECK_THAT(refusal({"source", "concat", "--axis", "0", "--inputs", "0"}),
@@ -124,7 +124,7 @@ TEST_CASE("elements of a file that share an address must be equal") {
              ContainsSubstring("have one address"));
   CHECK(folder.names() == std::vector<std::string>{"a.npy"});
 
-  // Equal ones may: a broadcast that a file holds in full, and the windows of a row.
+  // Equal elements may share an address: a file that holds a broadcast in full, or the windows of a row.
   const std::vector<float> repeated{5, 6, 5, 6};
   write_npy(in, "<f4", {2, 2}, bytes_of(repeated));
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "0,1", "--in", in, "--out", out, "--check"})));
@@ -133,21 +133,21 @@ TEST_CASE("elements of a file that share an address must be equal") {
   write_npy(in, "<f4", {2, 2}, bytes_of(windows));
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "1,1", "--in", in, "--out", out, "--check"})));
   CHECK(data_of(out) == bytes_of(windows));
-  // So may those of a file in the other byte order.
+  // So may equal elements of a file in the other byte order.
   write_npy(in, ">i2", {2, 2}, std::string("\0\1\0\2\0\1\0\2", 8));
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "0,1", "--in", in, "--out", out, "--check"})));
   CHECK(data_of(out) == std::string("\1\0\2\0\1\0\2\0", 8));
   CHECK_THAT(refusal(simulated({"copy", "--strides", "1,0", "--in", in})),
              ContainsSubstring("element [0, 0]"));
-  // And elements that lie apart, however their strides are ordered.
+  // Strides in any order are legal if every element has its own address.
   write_npy(in, "<f4", {2, 2}, bytes_of(counting(4)));
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "-1,2", "--in", in, "--out", out, "--check"})));
   CHECK(data_of(out) == bytes_of(counting(4)));
-  // Made-up elements are what memory holds.
+  // Random elements are generated in memory, so elements at one address are equal.
   static_cast<void>(jitc_json(simulated({"copy", "--strides", "0,1", "--shape", "3x4", "--check"})));
 }
 
-TEST_CASE("bits of different types are not mixed") {
+TEST_CASE("operations that move bits refuse inputs of different types") {
   const Folder folder;
   write_npy(folder / "f.npy", "<f4", {2}, bytes_of(counting(2)));
   write_npy(folder / "i.npy", "<i4", {2}, bytes_of(std::vector<std::int32_t>{1, 2}));
@@ -161,7 +161,7 @@ TEST_CASE("bits of different types are not mixed") {
                    {word, "--pad", "1", "--pad-value", "1", "--in", folder / "f.npy", "--out-dtype", "i32"})),
                ContainsSubstring("--pad adds elements of the output's type, i32, to bits of f32"));
   }
-  // Bits that are taken for another type as a whole are what was asked for.
+  // Reinterpreting all bits as another type is legal.
   static_cast<void>(jitc_json(
       simulated({"copy", "--in", folder / "f.npy", "--out-dtype", "i32", "--out", folder / "y.npy"})));
   CHECK(jitc::InputArray(folder / "y.npy").header().descr == "<i4");

@@ -1,4 +1,4 @@
-// Descriptions that a program makes without parse_launch().
+// Launch descriptions that a program fills in itself, without parse_launch().
 #include <tmajit/error.hpp>
 #include <tmajit/launch/buffers.hpp>
 #include <tmajit/sim.hpp>
@@ -12,7 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// The message that a launch with this parameter is refused with.
+/// The error of a launch with this parameter, or "accepted".
 std::string refusal(const KernelParameter& parameter) {
   LaunchDescription description;
   description.buffers = {{.name = "b", .type = ElementType::f32, .shape = {4, 8}}};
@@ -29,7 +29,7 @@ std::string refusal(const KernelParameter& parameter) {
 
 }  // namespace
 
-TEST_CASE("a description that parse_launch() has not seen is checked where it is used") {
+TEST_CASE("a description that did not come from parse_launch() is checked when it is used") {
   const TensorMapParameter map{.at = {.buffer = "b"}, .box = {4, 8}};
   CHECK(refusal(map) == "accepted");
   CHECK_THAT(refusal(PointerParameter{.buffer = "c"}), ContainsSubstring("$.buffers has no \"c\""));

@@ -9,7 +9,7 @@
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring, Catch::Matchers::MessageMatches;
 
-TEST_CASE("an expression of whole numbers") {
+TEST_CASE("expressions of integers and named counts are evaluated, wrong ones are refused") {
   const Counts counts{{"rows", 8}, {"columns", 30}, {"far", -3}};
   const std::pair<const char*, std::int64_t> right[] = {{"7", 7},
                                                         {"columns", 30},

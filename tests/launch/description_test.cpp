@@ -41,7 +41,7 @@ constexpr auto whole = R"({
   ]
 })";
 
-/// The message that `text` is refused with.
+/// The error for `text`, or "accepted".
 std::string description_refusal(const std::string& text) {
   try {
     (void)parse_launch(text);
@@ -52,7 +52,7 @@ std::string description_refusal(const std::string& text) {
   return "accepted";
 }
 
-/// A legal description with one member in place of another.
+/// A legal description with `member` in place of the member of the same key.
 std::string with(const std::string& member) {
   const auto key = member.substr(0, member.find(':'));
   std::string text = "{" + member;
@@ -72,7 +72,7 @@ std::string with_buffer(const std::string& buffer) {
 
 }  // namespace
 
-TEST_CASE("a launch description with everything") {
+TEST_CASE("all members of a launch description are parsed, and survive a round trip") {
   const auto launch = parse_launch(whole);
   CHECK(launch.entry == "k");
   CHECK(launch.source == "k.cu");
@@ -105,7 +105,7 @@ TEST_CASE("a launch description with everything") {
   CHECK(parse_launch(launch_json(launch)) == launch);
 }
 
-TEST_CASE("launches that come first share the buffers") {
+TEST_CASE("launches in \"before\" share the buffers of the last launch") {
   const auto launch = parse_launch(R"({"entry": "second", "grid": 2, "block": 32, "overlaps": true,
     "buffers": {"b": {"dtype": "u32", "shape": [8]}}, "parameters": [{"buffer": "b"}],
     "before": [{"entry": "first", "grid": 4, "block": 64, "shared_bytes": 16, "parameters": [{"buffer": "b", "offset": 4}]},
@@ -130,7 +130,7 @@ TEST_CASE("launches that come first share the buffers") {
              ContainsSubstring("$.before[0].parameters[0]"));
 }
 
-TEST_CASE("defaults of a launch description") {
+TEST_CASE("omitted members of a launch description have defaults") {
   const auto launch = parse_launch(R"({"grid": 3, "block": 64})");
   CHECK(launch.entry.empty());
   CHECK(launch.grid == std::array<std::uint32_t, 3>{3, 1, 1});
@@ -138,7 +138,7 @@ TEST_CASE("defaults of a launch description") {
   CHECK(launch.parameters.empty());
 }
 
-TEST_CASE("a text that is no JSON is refused with line and column") {
+TEST_CASE("a text that is not JSON is refused with line and column") {
   CHECK_THAT(description_refusal(""), StartsWith("not JSON: parse error at line 1, column 1"));
   CHECK_THAT(description_refusal("{\n  \"grid\": 1,\n  block: 2\n}"), ContainsSubstring("line 3, column 3"));
   CHECK_THAT(description_refusal("{\"grid\": \"\xff\"}"), StartsWith("not JSON: "));
@@ -147,7 +147,7 @@ TEST_CASE("a text that is no JSON is refused with line and column") {
   CHECK_THAT(description_refusal(std::string(100'000, '[')), StartsWith("not JSON: "));
 }
 
-TEST_CASE("every mistake in a launch description is named with its path") {
+TEST_CASE("the error for a mistake in a launch description names its JSON path") {
   struct Mistake {
     std::string text;
     const char* path;
@@ -251,7 +251,7 @@ TEST_CASE("every mistake in a launch description is named with its path") {
   }
 }
 
-TEST_CASE("a struct has tensor maps, and fields where they say") {
+TEST_CASE("fields of a struct parameter are at their \"at\", or aligned after the field before") {
   const auto text = R"({"grid": 1, "block": 32, "note": "for people",
     "buffers": {"b": {"dtype": "f32", "shape": [16, 32], "note": "also"}},
     "parameters": [{"struct": [
@@ -269,7 +269,7 @@ TEST_CASE("a struct has tensor maps, and fields where they say") {
   CHECK(parse_launch(launch_json(launch)) == launch);
 }
 
-TEST_CASE("placeholders of a description are listed") {
+TEST_CASE("the error for a draft lists the \"?\" that are not filled in") {
   const auto unfilled = R"({"grid": "? CTAs", "block": 32, "note": "? not this one",
     "buffers": {"b": {"dtype": "f32", "shape": ["?", 4]}}})";
   CHECK_THROWS_MATCHES(parse_launch(unfilled), Error,
@@ -277,7 +277,7 @@ TEST_CASE("placeholders of a description are listed") {
                                                 "$.buffers.b.shape[0]; $.grid (CTAs)"));
 }
 
-TEST_CASE("a description's numbers follow from its constants, or from those that are given") {
+TEST_CASE("numbers can be expressions of the description's constants, which a caller can override") {
   const std::string text = R"json({
     "constants": {"rows": 8, "on": true, "factor": "0.5f", "far": -1, "stages": "3u"},
     "include": ["headers"],

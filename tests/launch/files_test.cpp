@@ -13,7 +13,7 @@
 using namespace tmajit;
 using tests::read_file, tests::write_file;
 
-TEST_CASE("an output file that is not committed never appears") {
+TEST_CASE("an output file appears only when it is committed") {
   const TemporaryFolder folder;
   {
     OutputFile file(folder / "a");
@@ -34,13 +34,13 @@ TEST_CASE("an output file that is not committed never appears") {
   CHECK(std::filesystem::status(folder / "a").permissions() == std::filesystem::perms(0666 & ~mask));
 }
 
-TEST_CASE("room that the disk does not have is found out before the work") {
+TEST_CASE("reserving more bytes than the disk has is an error") {
   const TemporaryFolder folder;
   OutputFile file(folder / "a");
   CHECK_THROWS_AS(file.reserve(std::uint64_t{1} << 60U), tmajit::Error);
 }
 
-TEST_CASE("a file and a pipe are read whole; what cannot be read is an error") {
+TEST_CASE("files and pipes are read whole; a missing file or a folder is an error") {
   const TemporaryFolder folder;
   const std::string text(3'000'000, 'x');
   write_file(folder / "a", text);

@@ -8,7 +8,7 @@
 
 namespace test {
 
-/// A device whose memory is the host's, so that tests can check copies. It runs no kernels.
+/// A device whose memory is host memory, so that tests can check copies. It runs no kernels.
 class HostDevice final : public tools::NullDevice {
  public:
   [[nodiscard]] tmajit::DevicePtr allocate(std::uint64_t /*bytes*/) override { refuse(); }
@@ -47,7 +47,7 @@ class HostDevice final : public tools::NullDevice {
  private:
   static std::byte* pointer(tmajit::DevicePtr address) {
     return reinterpret_cast<std::byte*>(
-        address);  // NOLINT(performance-no-int-to-ptr): that is what an address is
+        address);  // NOLINT(performance-no-int-to-ptr): device addresses are host addresses
   }
   [[noreturn]] static void refuse() {
     throw tmajit::Error(tmajit::ErrorCode::unsupported, "the host's memory runs no kernels");

@@ -35,7 +35,7 @@ std::string launch(const std::string& parameters, const std::string& entry = "fi
 
 }  // namespace
 
-TEST_CASE("a launch that comes first is checked as the last is") {
+TEST_CASE("launches in \"before\" are checked like the last launch") {
   const auto description = parse_launch(R"({"grid": 1, "block": 32, "entry": "second", "before": [
     {"grid": 1, "block": 32, "entry": "first"}, {"grid": 1, "block": 32}, {"grid": 1, "block": 32, "entry": "third"}]})");
   const auto why = [&](std::size_t i) -> std::string {
@@ -51,7 +51,7 @@ TEST_CASE("a launch that comes first is checked as the last is") {
   CHECK_THAT(why(2), StartsWith("$.before[2].entry: \"third\" is no kernel"));
 }
 
-TEST_CASE("the kernels of a module and their parameters") {
+TEST_CASE("kernels_of() lists the kernels of a module with their parameters") {
   const auto kernels = kernels_of(two_kernels, "two.ptx");
   REQUIRE(kernels.size() == 2);
   CHECK(kernels[0].name == "first");
@@ -64,7 +64,7 @@ TEST_CASE("the kernels of a module and their parameters") {
   CHECK(kernels[1].parameters.empty());
 }
 
-TEST_CASE("a launch fits the kernel's parameters one by one") {
+TEST_CASE("a launch's parameters must match the kernel's in number and size") {
   const std::string out = R"({"buffer": "b"})";
   const std::string map = R"({"tensor_map": {"buffer": "b", "box": [4]}})";
   const std::string pair = R"({"type": "f32", "value": [1, 2]})";
@@ -87,7 +87,7 @@ TEST_CASE("a launch fits the kernel's parameters one by one") {
              ContainsSubstring("the PTX has 2 kernels: first, second"));
 }
 
-TEST_CASE("PTX that does not parse is shown, named") {
+TEST_CASE("the error for PTX that does not parse names its file and position") {
   CHECK_THAT(
       [] {
         try {

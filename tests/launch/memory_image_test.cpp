@@ -58,7 +58,7 @@ std::vector<std::byte> random_bytes(std::size_t size, std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE(
-    "arrays go to memory of a device and back element by element, whatever the strides, order and byte "
+    "an array copied to a device and back is unchanged, whatever its strides, order of dimensions and byte "
     "order") {
   const auto seed = tests::seed(std::random_device{}());
   CAPTURE(seed);
@@ -96,7 +96,7 @@ TEST_CASE(
       std::memcpy(dense.data() + at, to, size);
       at += size;
     });
-    // Dense arrays change no other byte.
+    // Bytes beyond the view are unchanged.
     REQUIRE(memory == expected);
 
     std::vector<std::byte> found(span.bytes);
@@ -107,7 +107,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a large array travels in pieces, a dense one without a copy of its own") {
+TEST_CASE("a large array is copied in chunks, a dense one without a host copy") {
   const std::vector<std::uint64_t> shape{20'000'011};
   const auto view = TensorView::contiguous(ElementType::u32, shape);
   std::vector<std::uint32_t> source(shape[0]);
@@ -126,7 +126,7 @@ TEST_CASE("a large array travels in pieces, a dense one without a copy of its ow
   CHECK(back == source);
 }
 
-TEST_CASE("the memory of a view begins before its first element where strides are negative") {
+TEST_CASE("the memory of a view with negative strides begins before its first element") {
   const auto view = TensorView::strided(ElementType::u16, std::vector<std::uint64_t>{2, 3},
                                         std::vector<std::int64_t>{-10, 2});
   const auto span = MemorySpan::of(view, 3);

@@ -79,7 +79,7 @@ TEST_CASE("written arrays read back, for random types and shapes") {
   }
 }
 
-TEST_CASE("a header as NumPy writes it") {
+TEST_CASE("written headers equal NumPy's") {
   CHECK(format_npy_header("<f4", std::vector<std::uint64_t>{3, 4}).substr(10) ==
         "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }" + std::string(58, ' ') + "\n");
   CHECK_THAT(format_npy_header("|u1", std::vector<std::uint64_t>{5}), ContainsSubstring("'shape': (5,), }"));
@@ -87,7 +87,7 @@ TEST_CASE("a header as NumPy writes it") {
 }
 
 TEST_CASE(
-    "versions 1.0, 2.0 and 3.0, any order of keys, quotes, Python 2's long integers, no trailing comma") {
+    "headers are parsed in versions 1 to 3, with any order of keys, either quotes and Python 2's integers") {
   const int version = GENERATE(1, 2, 3);
   const auto header =
       parse(file_of("{\"shape\": (2L, 3L), 'fortran_order': True, 'descr': '>i8'}\n", 48, version));
@@ -99,7 +99,7 @@ TEST_CASE(
   CHECK(header.data_bytes == 48);
 }
 
-TEST_CASE("arrays of no dimension and of no elements") {
+TEST_CASE("arrays without dimensions and arrays without elements are parsed") {
   CHECK(parse(file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (), }\n", 8)).data_bytes == 8);
   CHECK(parse(file_of("{'descr': '<f8', 'fortran_order': False, 'shape': (0, 18446744073709551615, 9), }\n"))
             .data_bytes == 0);
@@ -108,7 +108,7 @@ TEST_CASE("arrays of no dimension and of no elements") {
 TEST_CASE("damaged files are io errors") {
   const std::string good = "{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n";
   REQUIRE_NOTHROW(parse(file_of(good, 48)));
-  REQUIRE_NOTHROW(parse(file_of(good, 49)));  // NumPy, too, reads what follows as another array
+  REQUIRE_NOTHROW(parse(file_of(good, 49)));  // trailing bytes may be another array, as in NumPy
   const auto bytes = GENERATE_COPY(values<std::string>({
       "",
       "hello, this is no array",
@@ -136,7 +136,7 @@ TEST_CASE("damaged files are io errors") {
   CHECK(code_of(bytes) == ErrorCode::io);
 }
 
-TEST_CASE("every cut of a file is an io error") {
+TEST_CASE("a file truncated at any byte is an io error") {
   const auto whole = file_of("{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n", 48);
   for (std::size_t size = 0; size < whole.size(); ++size) {
     CAPTURE(size);
@@ -144,14 +144,14 @@ TEST_CASE("every cut of a file is an io error") {
   }
 }
 
-TEST_CASE("element types that no kernel takes are named as such") {
+TEST_CASE("element types that no kernel takes are invalid arguments, not io errors") {
   const auto descr = GENERATE(values<std::string>({"'|O'", "'<c8'", "'<U10'", "'|S3'", "'<M8[ns]'", "'<f16'",
                                                    "'|V3'", "'<V16'", "[('a', '<f4'), ('b', '<i4')]"}));
   CHECK(code_of(file_of("{'descr': " + descr + ", 'fortran_order': False, 'shape': (), }\n", 64)) ==
         ErrorCode::invalid_argument);
 }
 
-TEST_CASE("a file's elements are taken as its own type, or as bits of a type that NumPy lacks") {
+TEST_CASE("a file's elements have the file's type, or are the bits of a type that NumPy lacks") {
   const auto header = [](const std::string& descr) {
     return parse(file_of("{'descr': '" + descr + "', 'fortran_order': False, 'shape': (1,), }\n", 8));
   };
@@ -180,7 +180,7 @@ TEST_CASE("a file's elements are taken as its own type, or as bits of a type tha
   CHECK_THROWS_AS(check_type(header("<i4"), ElementType::u32), Error);
   CHECK_THROWS_MATCHES(check_type(header("<f4"), ElementType::f16), Error,
                        MessageMatches(ContainsSubstring("astype('f2')")));
-  // Found: a.astype('u2') of values, which would make whole numbers of them.
+  // Found: the error suggested a.astype('u2'), which would round the values to integers.
   CHECK_THROWS_MATCHES(check_type(header("<f4"), ElementType::bf16), Error,
                        MessageMatches(ContainsSubstring("a.astype(ml_dtypes.bfloat16) converts the values") &&
                                       !ContainsSubstring("view")));

@@ -1,4 +1,5 @@
-/// Rules that are allowed: by options, by a file, by comments in the PTX and in its source.
+/// Allowed rules: findings can be suppressed by options, by a file, and by comments in the PTX and in its
+/// source.
 #include "lint/support.hpp"
 
 #include <tmajit/error.hpp>
@@ -15,14 +16,15 @@ using Rules = std::vector<std::string>;
 
 namespace {
 
-/// Two mistakes: an mbarrier with no arrivals, and one in the middle of another.
+/// A body with two mistakes: an mbarrier with a count of 0, and an mbarrier in the middle of another. Tests
+/// replace COMMENT.
 const std::string wrong =
-    ".shared .align 8 .b64 full;\nmbarrier.init.shared::cta.b64 [full], 0;BEHIND\n"
+    ".shared .align 8 .b64 full;\nmbarrier.init.shared::cta.b64 [full], 0;COMMENT\n"
     "mbarrier.init.shared::cta.b64 [full+4], 1;\nret;";
 const Rules both = {"mbarrier.count", "mbarrier.address"};
 
-std::string with(const std::string& behind) {
-  return replace("BEHIND", behind)(entry(wrong));
+std::string with(const std::string& comment) {
+  return replace("COMMENT", comment)(entry(wrong));
 }
 LintResult allowing(std::vector<AllowedRule> allowed) {
   return lint_ptx(with(""), {.allowed = std::move(allowed)});
@@ -30,7 +32,7 @@ LintResult allowing(std::vector<AllowedRule> allowed) {
 
 }  // namespace
 
-TEST_CASE("options allow rules, of all kernels or of some") {
+TEST_CASE("options allow rules for all kernels or for some") {
   CHECK(rules(allowing({})) == both);
   const LintResult result = allowing({{"mbarrier.count"}});
   CHECK(rules(result) == Rules{"mbarrier.address"});
@@ -44,7 +46,7 @@ TEST_CASE("options allow rules, of all kernels or of some") {
       MessageMatches(ContainsSubstring("no rule is called mbarier.count; did you mean mbarrier.count?")));
 }
 
-TEST_CASE("a file allows rules, a line each") {
+TEST_CASE("each line of a file allows a rule") {
   const auto allowed = parse_allowed_rules(
       "# what we know of\n\nmbarrier.count   # set by another\n  store.missing-barrier gemm_* # a warp\n",
       "allow.txt");
@@ -64,7 +66,7 @@ TEST_CASE("a comment in the PTX allows rules on its line and the next") {
   CHECK(rules(lint_ptx(with(" // tmajit-allow: mbarrier.count, mbarrier.address"))).empty());
   CHECK(rules(lint_ptx(with(" /* tmajit-allow: mbarrier.count as it is set later */"))) ==
         Rules{"mbarrier.address"});
-  // Two lines on, it allows nothing.
+  // A comment does not apply two lines below it.
   CHECK(rules(lint_ptx(with("\n// tmajit-allow: mbarrier.count\n\n"))) == both);
   const LintResult unknown = lint_ptx(with(" // tmajit-allow: mbarrier.counts"));
   CHECK(rules(unknown) == Rules{"mbarrier.count", "allow.unknown", "mbarrier.address"});
@@ -73,7 +75,7 @@ TEST_CASE("a comment in the PTX allows rules on its line and the next") {
              ContainsSubstring("warning: allow.unknown: no rule is called mbarrier.counts; did you"));
 }
 
-TEST_CASE("a comment in the source allows rules, if the source can be read") {
+TEST_CASE("a comment in the CUDA source allows rules if the source can be read") {
   const std::string ptx =
       entry(".shared .align 8 .b64 full;\n.loc 1 3 5\nmbarrier.init.shared::cta.b64 [full], 0;\nret;", {},
             ".file 1 \"/somewhere/kernel.cu\"");
@@ -90,7 +92,7 @@ TEST_CASE("a comment in the source allows rules, if the source can be read") {
   CHECK(rules(lint_ptx(ptx, options)) == Rules{"mbarrier.count"});
 }
 
-TEST_CASE("a finding has its rule's severity") {
+TEST_CASE("a finding has the severity of its rule") {
   CHECK(allowing({}).findings[0].severity == Severity::mistake);
   REQUIRE(find_rule("mbarrier.init-not-fenced") != nullptr);
   CHECK(find_rule("mbarrier.init-not-fenced")->severity == Severity::omission);

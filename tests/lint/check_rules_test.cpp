@@ -24,7 +24,7 @@ std::string page(const std::string& path) {
 
 }  // namespace
 
-TEST_CASE("every rule says what it means, what is legal, what helps, and where it is written") {
+TEST_CASE("every rule has a meaning, what is legal, a remedy and a source") {
   std::string_view before;
   for (const Rule& rule : check_rules()) {
     CAPTURE(rule.id);
@@ -40,7 +40,7 @@ TEST_CASE("every rule says what it means, what is legal, what helps, and where i
   CHECK(find_rule("") == nullptr);
 }
 
-TEST_CASE("rules speak PTX and CUDA, and name the device headers' functions to kernels that use them") {
+TEST_CASE("rules name PTX and CUDA, and functions of the device headers only for kernels that use these") {
   for (const Rule& rule : check_rules()) {
     for (const char* const ours :
          {"fence_proxy_async_shared(", "fence_mbarrier_init(", "TensorMapSpec", "DeviceMaps", "tmajit::"}) {
@@ -66,7 +66,7 @@ TEST_CASE("rules speak PTX and CUDA, and name the device headers' functions to k
     CHECK(remedy(header).ends_with(": ptx::fence_proxy_async_shared()"));
 }
 
-TEST_CASE("the pages on the simulator and on lint name every rule") {
+TEST_CASE("docs/sim.md and docs/lint.md list every rule") {
   const std::string folder = TMAJIT_DOCUMENTATION;
   const std::string pages = page(folder + "/sim.md") + page(folder + "/lint.md");
   for (const Rule& rule : check_rules()) {
@@ -75,17 +75,17 @@ TEST_CASE("the pages on the simulator and on lint name every rule") {
   }
 }
 
-TEST_CASE("kernels are shown by the names that their sources have, without what would fill a page") {
+TEST_CASE("kernels are shown by demangled names, with long argument lists shortened") {
   CHECK(check::shown_name("tmajit_map") == "tmajit_map");
   CHECK(check::shown_name("_Z5scaleILi3EfEvPT0_") == "scale<3, float>(float*)");
-  // _Z5scaleI… with thirty arguments, int each.
+  // scale<int, int …> with thirty arguments.
   std::string many = "_Z5scaleIJ";
   for (int i = 0; i < 30; ++i) many += "i";
   CHECK(check::shown_name(many + "EEvv") == "scale<…>");
   std::string plain = "_Z5scale";
   for (int i = 0; i < 60; ++i) plain += "i";
   CHECK(check::shown_name(plain) == "scale(…)");
-  // A variable's, which has no arguments to leave out.
+  // The name of a variable, which has no arguments to leave out.
   CHECK(check::shown_name("_Z150" + std::string(150, 'x')) == std::string(150, 'x'));
   for (const char* const damaged : {"", "_Z", "_Z5scal", "_ZN"}) CHECK(check::shown_name(damaged) == damaged);
 }

@@ -1,4 +1,4 @@
-/// Correct kernels have no findings, no check gives up on them, and lint takes little time.
+/// Lint of correct kernels has no findings, finishes all checks, and takes little time.
 #include "gpu/random_kernels.hpp"
 #include "lint/support.hpp"
 
@@ -28,7 +28,7 @@ void check_clean(const Module& module) {
 
 }  // namespace
 
-TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
+TEST_CASE("kernels of every family, rank, type and swizzle have no findings") {
   const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 20);
   const std::uint64_t seed = reference::seed(20261121);
@@ -39,13 +39,13 @@ TEST_CASE("kernels of every family, rank, type and swizzle are clean") {
     INFO("seed " << seed << ", case " << n << ": " << describe(kernel));
     Module module = module_of(plan_tiles(kernel.request()));
     check_clean(module);
-    // Nothing is reported if fewer facts are known, either.
+    // Without the facts about tensor maps there are no findings, either.
     module.options.maps.clear();
     check_clean(module);
   }
 }
 
-TEST_CASE("the examples' kernels are clean") {
+TEST_CASE("the examples' kernels have no findings") {
   check_clean(
       example("kernels/transpose.cu", "transpose", {{"0", 4096, 2, 4, 1024}, {"1", 4096, 2, 4, 1024}}));
   check_clean(example("tutorial/tensor_cores.cu", "tensor_cores",
@@ -53,7 +53,7 @@ TEST_CASE("the examples' kernels are clean") {
   check_clean(example("kernels/moves.cu", "move_5d", {}));
 }
 
-TEST_CASE("the tutorial's kernels are clean") {
+TEST_CASE("the tutorial's kernels have no findings") {
   check_clean(example("tutorial/one_tile.cu", "copy_tile"));  // two kernels, whose maps differ
   check_clean(example("tutorial/swizzle.cu", "transpose", {{"0", 8192, 2, 2, 1024}, {"1", 8192, 2, 2, 1024}},
                       {{"swizzled", true}}));
@@ -68,7 +68,7 @@ TEST_CASE("the tutorial's kernels are clean") {
                       {{"tile_n", 256U}, {"stages", 4U}, {"cluster", 2U}, {"band", 8U}}));
 }
 
-TEST_CASE("nvcc's PTX of all kinds of code is clean, except for the mistakes in it") {
+TEST_CASE("nvcc's PTX in tests/ptx/data has no findings other than its deliberate mistakes") {
   for (const auto& file : std::filesystem::directory_iterator(TMAJIT_PTX_DATA)) {
     if (file.path().extension() != ".ptx") continue;
     std::ifstream in(file.path());
@@ -78,8 +78,8 @@ TEST_CASE("nvcc's PTX of all kinds of code is clean, except for the mistakes in 
     const LintResult result = lint_ptx(text.str());
     INFO(result.report);
     if (file.path().stem() == "asynchronous") {
-      // Every asynchronous instruction once, in no protocol: waits without a barrier, mbarriers that are
-      // never initialised, a store in no group, a row of a matrix at address 8.
+      // This file has every asynchronous instruction once, without a protocol: waits without a barrier,
+      // mbarriers that are never initialised, a store without a bulk group, a matrix row at address 8.
       CHECK(rules(result) == std::vector<std::string>{"mbarrier.uninitialised", "mbarrier.uninitialised",
                                                       "mbarrier.uninitialised", "exit.store-unread",
                                                       "address.misaligned"});
@@ -90,7 +90,7 @@ TEST_CASE("nvcc's PTX of all kinds of code is clean, except for the mistakes in 
   }
 }
 
-TEST_CASE("the largest kernel takes little time") {
+TEST_CASE("lint of the library's largest kernel takes little time") {
   const std::array<std::uint64_t, 5> shape{64, 64, 64, 64, 64};
   const std::array<std::uint32_t, 5> box{2, 2, 2, 8, 32};
   const auto view = TensorView::contiguous(ElementType::f16, shape);

@@ -1,5 +1,5 @@
-/// Ways in which a kernel says twice under what condition it stores and waits: the correct ones are clean,
-/// and of each a mutant is named.
+/// Kernels that store and wait under two differently written conditions. The kernels whose conditions are
+/// equivalent must have no findings; a mutant of each, whose conditions differ, must have one.
 #include "lint/support.hpp"
 
 #include <set>
@@ -9,7 +9,7 @@
 using namespace tmajit;
 using namespace tests;
 
-TEST_CASE("conditions that imply one another are no findings, those that do not are") {
+TEST_CASE("a wait under a condition equivalent to the store's is clean, under another one it is a finding") {
   const LintResult correct = lint_ptx(idioms(false).ptx);
   INFO(correct.report);
   CHECK(correct.findings.empty());

@@ -7,10 +7,10 @@ namespace {
 
 const std::string header = ".version 9.0\n.target sm_90a\n.address_size 64\n";
 const std::string fence_all = "fence.proxy.async.shared::cta;\n";
-const std::string all_meet = "bar.sync 0;\n";
-/// The tile is stored, correctly.
-const std::string end =
-    fence_all + all_meet +
+const std::string cta_barrier = "bar.sync 0;\n";
+/// A correct store of the tile.
+const std::string correct_store =
+    fence_all + cta_barrier +
     "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r3}], [%r1];\n"
     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\nret;\n";
 
@@ -23,8 +23,8 @@ std::string kernel(const std::string& body, int registers, const std::string& na
       registers, name, body);
 }
 
-/// %p1 … from memory.
-std::string ask(int i) {
+/// Loads predicate %p<i> from memory.
+std::string load_predicate(int i) {
   return fmt::format("ld.global.u32 %r{0}, [%rd1+{1}];\nsetp.ne.u32 %p{0}, %r{0}, 0;\n", i, i * 4);
 }
 std::string store_part(int i) {
@@ -43,26 +43,26 @@ std::string straight_code(int lines) {
         fmt::format("ld.global.f32 %f{0}, [%rd{1}];\nfma.rn.f32 %f{1}, %f{0}, %f{0}, %f{0};\n", i, i + 1) +
         store_part(i);
   }
-  return header + kernel(body + end, lines + 20);
+  return header + kernel(body + correct_store, lines + 20);
 }
 
 std::string guarded_stores(int predicates) {
   std::string body;
-  for (int i = 1; i <= predicates; ++i) body += ask(i + 9);
+  for (int i = 1; i <= predicates; ++i) body += load_predicate(i + 9);
   for (int turn = 0; turn < 2; ++turn) {
     for (int i = 1; i <= predicates; ++i) body += fmt::format("@%p{} ", i + 9) + store_part(i);
   }
-  return header + kernel(body + end, predicates + 20);
+  return header + kernel(body + correct_store, predicates + 20);
 }
 
 std::string branches(int count) {
   std::string body;
   for (int i = 10; i < count + 10; ++i)
-    body += ask(i) + fmt::format("@%p{0} bra L{0};\n", i) + store_part(i) +
+    body += load_predicate(i) + fmt::format("@%p{0} bra L{0};\n", i) + store_part(i) +
             fmt::format("add.s32 %r3, %r3, 1;\nL{}:\n", i);
   for (int i = 10; i < count + 10; ++i)
     body += fmt::format("@%p{0} bra M{0};\n", i) + store_part(i) + fmt::format("M{}:\n", i);
-  return header + kernel(body + end, count + 20);
+  return header + kernel(body + correct_store, count + 20);
 }
 
 std::string nested_loops(int depth) {
@@ -73,30 +73,31 @@ std::string nested_loops(int depth) {
     ends =
         fmt::format("add.s32 %r{0}, %r{0}, 1;\nsetp.lt.s32 %p{0}, %r{0}, %r2;\n@%p{0} bra L{0};\n", i) + ends;
   }
-  return header + kernel(begins + ends + end, depth + 20);
+  return header + kernel(begins + ends + correct_store, depth + 20);
 }
 
 std::string early_exits(int count) {
   std::string body;
   for (int i = 10; i < count + 10; ++i)
-    body += ask(i) + fmt::format("@%p{} exit;\n", i) + store_part(i) + all_meet + fence_all + all_meet;
-  return header + kernel(body + end, count + 20);
+    body += load_predicate(i) + fmt::format("@%p{} exit;\n", i) + store_part(i) + cta_barrier + fence_all +
+            cta_barrier;
+  return header + kernel(body + correct_store, count + 20);
 }
 
 std::string many_kernels(int count) {
   std::string text = header;
   for (int i = 0; i < count; ++i)
-    text += kernel(ask(10) + "@%p10 " + store_part(i) + end, 20, fmt::format("k{}", i));
+    text += kernel(load_predicate(10) + "@%p10 " + store_part(i) + correct_store, 20, fmt::format("k{}", i));
   return text;
 }
 
 std::string guarded_fences(int predicates) {
   std::string body = store_part(0);
-  for (int i = 10; i < predicates + 10; ++i) body += ask(i);
+  for (int i = 10; i < predicates + 10; ++i) body += load_predicate(i);
   for (int turn = 0; turn < 2; ++turn) {
     for (int i = 10; i < predicates + 10; ++i) body += fmt::format("@%p{} ", i) + fence_all;
   }
-  return header + kernel(body + end, predicates + 20);
+  return header + kernel(body + correct_store, predicates + 20);
 }
 
 }  // namespace tests

@@ -1,23 +1,23 @@
 #pragma once
 
-/// Large kernels, each of one kind, to measure lint's time.
+/// Large kernels of several kinds, to measure lint's time.
 #include <string>
 
 namespace tests {
 
-/// Arithmetic, loads and stores in a row.
+/// Arithmetic, loads and stores without branches.
 std::string straight_code(int lines);
-/// Predicates, each of which guards two stores to shared memory, in one block.
+/// Predicates that guard two stores each, in one basic block.
 std::string guarded_stores(int predicates);
-/// `count` branches round a store, then branches of the same conditions.
+/// `count` branches around a store, then branches on the same conditions again.
 std::string branches(int count);
 /// Nested loops, with a store in each.
 std::string nested_loops(int depth);
-/// Conditions that end the thread, and a store and fence after each.
+/// Conditional exits of the thread, with a store and a fence after each.
 std::string early_exits(int count);
-/// Small kernels in one module.
+/// `count` small kernels in one module.
 std::string many_kernels(int count);
-/// Fences under conditions that are tested again: the facts of a path without fences grow without bound.
+/// Fences under conditions that are tested twice. The facts about paths without a fence grow exponentially.
 std::string guarded_fences(int predicates);
 
 }  // namespace tests

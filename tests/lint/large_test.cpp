@@ -1,4 +1,4 @@
-/// Lint of large kernels takes at most a few times as long as parsing them.
+/// The time of lint for large kernels, relative to the time of parsing them.
 #include "lint/large.hpp"
 
 #include "lint/states.hpp"
@@ -39,13 +39,13 @@ void check_time(const char* kind, const std::string& text) {
   INFO(kind << "\n" << result.report.substr(0, 2000));
   CHECK(result.findings.empty());
   CHECK(result.unfinished.empty());
-  // Three to fifteen times, as this is written; what grows faster than the text is seen all the same.
+  // Measured: 3 to 15 times. A check whose time grows faster than the text exceeds this bound, too.
   CHECK(linting < 40 * parsing + 5);
 }
 
 }  // namespace
 
-TEST_CASE("large kernels take a few times what parsing takes") {
+TEST_CASE("lint of large kernels takes at most 40 times as long as parsing them") {
   check_time("straight code", straight_code(30'000));
   check_time("guarded stores", guarded_stores(20));
   check_time("guarded stores", guarded_stores(2'000));
@@ -55,7 +55,7 @@ TEST_CASE("large kernels take a few times what parsing takes") {
   check_time("kernels", many_kernels(1'000));
 }
 
-TEST_CASE("checks that would take too long give up and are named") {
+TEST_CASE("a check that would take too long gives up and is named as unfinished") {
   const LintResult result = lint_ptx(guarded_fences(200));
   INFO(result.report);
   CHECK(result.findings.empty());
@@ -63,7 +63,7 @@ TEST_CASE("checks that would take too long give up and are named") {
   CHECK(lint_ptx(guarded_fences(20)).unfinished.empty());
 }
 
-TEST_CASE("states that are kept stand for the same ways as those that were added") {
+TEST_CASE("merged path states cover the same assignments of conditions as the states that were added") {
   const std::uint64_t seed = reference::seed(20261123);
   reference::Random random(seed);
   constexpr std::uint32_t flags = 6;
@@ -73,8 +73,8 @@ TEST_CASE("states that are kept stand for the same ways as those that were added
     lint::Conditions conditions(values);
     std::vector<lint::Formula> formulas;
     for (std::uint32_t i = 0; i < flags; ++i) formulas.push_back(conditions.opaque(i, 0));
-    // The ways of a state: answers of all flags that fit it.
-    const auto ways = [&](const lint::Facts& facts) {
+    // A bit for each assignment of all flags that is consistent with the facts.
+    const auto assignments = [&](const lint::Facts& facts) {
       std::uint64_t fits = 0;
       for (std::uint32_t answers = 0; answers < 1U << flags; ++answers) {
         lint::Facts all = facts;
@@ -94,11 +94,11 @@ TEST_CASE("states that are kept stand for the same ways as those that were added
         if (reference::one_in(random, 2))
           REQUIRE(conditions.assume(formula, reference::one_in(random, 2), state.facts));
       }
-      added |= ways(state.facts);
+      added |= assignments(state.facts);
       REQUIRE(states.add(state) != lint::States::Outcome::too_many);
     }
-    std::uint64_t kept = 0;
-    states.take([&](const lint::PathState& state) { kept |= ways(state.facts); });
-    CHECK(kept == added);
+    std::uint64_t covered = 0;
+    states.take([&](const lint::PathState& state) { covered |= assignments(state.facts); });
+    CHECK(covered == added);
   }
 }

@@ -1,4 +1,4 @@
-/// Which parameters are tensor maps, in whatever registers their addresses come.
+/// Lint finds the parameter that holds a tensor map, however the kernel computes the map's address.
 #include "lint/support.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -16,7 +16,7 @@ const std::string declarations =
 const std::string map_parameters =
     ".param .align 64 .b8 first[128], .param .align 64 .b8 pair[256], .param .u64 out";
 
-/// A load of 1024 bytes through the map at %rd2, whose address `address` makes.
+/// Lints a kernel that loads 1024 bytes through the map at %rd2. The code `address` computes %rd2.
 LintResult load_through(const std::string& address, std::vector<MapFacts> maps) {
   const std::string body = declarations + address +
                            "mbarrier.init.shared::cta.b64 [full], 1;\nfence.mbarrier_init.release.cluster;\n"
@@ -34,7 +34,7 @@ MapFacts box_of(const std::string& parameter, std::uint64_t bytes, std::uint64_t
 
 }  // namespace
 
-TEST_CASE("a parameter's address may have 32 bits") {
+TEST_CASE("a tensor map is found through 64-bit and 32-bit addresses of its parameter") {
   struct Way {
     const char* text;
     const char* parameter;
@@ -58,8 +58,9 @@ TEST_CASE("a parameter's address may have 32 bits") {
   CHECK(rules(wrong) == Rules{"mbarrier.expected-bytes"});
 }
 
-TEST_CASE("loads of a parameter give one number, by addresses of 32 bits and of 64") {
-  // The guard of the store's end is the store's, in other words.
+TEST_CASE("loads of a parameter through 32-bit and 64-bit addresses give the same value") {
+  // The store is guarded by a value loaded through a 32-bit address, its wait by the same value loaded
+  // directly.
   const std::string body =
       declarations +
       "mov.b32 %r1, out;\nld.param.u32 %r2, [%r1];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra END;\n"
@@ -73,7 +74,7 @@ TEST_CASE("loads of a parameter give one number, by addresses of 32 bits and of 
   for (const std::string& rule : rules(result)) CHECK(rule != "exit.store-unread");
 }
 
-TEST_CASE("facts of parameters that no kernel takes as a tensor map are told") {
+TEST_CASE("facts about parameters that no kernel uses as a tensor map are reported as unused") {
   const auto unused = [](const std::string& address, std::vector<MapFacts> maps) {
     return load_through(address, std::move(maps)).unused_maps;
   };
@@ -84,7 +85,7 @@ TEST_CASE("facts of parameters that no kernel takes as a tensor map are told") {
         Indices{0, 2, 3});
   CHECK(unused(first, {box_of("7", 1024)}) == Indices{0});
   CHECK(unused(first + "prefetch.tensormap [pair];\n", {box_of("pair", 1024)}).empty());
-  // A map that comes from memory, or is chosen, may be any.
+  // A map whose address is loaded or computed may be any map.
   CHECK(unused("mov.b64 %rd3, pair;\nld.param.u64 %rd2, [%rd3];\n", {box_of("pair", 1024)}).empty());
   CHECK(
       unused("mov.b64 %rd3, pair;\nmov.u32 %r1, %ctaid.x;\nmul.wide.u32 %rd4, %r1, 128;\nadd.u64 %rd2, %rd3, "

@@ -1,4 +1,5 @@
-/// Protocol mistakes made from our own kernels and the examples: each must be found by its name.
+/// Mutants: protocol mistakes inserted into tmajit's kernels and the examples. Lint must report each by the
+/// right rule.
 #include "lint/support.hpp"
 
 #include <tmajit/tiles.hpp>
@@ -68,7 +69,7 @@ struct Mutant {
   const char* name;
   Base base;
   Edit edit;
-  const char* rule;  ///< rule of the first finding
+  const char* rule;  ///< rule of the expected first finding
 };
 
 const char* const tensor_load = "cp.async.bulk.tensor.2d.shared::cluster";
@@ -85,7 +86,7 @@ const char* const commit_name = "cp.async.bulk.commit_group";
 std::vector<Mutant> mutants() {
   const Edit no_last_wait = drop_last("cp.async.bulk.wait_group");
   const auto only_leader_fences = [](const std::string& text) {
-    // The fence moves from all threads to the one that stores.
+    // Only the thread that stores executes the fence, instead of all threads.
     return before(tensor_store_name, "fence.proxy.async.shared::cta;")(drop(proxy_fence)(text));
   };
   const auto one_dimension_more = [](const std::string& text) {
@@ -202,7 +203,7 @@ std::vector<Mutant> mutants() {
 
 }  // namespace
 
-TEST_CASE("the kernels that mutants are made of are clean") {
+TEST_CASE("the kernels from which the mutants are made have no findings") {
   for (const Base base : {Base::copy, Base::swizzled, Base::map, Base::two_inputs, Base::bulk, Base::snapshot,
                           Base::transpose, Base::gemm, Base::moves, Base::pipeline}) {
     const Module module = make(base);
@@ -214,7 +215,7 @@ TEST_CASE("the kernels that mutants are made of are clean") {
   }
 }
 
-TEST_CASE("every mutant is found by its name") {
+TEST_CASE("lint reports every mutant by its rule") {
   std::map<Base, Module> modules;
   std::set<std::string> kinds;
   for (const Mutant& mutant : mutants()) {

@@ -21,7 +21,7 @@ Bits bits_of(const NumberSet& set) {
   std::optional<std::uint64_t> before;
   for (const Range& range : set) {
     CHECK(range.first <= range.last);
-    // In order, and never two that touch.
+    // Ranges are sorted, disjoint and not adjacent.
     if (before) CHECK(range.first > *before + 1);
     before = range.last;
     for (std::uint64_t number = range.first; number <= range.last; ++number) bits.set(number);
@@ -40,7 +40,7 @@ NumberSet random_set(reference::Random& random) {
 
 }  // namespace
 
-TEST_CASE("sets of numbers are what bits say") {
+TEST_CASE("operations on sets of numbers agree with bit sets") {
   const std::uint64_t seed = reference::seed(20261123);
   reference::Random random(seed);
   NumberSets sets;

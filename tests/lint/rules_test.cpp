@@ -1,4 +1,4 @@
-/// Kernels of a few lines: what is reported, and what looks alike and is not.
+/// Small kernels: those with a mistake have a finding, similar correct ones have none.
 #include "lint/support.hpp"
 
 #include <algorithm>
@@ -48,13 +48,13 @@ const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.sha
 
 }  // namespace
 
-TEST_CASE("a correct load and store") {
+TEST_CASE("a correct load and store have no findings") {
   CHECK(rules_of("@%p0 bra READY;\n" + initialise + expect + load + "READY:\n" + barrier + waits + fence +
                  barrier + "@%p0 bra END;\n" + store + commit + drain + "END:\nret;")
             .empty());
 }
 
-TEST_CASE("a finding says where, what and what to do") {
+TEST_CASE("a finding has its location, the mistake and a remedy") {
   const LintResult result = lint_body("mbarrier.init.shared::cta.b64 [%r2], 0;\nret;");
   REQUIRE(result.findings.size() == 1);
   const Finding& finding = result.findings[0];
@@ -72,7 +72,7 @@ TEST_CASE("a finding says where, what and what to do") {
   CHECK(result.kernels == std::vector<std::string>{"k"});
 }
 
-TEST_CASE("source lines come of .loc") {
+TEST_CASE("source lines are taken from .loc directives") {
   const LintResult result =
       lint_body("mov.u32 %r5, 0;\n.loc 1 42 3\nmbarrier.init.shared::cta.b64 [%r2], %r5;\nret;");
   REQUIRE(result.findings.size() == 1);
@@ -80,8 +80,8 @@ TEST_CASE("source lines come of .loc") {
   CHECK_THAT(result.report, ContainsSubstring("source line 42"));
 }
 
-TEST_CASE("alignment is reported where it is certain") {
-  // A pointer from a parameter may be aligned in any way.
+TEST_CASE("a misalignment is reported only if it is certain") {
+  // A pointer parameter may have any alignment.
   CHECK(
       rules_of("ld.param.u64 %rd1, [out];\nst.global.v4.u32 [%rd1+4], {%r0, %r0, %r0, %r0};\nret;").empty());
   CHECK(rules_of("mul.wide.u32 %rd2, %r0, 16;\nmov.u64 %rd1, tile;\nadd.s64 %rd1, %rd1, %rd2;\n"
@@ -89,14 +89,14 @@ TEST_CASE("alignment is reported where it is certain") {
   CHECK(rules_of("mul.wide.u32 %rd2, %r0, 4;\nmov.u64 %rd1, tile;\nadd.s64 %rd1, %rd1, %rd2;\n"
                  "st.shared.v4.u32 [%rd1+8], {%r0, %r0, %r0, %r0};\nret;")
             .empty());
-  // .ptr .align says how a parameter is aligned.
+  // .ptr .align declares the alignment of a pointer parameter.
   CHECK(rules(lint_ptx(entry(".reg .b64 %rd<3>;\n.reg .b32 %r<2>;\nld.param.u64 %rd1, [p];\n"
                              "ld.global.v2.u32 {%r0, %r1}, [%rd1+4];\nret;",
                              ".param .u64 .ptr .global .align 8 p"))) == Rules{"address.misaligned"});
   CHECK(rules_of("ld.param.u64 %rd1, [out+4];\nret;") == Rules{"address.misaligned"});
 }
 
-TEST_CASE("alignment survives loops") {
+TEST_CASE("the alignment of an address is known through loops") {
   const std::string loop =
       "mov.u32 %r4, %r1;\nmov.u32 %r5, 0;\nLOOP:\nst.shared.v4.u32 [%r4+OFFSET], {%r0, %r0, %r0, %r0};\n"
       "add.s32 %r4, %r4, 48;\nadd.s32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 10;\n@%p1 bra LOOP;\nret;";
@@ -104,7 +104,7 @@ TEST_CASE("alignment survives loops") {
   CHECK(rules_of(replace("OFFSET", "16")(loop)).empty());
 }
 
-TEST_CASE("a base that is rounded up is aligned, whatever it was") {
+TEST_CASE("an address that the kernel rounds up counts as aligned") {
   const std::string body =
       "mov.u32 %r4, dynamic;\nneg.s32 %r5, %r4;\nand.b32 %r5, %r5, 1023;\nadd.s32 %r4, %r4, %r5;\n"
       "add.s32 %r4, %r4, OFFSET;\n"
@@ -120,7 +120,7 @@ TEST_CASE("a base that is rounded up is aligned, whatever it was") {
   CHECK(lint_at("64") == Rules{"copy.shared-alignment"});
 }
 
-TEST_CASE("a copy that is aligned only if its variable happens to be is advice") {
+TEST_CASE("a copy that is aligned only by the placement of a variable gives advice") {
   const auto findings = [&](const std::string& declared, const std::string& copies,
                             const std::string& address) {
     const LintResult result =
@@ -149,12 +149,13 @@ TEST_CASE("a copy that is aligned only if its variable happens to be is advice")
     CHECK(findings(".align 8 .b8 small", copies, "") == 1);
     CHECK(findings(".b32 small", copies, "") == 1);
     CHECK(findings(".align 16 .b8 small", copies, "") == 0);
-    // The values that other threads add are not known.
+    // Other threads may add unknown values.
     CHECK(findings(".align 8 .b8 small", copies, "add.u32 %r1, %r1, %r0;\n") == 0);
   }
 }
 
-TEST_CASE("the fence is the writer's before the barrier; the reader's behind it is an omission") {
+TEST_CASE(
+    "the proxy fence belongs before the barrier in the writing threads, not after it in the storing one") {
   const auto store_after = [&](const std::string& before, const std::string& leader) {
     return rules_of(before + "@%p0 bra END;\n" + leader + store + commit + drain + "END:\nret;");
   };
@@ -171,7 +172,7 @@ TEST_CASE("the fence is the writer's before the barrier; the reader's behind it 
   CHECK(store_after(writes + "@%p0 " + fence + barrier, "") == Rules{"store.missing-proxy-fence"});
 }
 
-TEST_CASE("a matrix that wmma stores is written like other memory") {
+TEST_CASE("stores by wmma need a proxy fence like other stores") {
   const auto with = [](const std::string& space, const std::string& between) {
     return rules_of("wmma.store.d.sync.aligned.row.m16n16k16." + space +
                     ".s32 [%r1], {%r3, %r3, %r3, %r3, %r3, %r3, %r3, %r3}, 16;\n" + between + barrier +
@@ -184,7 +185,7 @@ TEST_CASE("a matrix that wmma stores is written like other memory") {
             .empty());
 }
 
-TEST_CASE("one thread that writes and stores needs its own fence only") {
+TEST_CASE("a thread that writes and stores a tile alone needs a fence but no barrier") {
   const std::string one = "@%p0 bra END;\n";
   const std::string end = store + commit + drain + "END:\nret;";
   CHECK(rules_of(one + writes + fence + end).empty());
@@ -192,7 +193,7 @@ TEST_CASE("one thread that writes and stores needs its own fence only") {
   CHECK(rules_of("@%p0 bra MEET;\n" + writes + "MEET:\n" + barrier + one + fence + end).empty());
 }
 
-TEST_CASE("writes elsewhere need no fence") {
+TEST_CASE("writes to other memory than the stored tile need no fence") {
   const std::string elsewhere = "mov.u32 %r9, other;\nst.shared.u32 [%r9], %r0;\n";
   CHECK(rules_of(elsewhere + barrier + "@%p0 bra END;\n" + store + commit + drain + "END:\nret;").empty());
   CHECK(rules_of("st.shared.u32 [%r1+4096], %r0;\n" + barrier +
@@ -204,16 +205,16 @@ TEST_CASE("writes elsewhere need no fence") {
                  commit + drain + "END:\nret;") == Rules{"store.missing-proxy-fence"});
 }
 
-TEST_CASE("bulk groups are committed and waited for on all paths") {
+TEST_CASE("a bulk store must be committed and waited for on all paths") {
   CHECK(rules_of(store + commit + drain + "ret;").empty());
   CHECK(rules_of(store + commit + "cp.async.bulk.wait_group 0;\nret;").empty());
   CHECK(rules_of(store + drain + "ret;") == Rules{"exit.store-unread"});
   CHECK(rules_of(store + commit + "ret;") == Rules{"exit.store-unread"});
   CHECK(rules_of(store + commit + "cp.async.bulk.wait_group.read 1;\nret;") == Rules{"exit.store-unread"});
-  // The group is the one before the newest, which alone may be pending.
+  // The store's group is the second newest, so it suffices to wait until one group is pending.
   CHECK(rules_of(store + commit + commit + "cp.async.bulk.wait_group.read 1;\nret;").empty());
   CHECK(rules_of(store + commit + "@%p0 exit;\n" + drain + "ret;") == Rules{"exit.store-unread"});
-  // The thread that stores also waits: its condition is the same, in other instructions.
+  // The thread that stores also waits: both conditions are the same, computed by different instructions.
   CHECK(rules_of("@%p0 bra NEXT;\n" + store + commit + "NEXT:\nsetp.eq.u32 %p1, %r0, 0;\n@!%p1 bra END;\n" +
                  drain + "END:\nret;")
             .empty());
@@ -222,7 +223,7 @@ TEST_CASE("bulk groups are committed and waited for on all paths") {
             .empty());
 }
 
-TEST_CASE("shared memory is not written again before a bulk store has read it") {
+TEST_CASE("shared memory must not be written again before a bulk store has read it") {
   const std::string again = initialise + barrier + store + commit;
   const std::string end = waits + "cp.async.bulk.wait_group 0;\nret;";
   CHECK(rules_of(again + drain + expect + load + end).empty());
@@ -233,7 +234,7 @@ TEST_CASE("shared memory is not written again before a bulk store has read it") 
         Rules{"shared.overwritten-before-store-read"});
   CHECK(rules_of(again + "st.shared.u32 [%r1+4096], %r0;\n" + end).empty());
   CHECK(rules_of(again + "st.shared.u32 [other], %r0;\n" + end).empty());
-  // The next turn of a loop may use the other of two buffers.
+  // The next iteration of a loop may use the other of two buffers.
   const std::string ring =
       "mov.u32 %r4, 0;\nLOOP:\nand.b32 %r5, %r4, 1;\nshl.b32 %r5, %r5, 12;\nadd.s32 %r5, %r5, %r1;\n"
       "cp.async.bulk.wait_group.read 1;\nst.shared.u32 [%r5], %r0;\n" +
@@ -247,17 +248,17 @@ TEST_CASE("shared memory is not written again before a bulk store has read it") 
   CHECK(rules_of(one_buffer) == Rules{"shared.overwritten-before-store-read"});
 }
 
-TEST_CASE("conditions that went through numbers are the same") {
-  // As compilers write inline assembly's predicates.
+TEST_CASE("a predicate that is stored in a register and compared again is the same condition") {
+  // Compilers generate this code for predicates of inline assembly.
   const std::string elect = "elect.sync _|%p4, 0xffffffff;\nselp.u32 %rN, 1, 0, %p4;\n";
   const auto elected = [&](const std::string& reg) { return replace("%rN", reg)(elect); };
   CHECK(rules_of(elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
                  elected("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@!%p2 bra B;\n" + drain + "B:\nret;")
             .empty());
-  // One elected thread stores what all have written.
+  // One elected thread stores the tile that all threads have written.
   CHECK(rules_of(writes + fence + elected("%r4") + "setp.eq.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store +
                  commit + drain + "A:\nret;") == Rules{"store.missing-barrier"});
-  // The warp's number, shuffled from its first lane, twice.
+  // The warp's index, broadcast from its first lane, computed twice.
   const std::string warp = "shr.u32 %rN, %r0, 5;\nshfl.sync.idx.b32 %rN|%p5, %rN, 0, 31, -1;\n";
   const auto first_warp = [&](const std::string& reg) {
     std::string text = warp;
@@ -266,14 +267,14 @@ TEST_CASE("conditions that went through numbers are the same") {
   };
   CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
                  first_warp("%r5") + "setp.ne.s32 %p2, %r5, 0;\n@%p2 bra B;\n" + drain + "B:\nret;") ==
-        Rules{"race.global-write-write"});  // by all its lanes
+        Rules{"race.global-write-write"});  // all lanes of the warp store
   CHECK(rules_of(first_warp("%r4") + "setp.ne.s32 %p1, %r4, 0;\n@%p1 bra A;\n" + store + commit + "A:\n" +
                  first_warp("%r5") + "setp.ne.s32 %p2, %r5, 1;\n@%p2 bra B;\n" + drain + "B:\nret;") ==
         Rules{"exit.store-unread", "race.global-write-write"});
 }
 
 TEST_CASE("a condition of one iteration says nothing about the next") {
-  // The store is in one turn, its commit and wait under the same comparison of another number.
+  // The store is in one iteration; its commit and wait are under the same comparison with another value.
   const std::string body =
       "mov.u32 %r4, 0;\nLOOP:\nld.shared.u32 %r5, [%r1];\nsetp.eq.s32 %p1, %r5, 7;\n@!%p1 bra NEXT;\n" +
       commit + drain + "NEXT:\n@!%p1 bra ON;\n" + store +
@@ -281,17 +282,17 @@ TEST_CASE("a condition of one iteration says nothing about the next") {
   CHECK(rules_of(body) == Rules{"exit.store-unread"});
 }
 
-TEST_CASE("bytes that an mbarrier expects") {
+TEST_CASE("an mbarrier must expect the bytes that its loads write") {
   const auto body = [&](const std::string& middle) {
     return rules_of(initialise + barrier + middle + waits + "ret;");
   };
   CHECK(body(expect + load).empty());
   CHECK(body(expect + load + load) == Rules{"mbarrier.expected-bytes"});
   CHECK(body(expect) == Rules{"mbarrier.expected-bytes"});
-  // Loads before the expectation, or by another thread, may be what it means.
+  // expect_tx may count loads that come before it or that another thread makes.
   CHECK(body(load + expect).empty());
   CHECK(body("@!%p0 bra B;\n" + expect + "bra JOIN;\nB:\n" + load + "JOIN:\n").empty());
-  // A load that some threads leave out.
+  // Some threads skip the load.
   CHECK(body("@!%p0 bra C;\nsetp.gt.u32 %p3, %r0, 1;\n" + expect + "@%p3 bra C;\n" + load + "C:\n").empty());
   CHECK(body("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%r2], 4096;\n" + load +
              "mbarrier.arrive.shared::cta.b64 _, [%r2];\n")
@@ -300,11 +301,11 @@ TEST_CASE("bytes that an mbarrier expects") {
              "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], 2048;\n" +
              load)
             .empty());
-  // Without the box nothing is known.
+  // Without the tensor map's box the bytes are unknown.
   CHECK(rules_of(initialise + barrier + expect + load + load + waits + "ret;", {}).empty());
 }
 
-TEST_CASE("loads in a loop add up") {
+TEST_CASE("the bytes of loads in a loop add up") {
   const auto body = [&](const std::string& bytes) {
     return rules_of(initialise + barrier + "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r2], " + bytes +
                     ";\nmov.u32 %r4, 0;\nLOOP:\n" + load +
@@ -314,7 +315,7 @@ TEST_CASE("loads in a loop add up") {
   CHECK(body("16400") == Rules{"mbarrier.expected-bytes"});
 }
 
-TEST_CASE("an mbarrier is initialised, fenced and met before it is used") {
+TEST_CASE("an mbarrier needs initialisation, a fence and a barrier before it is used") {
   CHECK(rules_of(waits + "ret;") == Rules{"mbarrier.uninitialised"});
   CHECK(rules_of("@%p0 bra A;\n" + initialise + "A:\n" + barrier + waits + "ret;").empty());
   CHECK(rules_of("@%p0 bra A;\n" + initialise + "A:\n" + waits + "ret;") == Rules{"mbarrier.uninitialised"});
@@ -324,12 +325,12 @@ TEST_CASE("an mbarrier is initialised, fenced and met before it is used") {
         Rules{"mbarrier.init-not-fenced"});
   CHECK(rules_of("@%p0 bra A;\n" + unfenced + fence + expect + load + "A:\n" + barrier + waits + "ret;")
             .empty());
-  // Another thread's fence is none.
+  // A fence by another thread than the initialising one does not count.
   CHECK(rules_of("@%p0 bra A;\n" + unfenced + "A:\n" + barrier + "setp.ne.s32 %p1, %r0, 32;\n@%p1 bra B;\n" +
                  fence + expect + load + "B:\n" + waits + "ret;") == Rules{"mbarrier.init-not-fenced"});
 }
 
-TEST_CASE("sizes of one-dimensional copies") {
+TEST_CASE("the size of a 1-D bulk copy must be a multiple of 16, not 0, and within its variable") {
   const auto body = [&](const std::string& bytes) {
     return rules_of("ld.param.u32 %r8, [n];\n" + bytes +
                     "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r1], %r7;\n" + commit + drain +
@@ -344,7 +345,7 @@ TEST_CASE("sizes of one-dimensional copies") {
   CHECK(body("mov.u32 %r7, 8208;\n") == Rules{"shared.out-of-bounds"});
 }
 
-TEST_CASE("coordinates") {
+TEST_CASE("coordinates must match the map's rank, and must be aligned and, for stores, not negative") {
   CHECK(rules_of("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {0, -1}], [%r1];\n" +
                  commit + drain + "ret;") == Rules{"store.negative-coordinate"});
   CHECK(rules_of("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%rd0, {2, 0}];\nret;") ==
@@ -354,7 +355,7 @@ TEST_CASE("coordinates") {
         Rules{"tensormap.rank"});
 }
 
-TEST_CASE("offsets and modes of copies of pixels") {
+TEST_CASE("im2col copies need offsets within range and a tensor map of mode im2col") {
   const auto found = [](const std::string& copy, std::optional<MapMode> mode = MapMode::im2col) {
     MapFacts facts{.parameter = "0"};
     facts.mode = mode;
@@ -370,7 +371,7 @@ TEST_CASE("offsets and modes of copies of pixels") {
   CHECK(found("3d.L2.global.im2col [%rd0, {0, 0, 0}], {0}", MapMode::tiled) == Rules{"tensormap.mode"});
 }
 
-TEST_CASE("a reduction that the type of its map does not have") {
+TEST_CASE("a reduction must exist for the type of its tensor map") {
   const auto found = [](ElementType type, const std::string& operation) {
     MapFacts facts{.parameter = "0"};
     facts.type = type;
@@ -391,14 +392,14 @@ TEST_CASE("a reduction that the type of its map does not have") {
   CHECK(found(i64, "or").findings.at(0).expected == "a map of u64, which gives the same bits");
 }
 
-TEST_CASE("the effects of calls are unknown, and nothing is reported about them") {
+TEST_CASE("calls have unknown effects, so that nothing is reported about memory that they may use") {
   const std::string function =
       ".func finish()\n{\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
   CHECK(rules(lint_ptx(entry(registers + store + "call.uni finish;\nret;", parameters, function), box_4096))
             .empty());
 }
 
-TEST_CASE("unknown instructions are notes, with a caret; other functions are looked at") {
+TEST_CASE("an unknown instruction is a note with a caret, and other functions are still checked") {
   const LintResult result =
       lint_body("frobnicate.u32 %r1;\nmov.u32 %r4, 1;\ncp.async.bulk.tensro [%r1];\nret;");
   CHECK(result.findings.empty());
@@ -420,7 +421,7 @@ TEST_CASE("unknown instructions are notes, with a caret; other functions are loo
   CHECK(lint_body(many).notes.size() == 20);
 }
 
-TEST_CASE("an undeclared name is a finding of its function; others are looked at") {
+TEST_CASE("an undeclared name is a finding, and other functions are still checked") {
   const std::string text =
       entry("mov.u32 %r1, 1;\nret;", "",
             ".visible .entry first()\n{\n.shared .align 8 .b64 b;\n.reg .b32 %r;\nmov.u32 %r, b;\n"
@@ -430,7 +431,7 @@ TEST_CASE("an undeclared name is a finding of its function; others are looked at
   CHECK(result.kernels == std::vector<std::string>{"first", "k"});
 }
 
-TEST_CASE("target and version") {
+TEST_CASE("instructions must exist in the module's target and PTX version") {
   const auto module = [](const std::string& version, const std::string& target, const std::string& body) {
     return rules(lint_ptx(".version " + version + "\n.target " + target +
                           "\n.address_size 64\n.visible .entry k()\n{\n.reg .b32 %r<4>;\n" + body +
@@ -446,7 +447,7 @@ TEST_CASE("target and version") {
   CHECK(module("7.8", "sm_90", "fence.proxy.alias;").empty());
 }
 
-TEST_CASE("no text throws") {
+TEST_CASE("random text does not make lint throw") {
   for (const char* text : {"", "\n", ".version", ".version 9.0\n.target sm_90a\n", "garbage \xff\x01"}) {
     const LintResult result = lint_ptx(text);
     CHECK(result.findings.empty() == result.report.empty());

@@ -1,4 +1,5 @@
-/// The propagation's claims about registers hold for their values when the simulator runs the kernel.
+/// Lint's claims about registers (residues, bounds, differences and implications) must hold for the values
+/// that the simulator computes.
 #include "lint/propagation.hpp"
 #include "lint/support.hpp"
 #include "reference/random_maps.hpp"
@@ -20,8 +21,8 @@ namespace {
 constexpr std::uint32_t lanes = 64;
 constexpr std::uint32_t unset = 0xdeadbeef;
 
-/// A kernel of random arithmetic, branches and counted loops that stores a register after every statement,
-/// each to a row of its own.
+/// A kernel of random arithmetic, branches and counted loops. After every statement it stores the changed
+/// register to a row of its own.
 class Program {
  public:
   explicit Program(Random& random) : random_(random) {
@@ -176,7 +177,7 @@ struct Claim {
 
 }  // namespace
 
-TEST_CASE("values and equalities hold in every thread") {
+TEST_CASE("lint's claims about values hold in every thread of random kernels") {
   const std::uint64_t seed = reference::seed(20261122);
   const char* text = std::getenv("TMAJIT_CASES");
   const std::uint64_t cases = text == nullptr ? 300 : std::strtoull(text, nullptr, 0);
@@ -218,7 +219,7 @@ TEST_CASE("values and equalities hold in every thread") {
                                x, residue.remainder, residue.bits, claim.value.most));
       }
       claims += residue.bits;
-      // Values that one block stores belong to the same iteration of its loops.
+      // Values that one basic block stores belong to the same iteration of its loops.
       for (const Claim& other : known) {
         if (&other == &claim || other.block != claim.block) continue;
         const auto row = [&](const Claim& which, std::uint32_t t) { return stored[which.row * lanes + t]; };
@@ -248,7 +249,7 @@ TEST_CASE("values and equalities hold in every thread") {
       }
     }
   }
-  // The claims must be worth something.
+  // There must be enough nontrivial claims.
   CHECK(claims > cases * 30);
   CHECK(pairs > cases);
   CHECK(implied > cases);

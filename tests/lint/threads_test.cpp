@@ -1,5 +1,5 @@
-/// Instructions for one thread that several execute, or that several execute without having synchronised; and
-/// similar correct code.
+/// Instructions that only one thread should execute but several do, or that several threads execute without
+/// having synchronised; and similar correct code.
 #include "lint/support.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -13,7 +13,8 @@ using Rules = std::vector<std::string>;
 
 namespace {
 
-/// %r0: tid; %r1 to %r3: tile, full, and 0; %r4: warp; %r5: lane; %rd0: the map, %rd1: out.
+/// Sets %r0: thread index; %r1: tile; %r2: mbarrier `full`; %r3: 0; %r4: warp; %r5: lane; %rd0: map; %rd1:
+/// out.
 const std::string thread_registers =
     ".reg .pred %p<8>;\n.reg .b32 %r<24>;\n.reg .b64 %rd<16>;\n"
     ".shared .align 1024 .b8 tile[8192];\n.shared .align 8 .b64 full[64];\n"
@@ -30,14 +31,14 @@ Rules thread_rules(const std::string& body, const std::string& directives = {}) 
   return rules(result);
 }
 
-/// Code that sets %p1 for all lanes of one warp, or of several.
+/// Code that sets %p1 for all lanes of one warp or of several warps.
 std::string whole_warp() {
   return GENERATE(as<std::string>{}, "setp.eq.u32 %p1, %r4, 0;\n", "setp.lt.u32 %p1, %r0, 32;\n",
                   "shfl.sync.idx.b32 %r6, %r4, 0, 31, -1;\nsetp.eq.s32 %p1, %r6, 0;\n",
                   "setp.ge.u32 %p1, %r0, 64;\n", "setp.ne.u32 %p1, %r4, 3;\n",
                   "setp.eq.u32 %p2, %r4, 1;\nsetp.eq.or.u32 %p1, %r4, 2, %p2;\n");
 }
-/// Code that sets %p1 for at most one lane of a warp, or for lanes that lint cannot know.
+/// Code that sets %p1 for at most one lane of a warp, or for lanes that lint cannot determine.
 std::string one_lane() {
   return GENERATE(
       as<std::string>{}, "setp.eq.u32 %p1, %r0, 0;\n", "setp.eq.u32 %p1, %r5, 0;\n",
@@ -70,29 +71,29 @@ const std::string waited =
 
 }  // namespace
 
-TEST_CASE("an mbarrier is initialised by one thread") {
+TEST_CASE("an mbarrier must be initialised by one thread only") {
   const bool by_branch = GENERATE(false, true);
   SECTION("several lanes") {
     CHECK(thread_rules(whole_warp() + guarded(init_barrier, by_branch)) ==
           Rules{"mbarrier.initialised-twice"});
   }
-  SECTION("one lane, or who knows") {
+  SECTION("one lane, or unknown lanes") {
     CHECK(thread_rules(one_lane() + guarded(init_barrier, by_branch)).empty());
   }
-  SECTION("each lane has its own") {
+  SECTION("each lane has an mbarrier of its own") {
     CHECK(thread_rules(whole_warp() + "shl.b32 %r7, %r0, 3;\nadd.u32 %r2, %r2, %r7;\n" +
                        guarded(init_barrier, by_branch))
               .empty());
   }
 }
 
-TEST_CASE("without a condition all threads do it, as many as the kernel says that there are") {
+TEST_CASE("without a condition all threads of .maxntid or .reqntid execute an instruction") {
   CHECK(thread_rules(init_barrier).empty());
   CHECK(thread_rules(init_barrier, ".maxntid 1, 1, 1").empty());
   CHECK(thread_rules(init_barrier, ".maxntid 128, 1, 1") == Rules{"mbarrier.initialised-twice"});
   CHECK(thread_rules(init_barrier, ".reqntid 32") == Rules{"mbarrier.initialised-twice"});
   CHECK(thread_rules("setp.lt.u32 %p1, %r0, 32;\n@%p1 " + init_barrier, ".reqntid 1").empty());
-  // Some threads have exited before.
+  // All threads but one have exited before.
   CHECK(thread_rules("setp.ne.u32 %p1, %r0, 0;\n@%p1 ret;\n" + init_barrier, ".reqntid 128").empty());
   CHECK(thread_rules("setp.ge.u32 %p1, %r0, 32;\n@%p1 ret;\n" + init_barrier, ".reqntid 128") ==
         Rules{"mbarrier.initialised-twice"});
@@ -107,7 +108,7 @@ TEST_CASE("without a condition all threads do it, as many as the kernel says tha
                      ".reqntid 128") == Rules{"mbarrier.initialised-twice"});
 }
 
-TEST_CASE("one thread asks for a bulk copy") {
+TEST_CASE("a bulk copy must be issued by one thread only") {
   const bool by_branch = GENERATE(false, true);
   const std::string store = GENERATE(store_bulk, store_tile);
   SECTION("several lanes store") {
@@ -123,12 +124,12 @@ TEST_CASE("one thread asks for a bulk copy") {
     CHECK(thread_rules(one + guarded(store, by_branch) + drain_all).empty());
     CHECK(thread_rules(made + one + guarded(load_tile, by_branch) + waited).empty());
   }
-  SECTION("each lane has its own") {
+  SECTION("each lane copies a tile of its own") {
     const std::string own =
         "shl.b32 %r7, %r0, 8;\ncvt.u64.u32 %rd2, %r7;\nadd.u64 %rd1, %rd1, %rd2;\nmov.u32 %r3, %r0;\n";
     CHECK(thread_rules(own + whole_warp() + guarded(store, by_branch) + drain_all).empty());
   }
-  SECTION("a reduction adds as often as it is asked for") {
+  SECTION("each of several lanes may issue a reduction") {
     const std::string sum =
         "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 256;\n";
     CHECK(thread_rules(whole_warp() + guarded(sum, by_branch) + drain_all).empty());
@@ -137,7 +138,7 @@ TEST_CASE("one thread asks for a bulk copy") {
 
 namespace {
 
-/// Loops that end when the mbarrier's phase is complete, in the forms of several compilers.
+/// Loops that wait for the phase of an mbarrier, as several compilers generate them.
 std::string wait_loop() {
   const std::string ask = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [%r2+8], 0;\n";
   return GENERATE_COPY(
@@ -154,26 +155,26 @@ const std::string made_both =
 
 }  // namespace
 
-TEST_CASE("behind a loop of try_wait come all lanes that began it") {
+TEST_CASE("after a loop of try_wait the same lanes continue that began the loop") {
   const std::string wait = wait_loop();
   const std::string other_init = "mbarrier.init.shared::cta.b64 [%r2+16], 1;\n";
-  const auto rules_behind = [&](const std::string& who, const std::string& what) {
-    return thread_rules(made_both + who + wait + what + "END:\n", ".maxntid 128, 1, 1");
+  const auto rules_after = [&](const std::string& condition, const std::string& instructions) {
+    return thread_rules(made_both + condition + wait + instructions + "END:\n", ".maxntid 128, 1, 1");
   };
   const std::string all = GENERATE(as<std::string>{}, "", "setp.ne.u32 %p3, %r4, 0;\n@%p3 bra END;\n");
-  CHECK(rules_behind(all, store_bulk + drain_all) == Rules{"race.global-write-write"});
-  CHECK(rules_behind(all, store_tile + drain_all) == Rules{"race.global-write-write"});
-  CHECK(rules_behind(all, load_tile + waited) == Rules{"load.overlap"});
-  CHECK(rules_behind(all, other_init) == Rules{"mbarrier.initialised-twice"});
+  CHECK(rules_after(all, store_bulk + drain_all) == Rules{"race.global-write-write"});
+  CHECK(rules_after(all, store_tile + drain_all) == Rules{"race.global-write-write"});
+  CHECK(rules_after(all, load_tile + waited) == Rules{"load.overlap"});
+  CHECK(rules_after(all, other_init) == Rules{"mbarrier.initialised-twice"});
   const std::string one = GENERATE(as<std::string>{}, "setp.ne.u32 %p3, %r0, 0;\n@%p3 bra END;\n",
                                    "elect.sync _|%p3, -1;\n@!%p3 bra END;\n");
-  CHECK(rules_behind(one, store_bulk + drain_all).empty());
-  CHECK(rules_behind(one, load_tile + waited).empty());
-  CHECK(rules_behind(one, other_init).empty());
+  CHECK(rules_after(one, store_bulk + drain_all).empty());
+  CHECK(rules_after(one, load_tile + waited).empty());
+  CHECK(rules_after(one, other_init).empty());
 }
 
-TEST_CASE("lanes that leave a loop each in a turn of its own need not do the same") {
-  // %r9 counts iterations; the store is of the iteration's row, or under a lock.
+TEST_CASE("lanes that leave a loop in different iterations may store different rows, or store under a lock") {
+  // %r9 counts iterations. The store is of the iteration's row, or under a lock.
   const std::string row =
       "shl.b32 %r10, %r9, 8;\nadd.u32 %r11, %r1, %r10;\n"
       "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd0, {%r3, %r9}], [%r11];\n" +
@@ -191,7 +192,7 @@ TEST_CASE("lanes that leave a loop each in a turn of its own need not do the sam
   CHECK(thread_rules(lock + store_bulk + drain_all, ".maxntid 128, 1, 1").empty());
 }
 
-TEST_CASE("a loop is all threads' where its counter is") {
+TEST_CASE("all lanes execute an iteration together if the loop's counter is the same in all lanes") {
   // %p1: the lanes of warps 0 and 1, whose tiles are adjacent.
   const auto loop = [](const std::string& first, const std::string& step, const std::string& lanes) {
     return first + "shl.b32 %r10, %r4, 10;\nadd.u32 %r10, %r1, %r10;\n" + lanes +
@@ -205,15 +206,15 @@ TEST_CASE("a loop is all threads' where its counter is") {
   CHECK(thread_rules(loop(zero, next, all)) == Rules{"race.global-write-write"});
   CHECK(thread_rules(loop("mov.u32 %r8, %ctaid.x;\n", "mov.u32 %r9, %nctaid.x;\nadd.u32 %r8, %r8, %r9;\n",
                           all)) == Rules{"race.global-write-write"});
-  // One lane of each warp; a counter whose beginning or step differs from lane to lane.
+  // No finding: one lane of each warp stores, or the counter's start or step differs between lanes.
   CHECK(thread_rules(loop(zero, next, "setp.eq.u32 %p1, %r5, 0;\n")).empty());
   CHECK(thread_rules(loop("mov.u32 %r8, %r5;\n", next, all)).empty());
   CHECK(thread_rules(loop(zero, "add.u32 %r8, %r8, %r5;\nadd.u32 %r8, %r8, 1;\n", all)).empty());
   CHECK(thread_rules(loop(zero, "ld.global.u32 %r9, [%rd1];\nadd.u32 %r8, %r8, %r9;\n", all)).empty());
 }
 
-TEST_CASE("groups of threads that each have a tile meet before one of them stores it") {
-  // As in ThunderKittens: two groups of 128 threads, iteration by iteration.
+TEST_CASE("a group of threads that writes a tile needs a barrier before one of its threads stores the tile") {
+  // As in ThunderKittens: two groups of 128 threads, each with a tile in every iteration.
   const auto turns = [](const std::string& meet) {
     return "shr.u32 %r11, %r0, 7;\nand.b32 %r12, %r0, 127;\nshl.b32 %r10, %r11, 9;\nadd.u32 %r10, %r1, "
            "%r10;\n"
@@ -231,8 +232,8 @@ TEST_CASE("groups of threads that each have a tile meet before one of them store
   CHECK(thread_rules(turns("add.u32 %r13, %r11, 1;\nbarrier.sync %r13, 128;\n")).empty());
 }
 
-TEST_CASE("several threads store what others have written, and have not met them") {
-  // Each thread writes a word; the first of each warp stores its warp's 128 bytes.
+TEST_CASE("threads that store memory which other threads wrote need a barrier first") {
+  // Each thread writes a word. The first thread of each warp stores the warp's 128 bytes.
   const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
   const std::string own_tile =
       "shl.b32 %r10, %r4, 7;\nadd.s32 %r10, %r1, %r10;\ncvt.u64.u32 %rd2, %r10;\n"
@@ -252,7 +253,7 @@ TEST_CASE("several threads store what others have written, and have not met them
   CHECK(thread_rules(writes + fence_store + meet + rows + store).empty());
 }
 
-TEST_CASE("threads that store what they have written need not meet") {
+TEST_CASE("threads that store only memory which they wrote themselves need no barrier") {
   // Each thread writes all of its row of 64 bytes. Rows of the upper threads are not stored.
   const std::string row = "shl.b32 %r9, %r0, 6;\nadd.s32 %r9, %r1, %r9;\n";
   const std::string writes = row +
@@ -263,13 +264,13 @@ TEST_CASE("threads that store what they have written need not meet") {
       "@!%p1 bra END;\ncp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r9], 64;\n" +
       drain_all + "END:\n";
   CHECK(thread_rules(writes + fence_store + store).empty());
-  // An address computed from warp and lane is the same.
+  // The same address, computed from warp and lane instead of the thread index.
   const std::string again =
       "shl.b32 %r10, %r4, 11;\nshl.b32 %r11, %r5, 6;\nadd.u32 %r9, %r10, %r11;\nadd.u32 %r9, %r1, %r9;\n";
   CHECK(thread_rules(writes + fence_store + again + store).empty());
 }
 
-TEST_CASE("writes can be handed over by an mbarrier") {
+TEST_CASE("an mbarrier synchronises writes with the thread that stores them") {
   const std::string writes = "shl.b32 %r9, %r0, 2;\nadd.s32 %r9, %r1, %r9;\nst.shared.u32 [%r9], %r0;\n";
   const std::string arrive = "mbarrier.arrive.shared::cta.b64 _, [%r2];\n";
   const std::string store = "@!%p7 bra END;\n" + store_bulk + drain_all + "END:\n";
@@ -277,7 +278,7 @@ TEST_CASE("writes can be handed over by an mbarrier") {
   CHECK(thread_rules(made + writes + fence_store + store) == Rules{"store.missing-barrier"});
 }
 
-TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses it") {
+TEST_CASE("a changed tensor map must be acquired before a copy uses it") {
   const std::string change = GENERATE(
       as<std::string>{},
       "tensormap.replace.tile.global_address.global.b1024.b64 [%rd1], %rd0;\n"
@@ -295,7 +296,8 @@ TEST_CASE("a tensor map that a thread has changed is acquired before a copy uses
   CHECK(thread_rules(change + meet + use) == Rules{"tensormap.not-acquired"});
   CHECK(thread_rules(change + meet + acquire("%rd1") + use).empty());
   CHECK(thread_rules(change + acquire("%rd1") + meet + use).empty());
-  // Another map, another address, an unknown map; a use before the change.
+  // Acquiring another address does not help. Without a finding: another map, an unknown map, a use before the
+  // change.
   CHECK(thread_rules(change + meet + acquire("%rd1+128") + use) ==
         (meet.empty() ? Rules{"tensormap.not-acquired"} : Rules{}));
   CHECK(

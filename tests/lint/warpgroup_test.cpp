@@ -1,4 +1,4 @@
-/// Rules of matrix products, setmaxnreg and tensormap.replace, and similar code that is not reported.
+/// Rules of matrix products (wgmma), setmaxnreg and tensormap.replace, and similar correct code.
 #include "lint/support.hpp"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ const std::string set = "xor.b32 %d2, %d2, 1;\n";
 
 }  // namespace
 
-TEST_CASE("registers of products, block by block") {
+TEST_CASE("registers of a wgmma must not be accessed between wgmma.fence and the wait for the product") {
   CHECK(warpgroup_rules(set + fence_wgmma + product + product + commit_wgmma + wait + use + "ret;").empty());
   CHECK(warpgroup_rules(set + fence_wgmma + product + commit_wgmma + product + commit_wgmma +
                         "wgmma.wait_group.sync.aligned 1;\n" + wait + use + "ret;")
@@ -54,21 +54,21 @@ TEST_CASE("registers of products, block by block") {
                         "ret;") == Rules{"wgmma.register-in-flight"});
   CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + set + wait + "ret;") ==
         Rules{"wgmma.register-in-flight"});
-  // Compilers set accumulators where they like.
+  // Compilers move constants into accumulators after the fence, which is not reported.
   CHECK(warpgroup_rules(fence_wgmma + "mov.b32 %d2, 0;\n" + product + commit_wgmma + wait + "ret;").empty());
   CHECK(warpgroup_rules(fence_wgmma + "mov.b32 %d2, 0;\nsetp.ne.b32 %p1, %d2, 0;\n" + product + commit_wgmma +
                         wait + "ret;")
             .empty());
   CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "setp.ne.b32 %p1, %d2, 0;\n" + wait +
                         "ret;") == Rules{"wgmma.register-in-flight"});
-  // Other registers, and accesses that conditions keep apart, are not reported.
+  // Accesses to other registers, and accesses under exclusive conditions, are not reported.
   CHECK(warpgroup_rules(fence_wgmma + product + commit_wgmma + "mov.b32 %d4, 0;\n" + wait + "ret;").empty());
   CHECK(warpgroup_rules(fence_wgmma + "@%p2 mov.b32 %d0, 0;\n" + product + commit_wgmma + wait + "ret;")
             .empty());
   CHECK(warpgroup_rules(set + "bra L;\nL:\n" + fence_wgmma + product + commit_wgmma + wait + "ret;").empty());
 }
 
-TEST_CASE("a read that stands before the wait for its product names what keeps a compiler from moving it") {
+TEST_CASE("the remedy for a read before the wait tells how to keep a compiler from moving it there") {
   const auto remedy = [](const std::string& body) {
     const LintResult result = result_of(body + "ret;");
     REQUIRE(rules(result) == Rules{"wgmma.register-in-flight"});
@@ -79,13 +79,13 @@ TEST_CASE("a read that stands before the wait for its product names what keeps a
   CHECK_THAT(moved.findings[0].found, ContainsSubstring("the next wait comes after it, at line"));
   CHECK_THAT(moved.findings[0].remedy, ContainsSubstring("the compiler has moved it ahead") &&
                                            ContainsSubstring("asm volatile(\"\" : \"+f\"("));
-  // Where no wait follows, or none could cover the product, it is the wait that lacks.
+  // If no wait for the product follows, the remedy is to add one.
   CHECK_THAT(remedy(fence_wgmma + product + commit_wgmma + use),
              !ContainsSubstring("the compiler has moved"));
   CHECK_THAT(remedy(fence_wgmma + product + use + wait), !ContainsSubstring("the compiler has moved"));
 }
 
-TEST_CASE("findings of one group of products, or of one statement, are one with the lines of all") {
+TEST_CASE("findings of one wgmma group, or of one source statement, are merged into one with all lines") {
   // Reads of two registers before one wait.
   const std::string reads = "add.u32 %r1, %d0, 1;\nadd.u32 %r2, %d1, 1;\nadd.u32 %r3, %d3, 1;\n";
   const LintResult one = result_of(fence_wgmma + product + commit_wgmma + reads + wait + "ret;");
@@ -94,11 +94,11 @@ TEST_CASE("findings of one group of products, or of one statement, are one with 
   CHECK(one.findings[0].also_lines == std::vector<std::uint32_t>{line + 1, line + 2});
   CHECK_THAT(one.findings[0].found, ContainsSubstring("2 more instructions (PTX lines"));
   CHECK_THAT(one.report, ContainsSubstring("2 more instructions (PTX lines"));
-  // Another group is another cause.
+  // Another group has a finding of its own.
   const std::string again = fence_wgmma + product + commit_wgmma + reads + wait;
   const LintResult two = result_of(again + again + "ret;");
   CHECK(std::ranges::count(rules(two), "wgmma.register-in-flight") == 2);
-  // Two addresses of one statement, and of two.
+  // Two addresses in one statement, then in two statements.
   const auto misaligned = [](const std::string& between) {
     const LintResult result =
         result_of(".shared .align 16 .b8 s[64];\n.loc 1 5 3\nst.shared.u32 [s+1], %r1;\n" + between +
@@ -110,7 +110,7 @@ TEST_CASE("findings of one group of products, or of one statement, are one with 
   CHECK(misaligned(".loc 1 5 9\n") == 2);
 }
 
-TEST_CASE("literals that setmaxnreg and tensormap.replace cannot have") {
+TEST_CASE("illegal literals of setmaxnreg and tensormap.replace are reported") {
   const auto set_to = [](const std::string& count) {
     return warpgroup_rules("setmaxnreg.dec.sync.aligned.u32 " + count + ";\nret;");
   };

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds what jitc prints to a terminal of 80 columns.
+"""Checks that jitc's output fits a terminal of 80 columns.
 
     columns.py --jitc FILE
 
-Every command's --help, found from the program's own list of commands, and every table. Also: words are not broken, the rules of
-`validate` among them, and what takes longer than a second shows that it goes on.
+It checks the --help of every command that jitc lists, and every table. It also checks that no word is broken across lines,
+including the rules in the table of `validate`, and that work of more than a second shows its progress.
 """
 
 import argparse
@@ -37,7 +37,7 @@ class Terminal:
             self.environment["TMAJIT_NVRTC"] = os.environ["TMAJIT_NVRTC"]
 
     def run(self, *words: str, **environment: str) -> str:
-        """What it prints, standard output and error, with the terminal's line ends taken off."""
+        """The output of jitc, standard output and error, with \\n as line end."""
         main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
         process = subprocess.Popen([self.jitc, *words], stdin=subprocess.DEVNULL, stdout=side, stderr=side,
@@ -47,7 +47,7 @@ class Terminal:
         while True:
             try:
                 part = os.read(main, 65536)
-            except OSError:  # the last process has closed its end
+            except OSError:  # the process has closed its end of the terminal
                 break
             if not part:
                 break
@@ -85,7 +85,7 @@ def too_wide(name: str, said: str) -> list[str]:
 
 
 def broken_words(name: str, said: str, wide: str) -> list[str]:
-    """Words of the same text without a limit that the narrow text lacks."""
+    """The words of `wide`, the text printed without a limit of width, that the narrow text `said` lacks."""
     words = set(said.split())
     return [f"{name}: broken: {word}" for word in sorted(set(wide.split()) - words) if len(word) < 40 and word != "\\"]
 
@@ -135,12 +135,12 @@ def main() -> int:
         if said.count("\n") > 3:
             wrong.append(f"without NVRTC more than three lines:\n{said}")
 
-        # Three seconds of simulated work and more, on one thread of a fast machine.
+        # At least three seconds of simulated work on one thread of a fast machine.
         expression = "+".join(f"expf(-{n}*x)" for n in range(1, 9))
         said = terminal.run("run", "map", "--expr", expression, "--shape", "8192x4096", "--device", "sim",
                             "--sim-threads", "1")
         if not re.search(r"simulating ….*\(1 s\)", said):
-            wrong.append(f"no progress from the second second on:\n{said[:2000]}")
+            wrong.append(f"no progress is shown after one second:\n{said[:2000]}")
     for line in wrong:
         print(line)
     return 1 if wrong else 0

@@ -1,4 +1,4 @@
-"""The files that the commands of cases.txt read."""
+"""Writes the files that the commands of cases.txt read."""
 
 import pathlib
 import struct

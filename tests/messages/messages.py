@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Writes every message of the program into one document, so that they can be read in a row.
+"""Writes every message of jitc and the library into one document, so that they can be proofread together.
 
-    messages.py --source DIR --jitc FILE            prints what differs from tests/messages/messages.txt; exits with 1 then
-    messages.py --source DIR --jitc FILE --update   writes that file anew
+    messages.py --source DIR --jitc FILE            prints the differences from tests/messages/messages.txt; if any, exits with 1
+    messages.py --source DIR --jitc FILE --update   rewrites that file
 
-The first part holds the commands of cases.txt, each with what jitc says to it. The second part holds the texts of
-messages in the sources that none of these commands reaches, as they stand there, with {} for values: what only programs
-that embed the library, broken machines and full disks get to see. So the document is complete by construction: a new
-message stands in it, in one part or the other, or the comparison fails.
+The first part holds the commands of cases.txt, each with jitc's output. The second part holds the messages in the sources
+that none of these commands prints, with {} for values. They appear only in programs that embed the library, on broken
+machines and on full disks. The document is complete: the comparison fails for a new message that is in neither part.
 """
 
 import argparse
@@ -22,18 +21,18 @@ import tempfile
 
 import files
 
-# A message is made by calls of these functions, and of those that report a broken rule.
+# Calls of these functions make a message, and so do the calls of RULE, which report a broken rule.
 MESSAGE = re.compile(r"\b(refuse|refuse_\w+|fail|fail_\w+|Error|CompileError|CallMistake)\s*[({]")
 RULE = re.compile(r"(?:\.add\(\{\s*\.rule|\brules\.add\(|[\s(]add\(\"|add_expression\(|check_count\(|\{\.rule = |return \{\")")
 TOKEN = re.compile(r'"(?:\\.|[^"\\])*"|(?<![0-9A-Za-z_])\'(?:\\.|[^\'\\])\'|//[^\n]*')
 ROOMS = ["src", "tools/jitc", "tools/lib", "include"]
-# Messages about PTX and what a kernel does are findings, not errors: tests/mutants has them all.
+# These rooms report findings about PTX and kernels, not errors. tests/mutants covers them.
 OTHERS = ["src/sim/", "src/lint/", "src/ptx/", "src/conformance/", "src/codegen/directives.cpp"]
-# A count that may be 1 takes counted(), which knows the plural.
+# Nouns after a count. If the count may be 1, the message must use counted(), which chooses singular or plural.
 NOUNS = ("dimensions|elements|numbers|sources|inputs|axes|slices|strides|entries|values|destinations|views|indices|"
          "addresses|pixels|parameters|operands|lanes|offsets|channels")
 PLURAL_OF_ONE = re.compile(rf"(?<![0-9.,x×/^-])\b1 ({NOUNS}|bytes|tiles|kernels|threads|CTAs)\b")
-# More than a limit, or not the one that would be legal: never 1.
+# Texts in which the count is never 1, because it exceeds a limit or differs from a legal 1.
 ALWAYS_MANY = re.compile(r"the most is|at most .* (is|are) possible|legal is one|legal are fewer|without an expression|a warp has|values are|addresses are|addresses are|"
                          r"2\^63|would be written|moves bits, but|before the colon|^\{\} dimensions$|only \{\} \w+s; the last")
 BROKEN = [
@@ -47,7 +46,7 @@ BROKEN = [
 
 
 def texts_in(arguments: str) -> list[str]:
-    """The string literals of a call's arguments, adjacent ones joined."""
+    """The string literals in a call's arguments. Adjacent literals are joined."""
     found: list[str] = []
     end = -1
     for token in TOKEN.finditer(arguments):
@@ -101,7 +100,7 @@ def messages_in(source: pathlib.Path) -> list[tuple[str, str]]:
 
 
 def fragments(text: str) -> list[str]:
-    """What a message always says, between the values that it is given."""
+    """The constant parts of a message, between its values."""
     parts = re.split(r"\{[^{}]*\}", text.replace("{{", "\x01").replace("}}", "\x02"))
     return [part.replace("\x01", "{").replace("\x02", "}") for part in parts if part.strip()]
 
@@ -121,7 +120,7 @@ def is_in(text: str, said: list[str]) -> bool:
 
 
 def run_cases(source: pathlib.Path, jitc: pathlib.Path) -> tuple[str, list[str]]:
-    """What is said to each case; and the cases that are none."""
+    """Runs the commands of cases.txt. Returns the document's first part, and an error for each command that succeeds."""
     page = ""
     wrong: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -146,13 +145,13 @@ def run_cases(source: pathlib.Path, jitc: pathlib.Path) -> tuple[str, list[str]]
             done = subprocess.run([str(jitc), *words[1:]], cwd=work, env=own, capture_output=True, text=True, timeout=120,
                                   stdin=subprocess.DEVNULL)
             said = done.stderr if done.stderr else done.stdout
-            if words[1:2] == ["validate"] and said.startswith("illegal:"):  # a table; the sentences are explain's
+            if words[1:2] == ["validate"] and said.startswith("illegal:"):  # validate prints a table; explain prints the same rules as sentences
                 said = subprocess.run([str(jitc), "explain", *words[2:]], cwd=work, env=own, capture_output=True, text=True,
                                       timeout=120, stdin=subprocess.DEVNULL).stderr
             said = said.replace(str(work), "…").replace("jitc: error: ", "")
             said = said.replace("jitc --help and jitc COMMAND --help say what is possible\n", "")
             if done.returncode not in (1, 2, 3):
-                wrong.append(f"exit code {done.returncode}, but the cases are those that jitc refuses: {line}")
+                wrong.append(f"exit code {done.returncode}, but cases.txt is for commands that jitc refuses: {line}")
                 continue
             page += f"\n$ {line}\n" + "".join(f"{part}\n" for part in said.rstrip().splitlines())
     return page, wrong
@@ -171,9 +170,9 @@ def wrong_grammar(page: str) -> list[str]:
 
 
 def plurals_in(messages: list[tuple[str, str]]) -> list[str]:
-    """Texts that give a count a plural whatever it is; after "at most" or "to" the count is a limit."""
+    """Texts with a plural after a count that may be 1. After "at most" or "to" the count is a limit."""
     pattern = re.compile(rf"(?<!at most )(?<!to )(?<!more than )(?<!the )\{{\}} ({NOUNS})\b")
-    return [f"{name}: counted() knows the plural: {text}" for name, text in messages
+    return [f"{name}: use counted() for singular and plural: {text}" for name, text in messages
             if pattern.search(text) and not ALWAYS_MANY.search(text)]
 
 
@@ -208,7 +207,7 @@ def main() -> int:
     kept = document.read_text() if document.exists() else ""
     if kept != page:
         sys.stdout.writelines(difflib.unified_diff(kept.splitlines(True), page.splitlines(True), str(document), "now"))
-        print("messages differ; read them, then write the document anew with --update")
+        print("messages differ; read them, then rewrite the document with --update")
     return 1 if wrong or kept != page else 0
 
 

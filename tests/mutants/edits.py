@@ -1,16 +1,16 @@
-"""Changes of a kernel's text, written in a line: the mistakes and the other ways of saying the same.
+"""Edits of a kernel's text, each written in one line. They make a mutant or a correct variant.
 
-An edit is one or more steps with " && " between:
+An edit is one or more steps separated by " && ":
 
-    drop TEXT               lines that contain TEXT are left out
-    twice TEXT              such lines come twice
-    swap TEXT => OTHER      TEXT becomes OTHER, once in each such line
-    add K N TEXT            the K-th 32-bit register of such a line, from 0, is replaced by one that holds N more
-    before TEXT => LINE     LINE stands before such lines
-    after TEXT => LINE      LINE stands behind them
+    drop TEXT               removes the lines that contain TEXT
+    twice TEXT              doubles these lines
+    swap TEXT => OTHER      replaces TEXT by OTHER, once in each of these lines
+    add K N TEXT            replaces the K-th 32-bit register of these lines, counted from 0, by a register that holds N more
+    before TEXT => LINE     inserts LINE before each of these lines
+    after TEXT => LINE      inserts LINE after each of these lines
 
-" @N" at a step's end means only the N-th such line, from 0, or the last by -1. Steps change the entry's PTX; those that
-begin with "cu:" change the CUDA source that it is compiled from, and "launch KEY JSON" the launch description.
+" @N" at the end of a step selects only the N-th of these lines, counted from 0; -1 is the last. Steps change the entry's PTX.
+Steps that begin with "cu:" change the CUDA source, and "launch KEY JSON" changes the launch description.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import re
 
 
 class EditError(Exception):
-    """An edit that cannot be read, or that changes nothing."""
+    """An edit that cannot be parsed, or that changes nothing."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,15 +34,15 @@ class Step:
 
     def apply(self, text: str) -> str:
         lines = text.split("\n")
-        places = [at for at, line in enumerate(lines) if self.text in line]
-        if not places:
+        matches = [at for at, line in enumerate(lines) if self.text in line]
+        if not matches:
             raise EditError(f"no line has {self.text!r}")
         if self.nth is not None:
             try:
-                places = [places[self.nth]]
+                matches = [matches[self.nth]]
             except IndexError:
-                raise EditError(f"{len(places)} lines have {self.text!r}, which is too few for @{self.nth}") from None
-        for at in places:
+                raise EditError(f"{len(matches)} lines have {self.text!r}, which is too few for @{self.nth}") from None
+        for at in matches:
             lines[at] = self._changed(lines[at])
         return "\n".join(lines)
 
@@ -64,9 +64,9 @@ def _added(line: str, which: str, amount: str) -> str:
     registers = list(re.finditer(r"%r\d+", line))
     if int(which) >= len(registers):
         raise EditError(f"no register {which} in {line.strip()!r}")
-    place = registers[int(which)]
-    changed = line[: place.start()] + "%changed" + line[place.end() :]
-    return f"{{\n.reg .b32 %changed;\nadd.s32 %changed, {place.group()}, {amount};\n{changed}\n}}"
+    register = registers[int(which)]
+    changed = line[: register.start()] + "%changed" + line[register.end() :]
+    return f"{{\n.reg .b32 %changed;\nadd.s32 %changed, {register.group()}, {amount};\n{changed}\n}}"
 
 
 def parse(text: str) -> list[Step]:
@@ -115,26 +115,26 @@ def edit_launch(steps: list[Step], description: dict) -> dict:
 
 
 def _start(ptx: str, entry: str) -> re.Match[str] | None:
-    """The entry of this name, or the first whose mangled name has a function or class of this name."""
+    """The entry with this name, or the first entry whose mangled name contains a function or class of this name."""
     name = re.escape(entry)
     mangled = rf"\w*?(?<!\d){len(entry)}{name}\w*"
     return next(filter(None, (re.search(rf"\.entry\s+{each}\s*\(", ptx) for each in (name, mangled))), None)
 
 
 def has_entry(ptx: str, name: str) -> bool:
-    """Whether an entry has this name, mangled or not."""
+    """Whether an entry has this name, plain or mangled."""
     return _start(ptx, name) is not None
 
 
 def edit_ptx(steps: list[Step], ptx: str, entry: str) -> str:
-    """Only the entry's own text is changed, in which a blank stands between words."""
+    """Applies the steps to the text of the entry only. Runs of spaces and tabs in it become single spaces first."""
     mine = [step for step in steps if step.where == "ptx"]
     if not mine:
         return ptx
     start = _start(ptx, entry)
     if start is None:
         raise EditError(f"no entry {entry}")
-    # Inline PTX has braces at the beginning of lines, too.
+    # The entry ends before the next entry or function. A "}" at the start of a line may belong to inline PTX.
     later = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)*\.(?:entry|func)\b", re.MULTILINE).search(ptx, start.end())
     end = ptx.rfind("\n}", start.start(), later.start() if later else len(ptx))
     body = re.sub(r"[ \t]+", " ", ptx[start.start() : end])

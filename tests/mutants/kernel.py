@@ -1,4 +1,4 @@
-"""A kernel that mutants and variants are made of: its PTX, its launch, and what lint and the simulated device say."""
+"""A kernel from which mutants and correct variants are made: its PTX, its launch, and the findings of lint and of runs."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import edits
 
 MODES = ("late", "early", "random")
 SEEDS = (1, 2, 3, 4, 5)
-# Warp-instructions of a CTA; the longest correct one takes a few thousand.
+# Limit of warp instructions per CTA. The longest correct kernel takes a few thousand.
 LIMIT = 1_000_000
 
 
 class CannotMake(Exception):
-    """The PTX could not be made; the text says why."""
+    """The PTX could not be made. The text is the reason."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,20 +34,21 @@ class Tools:
 
 @dataclasses.dataclass(frozen=True)
 class Kernel:
-    """`source` is CUDA C++ or PTX; where there is none, `make` writes PTX and description into a folder."""
+    """A kernel with its launch description. `source` is CUDA C++ or PTX. Without it, `make` writes the PTX into a folder and
+    returns its path and the description."""
 
     name: str
-    group: str  # "own", "style" (ours, in the way of others), "cuda", "triton", "cutlass"
+    group: str  # "own", "style" (written here in the style of other projects), "cuda", "triton", "cutlass", "public"
     description: dict = dataclasses.field(default_factory=dict)
     source: Optional[pathlib.Path] = None
     make: Optional[Callable[[pathlib.Path], tuple[pathlib.Path, dict]]] = None
     allowed: tuple[str, ...] = ()  # rules that this kernel is known to break
-    program: Optional[object] = None  # the Program of tests/foreign that launches it, if that is how it runs
+    program: Optional[object] = None  # the Program of tests/foreign that launches the kernel, if it is part of one
 
 
 @dataclasses.dataclass(frozen=True)
 class Said:
-    """The rule of the first finding or report of each, "-" if there is none, and what it found."""
+    """The rules of lint's first finding and of the run's first report ("-" if there is none), and their texts."""
 
     lint: str
     run: str
@@ -55,7 +56,7 @@ class Said:
 
 
 class Bench:
-    """Makes the PTX of a kernel's variants; compiles what several of them share once."""
+    """Makes the PTX of a kernel's variants, and lints and runs them. Compiles the unchanged kernel only once."""
 
     def __init__(self, kernel: Kernel, tools: Tools):
         self._kernel, self._tools = kernel, tools
@@ -65,7 +66,7 @@ class Bench:
         self._mangled: Optional[str] = None
 
     def base(self) -> tuple[str, dict]:
-        """The kernel's own PTX and description."""
+        """The PTX and launch description of the unchanged kernel."""
         if self._made is None:
             if self._kernel.make is not None:
                 path, description = self._kernel.make(self._folder)
@@ -92,12 +93,12 @@ class Bench:
         ptx = edits.edit_ptx(steps, ptx, self._entry(ptx, description["entry"]))
         path, launch = self._folder / f"{name}.ptx", self._folder / f"{name}.json"
         path.write_text(ptx)
-        # PTX has its constants and headers already.
+        # The PTX is compiled, so its launch needs no constants and include folders.
         launch.write_text(json.dumps({key: value for key, value in description.items() if key not in ("constants", "include")}))
         return path, launch
 
     def _entry(self, ptx: str, name: str) -> str:
-        """What stands in the PTX of an entry's name, which may be a part of the demangled one, as in a launch."""
+        """The entry's name in the PTX. `name` may be a part of the demangled name, as in a launch description."""
         stem = re.sub(r"<.*", "", name)
         if edits.has_entry(ptx, stem):
             return stem
@@ -123,7 +124,7 @@ class Bench:
         return path.read_text()
 
     def said(self, ptx: pathlib.Path, launch: pathlib.Path) -> Said:
-        """What lint says first, and what the simulated device says in its default mode, or if nothing in mode random."""
+        """Lint's first finding, and the first report of a run in the default mode or else in mode random."""
         lint, found = self.lint(ptx, launch)
         run, reported = self.run(ptx, launch, "late", 1)
         if run == "-":
@@ -134,7 +135,7 @@ class Bench:
     def lint(self, ptx: pathlib.Path, launch: pathlib.Path) -> tuple[str, str]:
         command = ["lint", ptx, "--json"]
         description, text = json.loads(launch.read_text()), ptx.read_text()
-        # A number would mean that parameter of every entry.
+        # A plain number as --map would mean the parameter of that number in every entry.
         name = "" if text.count(".entry") == 1 else f"{self._entry(text, description['entry'])}_param_"
         for place, facts in _maps(description):
             command += ["--map", f"{name}{place}={facts}"]
@@ -147,12 +148,12 @@ class Bench:
         return (findings[0]["rule"], _words(findings)) if findings else ("-", "")
 
     def run(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, str]:
-        """The rule of the first report, "-" if there is none, and what the first ones found."""
+        """The rule of the first report ("-" if there is none) and the texts of the first three."""
         rule, reports = self.reports(ptx, launch, mode, seed)
         return rule, _words(reports) if isinstance(reports, list) else reports
 
     def reports(self, ptx: pathlib.Path, launch: pathlib.Path, mode: str, seed: int) -> tuple[str, list | str]:
-        """The rule of the first report and all of them, or the exit code and what was said on standard error."""
+        """The rule of the first report and all reports. Without reports, the exit code and standard error's text."""
         command = ["run", "--ptx", ptx, "--launch", launch, "--json", "--sim-mode", mode, "--sim-seed", seed]
         command += ["--sim-threads", 1, "--sim-limit", LIMIT]
         if self._kernel.allowed:
@@ -172,7 +173,7 @@ def _words(findings: list) -> str:
 
 
 def _maps(description: dict):
-    """What lint can be told of each tensor map: the parameter's number, offset and the map's facts."""
+    """For each tensor map, the parts of lint's option --map: the parameter's number and offset, and the map's facts."""
     for number, parameter in enumerate(description["parameters"]):
         fields = parameter.get("struct", [parameter])
         for field in fields:

@@ -1,4 +1,4 @@
-"""The kernels that the table names: tmajit's own, kernels written in the way of others, and those of tests/foreign."""
+"""The kernels that the table names: tmajit's own, kernels in the style of other projects, and kernels of tests/foreign."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernel import CannotMake, Kernel
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests/mutants/kernels"
 FOREIGN = ROOT / "tests/foreign"
-# Of whole programs: a part of the name of the entry whose variants are made.
+# For cases that are whole programs: a part of the name of the entry that is mutated.
 ENTRIES = {"cutlass.48_warp_specialized_gemm": "GemmUniversal"}
 GROUPS = ("own", "style", "cuda", "triton", "cutlass", "public")
 
@@ -92,7 +92,7 @@ def _own() -> list[Kernel]:
 
 
 def _style() -> list[Kernel]:
-    """Those of the folder, each with its launch description beside it."""
+    """The kernels in the folder kernels/, each a .cu file with its launch description in a .json file."""
     return [Kernel(each.stem, "style", json.loads(each.read_text()), each.with_suffix(".cu")) for each in sorted(HERE.glob("*.json"))]
 
 
@@ -109,7 +109,7 @@ def _foreign_cases() -> list:
 
 
 def foreign_error() -> type:
-    """What a case of tests/foreign raises if it cannot be made."""
+    """The exception that a case of tests/foreign raises if its PTX cannot be made."""
     return CannotMake if "case" not in sys.modules else sys.modules["case"].CannotMake
 
 
@@ -138,12 +138,13 @@ def _foreign(options) -> list[Kernel]:
 
 
 def kernels(options) -> list[Kernel]:
-    """Those of the chosen groups that the table names; of ours, all. Raises ValueError if it names one that there is not."""
+    """The kernels of the chosen groups that the table names, and all kernels of the groups own and style. Raises ValueError
+    if the table names an unknown kernel."""
     wanted = options.group or ("own", "style")
     named = {row.kernel: row.group for row in table.rows() if row.group in wanted}
     result = [each for each in [*_own(), *_style()] if each.group in wanted]
     if set(wanted) - {"own", "style"}:
         result += [each for each in _foreign(options) if each.name in named]
     if unknown := named.items() - {(each.name, each.group) for each in result}:
-        raise ValueError(f"no kernel is called so in its group: {unknown}")
+        raise ValueError(f"the table names unknown kernels: {unknown}")
     return result

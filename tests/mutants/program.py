@@ -1,5 +1,5 @@
-"""A kernel within a whole program of another project: the program is linked with tmajit::cudart_sim and runs with a variant of its
-PTX, and what the launches report first is what a run says."""
+"""Mutants of a kernel in a whole program of another project. The program is linked with tmajit::cudart_sim and runs with the
+mutant's PTX in place of its own. The first report of its launches is the result of the run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ SECONDS = 300
 
 
 class ProgramBench(Bench):
-    """`program` is a Program of tests/foreign; its last arguments are run. Beside the PTX lies the program itself."""
+    """Runs `program`, a Program of tests/foreign, with the last of its lists of arguments. The executable `program` is in the
+    folder of the PTX."""
 
     def __init__(self, kernel: Kernel, tools: Tools, program):
         super().__init__(kernel, tools)

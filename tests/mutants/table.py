@@ -1,16 +1,15 @@
-"""The table of mutants and of correct variants, table/: which kernel, what is changed, which rule names it.
+"""Reads table/, the table of mutants and correct variants: the kernel, the edit, and the rules that must report it.
 
-A file for each group of kernels, of lines
+Each group of kernels has a file, with lines of these forms:
 
-    [KERNEL]                                      one of kernels.py
-    KIND | EDIT | RULE OF LINT | RULE OF THE RUN  a mistake; what lint says first of it, and what a run reports first, "-" for
-                                                  nothing; "(random)" where that takes another mode than the default;
-                                                  ", RULE" for each that names the cause in another mode or by another seed
-    KIND | EDIT | … | … | WORDS                   the same, and in every mode with every seed the first report has WORDS in it:
-                                                  what names the cause
-    correct | IN OTHER WORDS | EDIT               says the same: no finding, and no report in any mode with any seed
+    [KERNEL]                                      a kernel of kernels.py, to which the lines below apply
+    KIND | EDIT | RULE OF LINT | RULE OF THE RUN  a mistake, with the rules of lint's first finding and of the run's first
+                                                  report, "-" for none. "(random)" after the latter: only a run in mode random
+                                                  reports it. ", RULE" adds a rule that names the cause in other modes and seeds
+    KIND | EDIT | … | … | WORDS                   the same; also, the first report in every mode with every seed contains WORDS
+    correct | HOW | EDIT                          a correct variant: no finding, and no report in any mode with any seed
 
-edits.py says what edits there are.
+edits.py documents the edits.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ CORRECT = "correct"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    group: str  # of kernels, and the file's name
+    group: str  # group of kernels, which is the file's name
     line: int
     kernel: str
-    kind: str  # of mistake, or "correct"
+    kind: str  # kind of mistake, or "correct"
     edit: str
     lint: str = "-"  # the rule of lint's first finding; "-" if it finds nothing
-    run: str = "-"  # of the first report of the simulated device
-    also: tuple[str, ...] = ()  # rules that name the cause as well
-    words: str = ""  # that name the cause in the first report of every run; empty: only the default run is looked at
-    remark: str = ""  # of a correct variant: what it does in another way
+    run: str = "-"  # the rule of the simulated device's first report
+    also: tuple[str, ...] = ()  # other rules that name the cause
+    words: str = ""  # text in the first report of every run; empty: only runs in the default mode are checked
+    remark: str = ""  # for a correct variant: how it differs from the kernel
 
     @property
     def correct(self) -> bool:
@@ -43,7 +42,7 @@ class Row:
 
     @property
     def causes(self) -> set[str]:
-        """The rules that name the cause, for a run in any mode."""
+        """The rules that name the cause, in any mode."""
         return {self.run.removesuffix(" (random)"), self.lint, *self.also} - {"-"}
 
     @property
@@ -68,21 +67,22 @@ def _rows(path: pathlib.Path) -> list[Row]:
             run, *also = cells[3].split(", ")
             result.append(Row(path.stem, number, kernel, *cells[:3], run, tuple(also), *cells[4:]))
         else:
-            raise ValueError(f"{path.name}:{number}: a row is KIND | EDIT | RULE OF LINT | RULE OF THE RUN, or correct | WHAT | EDIT")
+            raise ValueError(f"{path.name}:{number}: a row is KIND | EDIT | RULE OF LINT | RULE OF THE RUN, or correct | HOW | EDIT")
     return result
 
 
 @functools.cache
 def rows() -> tuple[Row, ...]:
-    """Raises ValueError where a line is not a row."""
+    """All rows of the table. Raises ValueError for a malformed line."""
     return tuple(row for path in sorted(FOLDER.glob("*.txt")) for row in _rows(path))
 
 
 def markdown() -> str:
-    """What docs/check.md shows: a line for each kind, how often in kernels of whom, what names it first."""
+    """The table in docs/check.md: for each kind of mistake, the number of mutants in kernels of each origin, and the rules
+    that report it first."""
     mutants = [row for row in rows() if not row.correct]
-    columns = {"kernels of ours": ("own",), "in the way of others": ("style",), "of others": ("cuda", "triton", "cutlass", "public")}
-    lines = ["| mistake | " + " | ".join(columns) + " | named first by |", "| --- |" + " ---: |" * len(columns) + " --- |"]
+    columns = {"in tmajit's kernels": ("own",), "in the style of other projects": ("style",), "in other projects' kernels": ("cuda", "triton", "cutlass", "public")}
+    lines = ["| mistake | " + " | ".join(columns) + " | reported first by |", "| --- |" + " ---: |" * len(columns) + " --- |"]
     for kind in sorted({row.kind for row in mutants}):
         those = [row for row in mutants if row.kind == kind]
         counts = [sum(row.group in groups for row in those) for groups in columns.values()]

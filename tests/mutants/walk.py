@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Walks the table: every mutant is named first by the rules that its row says, every correct variant by none.
+"""Tests the table: every mutant must be reported first by the rules in its row, and no correct variant may be reported.
 
-A mutant is linted and run in the simulated device's default mode; what either says first is held against the row. A correct
-variant, and the kernels as they are, are linted and run in all modes with five seeds. The exit code is 0 if all is as the
-table says.
+A mutant is linted and run in the simulated device's default mode; the first finding and the first report are compared with its
+row. Correct variants and unchanged kernels are linted and run in all modes with five seeds. The exit code is 0 if everything
+agrees with the table.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _mutant(row: table.Row, bench: Bench) -> list[str]:
 
 
 def _unnamed(row: table.Row, ptx: pathlib.Path, launch: pathlib.Path, bench: Bench) -> list[str]:
-    """The runs in which the cause is not named first."""
+    """The runs whose first report does not contain the row's words."""
     wrong = []
     for mode in MODES:
         for seed in SEEDS:
@@ -58,17 +58,17 @@ def _correct(edit: str, name: str, bench: Bench) -> list[str]:
     return wrong[:3]
 
 
-def _walked(row: table.Row | None, name: str, bench: Bench) -> list[str]:
+def _check(row: table.Row | None, name: str, bench: Bench) -> list[str]:
     try:
         if row is None:
-            return _correct("", "as_it_is", bench)
+            return _correct("", "unchanged", bench)
         return _correct(row.edit, f"line_{row.line}", bench) if row.correct else _mutant(row, bench)
     except (EditError, CannotMake) as error:
         return [str(error)]
 
 
 def _figures(walks: list, pool: concurrent.futures.Executor) -> list[str]:
-    """Prints what runs in all modes and seeds say first; what is promised of it and does not hold."""
+    """Prints statistics of the first reports of runs in all modes and seeds. Returns the promises that do not hold."""
 
     def rules(walk) -> collections.Counter:
         row, bench = walk[1:]
@@ -85,24 +85,24 @@ def _figures(walks: list, pool: concurrent.futures.Executor) -> list[str]:
     never = [row.place for row, found in mutants if found["-"] == sum(found.values()) and row.run != "-"]
     for row, found in mutants:
         if other := {rule: count for rule, count in found.items() if rule not in row.causes}:
-            print(f"{row.place}: {row.kernel}: {row.kind}: not the cause first: {other}")
-    print(f"{len(said) - len(mutants)} correct variants, {false} false reports; {len(mutants)} mistakes, {len(never)} never named; ", end="")
-    print(f"of {runs} runs of them {named} name something and {first} the cause first ({100 * first / max(runs, 1):.1f} %)")
+            print(f"{row.place}: {row.kernel}: {row.kind}: first reports that do not name the cause: {other}")
+    print(f"{len(said) - len(mutants)} correct variants, {false} false reports; {len(mutants)} mistakes, {len(never)} never reported; ", end="")
+    print(f"of their {runs} runs {named} report a mistake and {first} report the cause first ({100 * first / max(runs, 1):.1f} %)")
     wrong = [f"{false} false reports"] if false else []
-    wrong += [f"{place}: no run names the mistake" for place in never]
-    return wrong + (["fewer than 95 % of the runs name the cause first"] if first < 0.95 * runs else [])
+    wrong += [f"{place}: no run reports the mistake" for place in never]
+    return wrong + (["fewer than 95 % of the runs report the cause first"] if first < 0.95 * runs else [])
 
 
 def _counts() -> list[str]:
-    """What is promised of the table: enough of each."""
+    """Checks the table's promised minimum numbers of rows, and that no row occurs twice."""
     rows = table.rows()
     mutants = [row for row in rows if not row.correct]
     public = [row for row in rows if row.group == "public"]
     have = {
         "mutants": (len(mutants), 160),
         "kinds of mistakes": (len({row.kind for row in mutants}), 40),
-        "mutants in kernels that are not ours": (sum(row.group != "own" for row in mutants), 80),
-        "mutants in what others compiled or wrote": (sum(row.group not in ("own", "style") for row in mutants), 80),
+        "mutants in kernels not written for tmajit": (sum(row.group != "own" for row in mutants), 80),
+        "mutants in kernels of other projects and compilers": (sum(row.group not in ("own", "style") for row in mutants), 80),
         "mutants in kernels of public projects": (sum(not row.correct for row in public), 60),
         "correct variants": (len(rows) - len(mutants), 60),
         "correct variants of kernels of public projects": (sum(row.correct for row in public), 40),
@@ -111,12 +111,12 @@ def _counts() -> list[str]:
     print(", ".join(f"{count} {what}" for what, (count, _) in have.items()))
     twice = [row for row in rows if sum((row.kernel, row.edit) == (each.kernel, each.edit) for each in rows) > 1]
     return [f"{count} {what}, not {least}" for what, (count, least) in have.items() if count < least] + [
-        f"{row.place}: this edit of {row.kernel} is there twice" for row in twice
+        f"{row.place}: this edit of {row.kernel} occurs twice" for row in twice
     ]
 
 
 def _documented(document: pathlib.Path, write: bool) -> list[str]:
-    """Whether a document shows the table's kinds."""
+    """Compares the table of mistakes in a document with table.markdown(), or writes it there."""
     shown = table.markdown()
     text = document.read_text()
     head, _, rest = text.partition(BEGIN)
@@ -124,27 +124,27 @@ def _documented(document: pathlib.Path, write: bool) -> list[str]:
     if write:
         document.write_text(head + BEGIN + shown + END + tail)
     elif inner != shown:
-        return [f"{document}: the table of mistakes is not that of tests/mutants/table; walk.py --write makes it"]
+        return [f"{document}: the table of mistakes differs from tests/mutants/table; walk.py --write updates it"]
     return []
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--jitc", type=pathlib.Path, help="the program that is tested; without it only the table itself is")
+    parser.add_argument("--jitc", type=pathlib.Path, help="the jitc to test; without it only the table itself is checked")
     parser.add_argument("--work", type=pathlib.Path, help="keep PTX and launch files in this folder [a temporary one]")
     parser.add_argument("--site", type=pathlib.Path, help="folder of unpacked wheels, for kernels of foreign headers")
-    parser.add_argument("--nvcc", type=pathlib.Path, help="for the groups that need it")
+    parser.add_argument("--nvcc", type=pathlib.Path, help="nvcc, for the groups that need it")
     parser.add_argument("--headers", type=pathlib.Path, action="append", default=[], help="a folder of CCCL's headers")
     parser.add_argument("--group", action="append", choices=kernels.GROUPS, help="only kernels of these groups")
     parser.add_argument("--only", action="append", help="only kernels whose names match, such as 'libcudacxx.*'")
-    parser.add_argument("--figures", action="store_true", help="count what all modes and seeds say first; the table is not held against it")
-    parser.add_argument("--document", type=pathlib.Path, help="a document that shows the kinds of mistakes")
-    parser.add_argument("--write", action="store_true", help="write them into it")
+    parser.add_argument("--figures", action="store_true", help="only print statistics of the first reports in all modes and seeds")
+    parser.add_argument("--document", type=pathlib.Path, help="a document with a table of the kinds of mistakes")
+    parser.add_argument("--write", action="store_true", help="write the table into the document")
     return parser.parse_args()
 
 
 def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
-    """Walks the kernels that the options select, with their files in `work`; returns a line for each difference from the table."""
+    """Tests the rows of the selected kernels, with files in `work`. Returns a line for each difference from the table."""
     wrong = []
     tools = Tools(options.jitc.resolve(), work)
     walks = []
@@ -163,13 +163,13 @@ def _walk(options: argparse.Namespace, work: pathlib.Path) -> list[str]:
         if options.figures:
             wrong += _figures(walks, pool)
             walks = []
-        for (name, row, _), found in zip(walks, pool.map(lambda each: _walked(each[1], each[0], each[2]), walks)):
-            place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: as it is"
+        for (name, row, _), found in zip(walks, pool.map(lambda each: _check(each[1], each[0], each[2]), walks)):
+            place = f"{name}: {row.place}: {row.kind}: {row.edit}" if row else f"{name}: unchanged"
             wrong += [f"{place}: {each}" for each in found]
     walked = [row for _, row, _ in walks if row]
     right = sum(row.correct for row in walked)
     if not options.figures:
-        print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were walked")
+        print(f"{len(walks) - len(walked)} kernels, {len(walked) - right} mutants, {right} correct variants were tested")
     return wrong
 
 

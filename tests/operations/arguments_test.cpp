@@ -38,7 +38,7 @@ std::string slices_refused(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("slices are Python's, every part of which may be left out") {
+TEST_CASE("slices have Python's syntax, and each part may be omitted") {
   using Slices = std::vector<Slice>;
   CHECK(parse_slices("100:12100,64:12064:2") == Slices{{100, 12100, 1}, {64, 12064, 2}});
   CHECK(parse_slices(":") == Slices{{}});
@@ -49,7 +49,7 @@ TEST_CASE("slices are Python's, every part of which may be left out") {
         Slices{{0, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}});
 }
 
-TEST_CASE("an invalid slice is quoted, with the legal form") {
+TEST_CASE("the error for an invalid slice quotes it and shows the legal form") {
   CHECK_THAT(slices_refused("1:2,"),
              ContainsSubstring("\"\" is empty") && ContainsSubstring("start:stop:step"));
   CHECK_THAT(slices_refused(""), ContainsSubstring("is empty"));
@@ -66,7 +66,8 @@ TEST_CASE("an invalid slice is quoted, with the legal form") {
   CHECK_THAT(slices_refused(":,:,:,:,:,:,:,:,:"), ContainsSubstring("9 dimensions; the most is 8"));
 }
 
-TEST_CASE("padding: before all dimensions, and after; without a colon the same at both ends") {
+TEST_CASE(
+    "padding lists the widths before all dimensions, a colon and the widths after; or one list for both") {
   CHECK(parse_padding("1,1:2,2") == PadWidths{{1, 1}, {2, 2}});
   CHECK(parse_padding("0,3") == PadWidths{{0, 3}, {0, 3}});
   CHECK(parse_padding("-1:0") == PadWidths{{-1}, {0}});
@@ -78,7 +79,7 @@ TEST_CASE("padding: before all dimensions, and after; without a colon the same a
   CHECK_THROWS_MATCHES(parse_padding(""), Error, MessageMatches(ContainsSubstring("--pad")));
 }
 
-TEST_CASE("axes count from either end and are named once") {
+TEST_CASE("axes may be negative and must be distinct") {
   using Axes = std::vector<std::uint32_t>;
   CHECK(parse_axes("0,2,1,3", 4, "--axes") == Axes{0, 2, 1, 3});
   CHECK(parse_axes("-1,0", 2, "--axes") == Axes{1, 0});
@@ -90,7 +91,7 @@ TEST_CASE("axes count from either end and are named once") {
   CHECK_THROWS_MATCHES(parse_axes("0", 0, "--flip"), Error, MessageMatches(ContainsSubstring("a scalar")));
 }
 
-TEST_CASE("any slices and paddings are read again as they were written") {
+TEST_CASE("random slices and paddings survive a round trip through text") {
   const std::uint64_t seed = reference::seed(20261124);
   CAPTURE(seed);
   std::mt19937_64 random(seed);

@@ -1,4 +1,4 @@
-// Operations that move elements, by hand: made by name and computed by their references.
+// Operations created by name and computed by their references, compared with results written by hand.
 #include "operations/references.hpp"
 #include "operations/shared/fronts_reference.hpp"
 
@@ -36,9 +36,9 @@ void run(std::string_view operation, const std::vector<Tensor>& to, const std::v
 
 }  // namespace
 
-TEST_CASE("operations by hand") {
+TEST_CASE("the references of operations give results computed by hand") {
   Ints from({2, 3}, {3, 1}, 6);
-  SECTION("copy repeats what has one element or lacks a dimension") {
+  SECTION("copy broadcasts extents of 1 and missing dimensions") {
     Ints to({2, 2, 3}, {6, 3, 1}, 12);
     run("copy", {to.host()}, {from.host()});
     CHECK(to.values == Values{0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5});
@@ -48,7 +48,7 @@ TEST_CASE("operations by hand") {
     CHECK_THROWS_AS(run("copy", {from.host()}, {to.host()}), Error);
     CHECK_THROWS_AS(run("copy", {Ints({3, 2}, {2, 1}, 6).host()}, {from.host()}), Error);
   }
-  SECTION("gaps stay, negative strides walk back") {
+  SECTION("gaps are unchanged, and negative strides reverse a dimension") {
     Ints to({2, 3}, {-4, 1}, 8);
     to.values.assign(8, -1);
     run("copy", {to.host(4)}, {from.host()});
@@ -85,7 +85,7 @@ TEST_CASE("operations by hand") {
     run("pad", {to.host()}, {from.host()}, {{"widths", PadWidths{{1, -1}, {0, 2}}}, {"value", -7.9}});
     CHECK(to.values == Values{-7, -7, -7, -7, 1, 2, -7, -7, 4, 5, -7, -7});
   }
-  SECTION("concat and split, of nothing too") {
+  SECTION("concat and split, also of empty parts") {
     Ints to({2, 4}, {4, 1}, 8);
     Ints none({2, 0}, {0, 1}, 1);
     Ints column({2, 1}, {1, 1}, 2);
@@ -132,7 +132,7 @@ TEST_CASE("operations by hand") {
   }
 }
 
-TEST_CASE("a compensated sum is right to a unit in its last place, whatever order and size values have") {
+TEST_CASE("a compensated sum is right to one unit in the last place, whatever the values and their order") {
   const auto sum_of = [](const std::vector<double>& values) {
     reference::CompensatedSum sum;
     for (const double value : values) sum.add(value);
@@ -142,6 +142,6 @@ TEST_CASE("a compensated sum is right to a unit in its last place, whatever orde
   CHECK(std::signbit(sum_of({-0.0, -0.0})));
   CHECK(sum_of({1, INFINITY}) == INFINITY);
   CHECK(std::isnan(sum_of({INFINITY, -INFINITY})));
-  const std::vector<double> tenths(10'000'000, 0.1);  // one after the other: off by 1.6e-4
+  const std::vector<double> tenths(10'000'000, 0.1);  // a naive sum has an error of 1.6e-4
   CHECK(std::fabs(sum_of(tenths) - 1e6) <= 1e-9);
 }

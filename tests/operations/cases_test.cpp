@@ -1,4 +1,5 @@
-// Random cases of every operation: legal, the same for the same numbers, and computed as the operation says.
+// Random cases of every operation are legal, depend only on their numbers, and have the right expected
+// results.
 #include "operations/cases.hpp"
 
 #include "operations/list.hpp"
@@ -16,7 +17,7 @@ using namespace reference;
 
 namespace {
 
-/// The lowest and one past the highest byte that a tensor's elements reach in its buffer.
+/// The range of a tensor's elements in its buffer: the lowest byte, and one past the highest.
 std::pair<std::int64_t, std::int64_t> reach(const BufferView& tensor) {
   const auto size = static_cast<std::int64_t>(size_of(tensor.view.type));
   auto low = static_cast<std::int64_t>(tensor.offset);
@@ -29,7 +30,7 @@ std::pair<std::int64_t, std::int64_t> reach(const BufferView& tensor) {
   return {low, high};
 }
 
-/// Properties that occurred among the cases of one operation.
+/// The properties that occurred among the cases of one operation.
 struct Met {
   std::set<std::uint32_t> ranks;
   std::set<ElementType> types;
@@ -55,13 +56,14 @@ void check_tensor(const RandomCase& drawn, const BufferView& tensor, Met& met) {
   }
 }
 
-std::vector<DevicePtr> somewhere(const RandomCase& drawn) {
+/// Arbitrary addresses for the buffers of a case.
+std::vector<DevicePtr> any_addresses(const RandomCase& drawn) {
   std::vector<DevicePtr> addresses;
   for (std::size_t i = 0; i < drawn.buffers.size(); ++i) addresses.push_back((i + 1) << 32);
   return addresses;
 }
 
-/// The indices that Python's range(*slice.indices(extent)) would give, one by one.
+/// The indices of Python's range(*slice.indices(extent)).
 std::vector<std::uint64_t> selected(const Slice& slice, std::uint64_t extent) {
   const auto n = static_cast<std::int64_t>(extent);
   const bool up = slice.step > 0;
@@ -75,14 +77,14 @@ std::vector<std::uint64_t> selected(const Slice& slice, std::uint64_t extent) {
   return result;
 }
 
-/// An element of a source.
+/// An element of a source: the source's number and the element's index.
 struct From {
   std::size_t source = 0;
   Index index{};
 };
 
-/// Where the element of destination `to` comes from, by what the operation's arguments mean. Sources are
-/// repeated where their extent is 1 or a dimension is missing in front.
+/// The source element that the operation moves to `index` of destination `to`. Sources are broadcast along
+/// extents of 1 and missing leading dimensions.
 From origin(const RandomCase& drawn, std::size_t to, Index index) {
   const std::uint32_t rank = drawn.destinations[to].view.rank;
   From from;
@@ -118,7 +120,7 @@ From origin(const RandomCase& drawn, std::size_t to, Index index) {
 
 }  // namespace
 
-TEST_CASE("random cases of every operation are legal, various, and the same for the same numbers") {
+TEST_CASE("random cases of every operation are legal, varied, and equal for equal seed and number") {
   Met all;
   for (const std::string_view operation : all_operations()) {
     Met met;
@@ -127,7 +129,7 @@ TEST_CASE("random cases of every operation are legal, various, and the same for 
       CAPTURE(n, drawn.text());
       REQUIRE(drawn.text() == random_case(operation, n / 3, n % 3).text());
       REQUIRE(drawn.operation == operation);
-      const Operation made = operation_of(drawn, somewhere(drawn));
+      const Operation made = operation_of(drawn, any_addresses(drawn));
       REQUIRE_NOTHROW(check_operation(made.moves));
       for (const Move& move : made.moves) REQUIRE(understands(move));
       for (const BufferView& tensor : drawn.destinations) {
@@ -151,11 +153,11 @@ TEST_CASE("random cases of every operation are legal, various, and the same for 
   CHECK(all.nothing > 20);
 }
 
-TEST_CASE("the list of cases is that of operations") {
+TEST_CASE("every operation has random cases") {
   CHECK(std::ranges::equal(all_operations(), operations(), {}, {}, &OperationInfo::name));
 }
 
-TEST_CASE("expected() writes destinations only, and difference() sees every byte") {
+TEST_CASE("expected() changes only destinations, and difference() finds a change of any byte") {
   for (const std::string_view operation : all_operations()) {
     for (std::uint64_t n = 0; n < 30; ++n) {
       const RandomCase drawn = random_case(operation, n, n, {.elements = 500, .most_elements = 500});
@@ -177,7 +179,7 @@ TEST_CASE("expected() writes destinations only, and difference() sees every byte
   }
 }
 
-TEST_CASE("elements that are moved come from where the arguments say") {
+TEST_CASE("expected results take each element from the source element that the arguments determine") {
   for (const std::string_view operation :
        {"copy", "permute", "slice", "flip", "broadcast", "concat", "split"}) {
     for (std::uint64_t n = 0; n < 200; ++n) {

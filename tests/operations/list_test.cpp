@@ -1,5 +1,5 @@
-// Properties of every operation of the list: descriptions are whole, and operations by name are those of the
-// functions.
+// Properties of every operation in the list: complete descriptions, and equal results of creating an
+// operation by name and by its function.
 #include "operations/references.hpp"
 
 #include <tmajit/combine.hpp>
@@ -23,7 +23,7 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// Arguments that each description gives as its example.
+/// The arguments of an operation with their descriptions' examples as values.
 Arguments examples_of(const OperationInfo& info) {
   Arguments arguments;
   for (const Argument& one : info.arguments)
@@ -47,7 +47,7 @@ void check_choices(std::string_view operation, std::string_view argument,
 
 }  // namespace
 
-TEST_CASE("each operation and each argument is described") {
+TEST_CASE("every operation and every argument has a complete description") {
   std::set<std::string_view> names;
   for (const OperationInfo& info : operations()) {
     INFO(info.name);
@@ -60,17 +60,17 @@ TEST_CASE("each operation and each argument is described") {
       CHECK(arguments.insert(one.name).second);
       CHECK(one.option.starts_with("--"));
       CHECK_FALSE(one.sentence.empty());
-      // A required argument has no fallback, and any other has one.
+      // An argument is required if and only if it has no default.
       CHECK(one.fallback.empty() == one.required);
       CHECK(one.choices.empty() == (one.type != ArgumentType::choice));
-      // The example is legal, and is written as it is read.
+      // The example is legal and survives a round trip.
       const ArgumentValue value = parse_argument(one, one.example, one.option);
       CHECK(parse_argument(one, text_of(value), one.option) == value);
     }
   }
 }
 
-TEST_CASE("arguments that share an option share its type") {
+TEST_CASE("arguments with the same command-line option have the same type") {
   for (const OperationInfo& info : operations()) {
     for (const Argument& one : info.arguments) {
       for (const OperationInfo& other : operations()) {
@@ -82,7 +82,7 @@ TEST_CASE("arguments that share an option share its type") {
   }
 }
 
-TEST_CASE("choices are the names of the enumerations") {
+TEST_CASE("the choices of an argument are the names of its enumeration") {
   check_choices("reduce", "op", names_of(all_reduction_ops));
   check_choices("scan", "op", names_of(all_scan_ops));
   check_choices("reduce_into", "op", names_of(all_combine_ops));
@@ -91,7 +91,7 @@ TEST_CASE("choices are the names of the enumerations") {
                  name(Boundary::reflect)});
 }
 
-TEST_CASE("a wrong name, number of sources or argument is refused with what is legal") {
+TEST_CASE("the error for a wrong name, number of sources or argument says what is legal") {
   CHECK_THROWS_MATCHES(find_operation("permut"), Error,
                        MessageMatches(ContainsSubstring("did you mean permute?")));
   const TensorView view = TensorView::contiguous(ElementType::f32, {4, 6});
@@ -108,7 +108,7 @@ TEST_CASE("a wrong name, number of sources or argument is refused with what is l
                        MessageMatches(ContainsSubstring("another type")));
 }
 
-TEST_CASE("shapes and types of destinations follow from the sources") {
+TEST_CASE("shapes and types of destinations are derived from the sources") {
   const TensorView view = TensorView::contiguous(ElementType::bf16, {4, 6, 8});
   const auto made = [&](std::string_view operation, const Arguments& arguments, std::size_t sources = 1) {
     return destinations_of(operation, std::vector(sources, view), arguments);
@@ -135,12 +135,12 @@ TEST_CASE("shapes and types of destinations follow from the sources") {
   CHECK(made("map", {{"expression", "x * 2.5"}}).front() == view);
 }
 
-TEST_CASE("an operation by name is what its function makes") {
+TEST_CASE("an operation created by name equals the one that its function creates") {
   const Tensor from{TensorView::contiguous(ElementType::f32, {4, 6}), 0x10000};
   for (const OperationInfo& info : operations()) {
     INFO(info.name);
     if (info.name == "convolution" || info.name == "im2col" || info.name == "split")
-      continue;  // of other shapes
+      continue;  // these need sources of other shapes
     Arguments arguments = examples_of(info);
     if (info.name == "permute") arguments.set("axes", Dims{1, 0});
     if (info.name == "slice") arguments.set("slices", std::vector<Slice>{{0, 2, 1}});
@@ -158,7 +158,7 @@ TEST_CASE("an operation by name is what its function makes") {
   }
 }
 
-TEST_CASE("the choices of an argument are all names of its enumeration") {
+TEST_CASE("every name of an enumeration is a choice of its argument") {
   const auto check = [](std::string_view operation, std::string_view argument, const auto& all) {
     const auto choices = find_operation(operation).find_argument(argument)->choices;
     INFO(operation << " " << argument);

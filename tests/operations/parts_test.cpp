@@ -1,4 +1,4 @@
-// References compute parts: a part equals the same elements of the whole destination.
+// References can compute a part of a destination, which must equal that part of the whole result.
 #include "operations/references.hpp"
 #include "reference/random.hpp"
 #include "reference/random_elements.hpp"
@@ -86,7 +86,7 @@ bool is_inside(const Part& part, const Index& index, std::uint32_t rank) {
 
 }  // namespace
 
-TEST_CASE("a part of an operation is what the whole has there, and nothing else is written") {
+TEST_CASE("computing a part writes the elements of the whole result within the part, and no others") {
   reference::Random random(tests::seed(20261124));
   for (const Example& example : examples()) {
     INFO(example.operation);
@@ -97,7 +97,7 @@ TEST_CASE("a part of an operation is what the whole has there, and nothing else 
       views.push_back(TensorView::contiguous(ElementType::f32, shape));
       from.push_back(sources.emplace_back(views.back(), random()).tensor);
     }
-    // The sources' memory stays where it is when the list of them grows.
+    // Growing this list moves the vectors but not their memory, so addresses stay valid.
     std::vector<Memory> whole;
     std::vector<Tensor> to;
     for (const TensorView& view : destinations_of(example.operation, views, example.arguments))
@@ -105,7 +105,7 @@ TEST_CASE("a part of an operation is what the whole has there, and nothing else 
     const Operation operation = make_operation(example.operation, to, from, example.arguments);
     for (const Move& move : operation.moves) {
       REQUIRE(reference::understands(move));
-      // The memory that this move writes, before and after.
+      // The memory that this move writes.
       Memory& memory = *std::ranges::find_if(whole, [&](const Memory& one) {
         return move.destination.address - one.tensor.address < one.bytes.size();
       });

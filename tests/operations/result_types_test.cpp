@@ -1,4 +1,4 @@
-// Default types of results: NumPy's.
+// The default types of results are those of NumPy.
 #include "operations/shared/result_types.hpp"
 
 #include <tmajit/operations.hpp>
@@ -44,7 +44,7 @@ ElementType mapped(std::string_view expression, const std::vector<ElementType>& 
 
 }  // namespace
 
-TEST_CASE("types are promoted as NumPy promotes them") {
+TEST_CASE("types are promoted like in NumPy") {
   for (std::size_t i = 0; i < types.size(); ++i) {
     for (std::size_t j = 0; j < types.size(); ++j) {
       INFO(name(types.at(i)) << " and " << name(types.at(j)));
@@ -53,7 +53,7 @@ TEST_CASE("types are promoted as NumPy promotes them") {
   }
 }
 
-TEST_CASE("promotion is symmetric and loses neither type's values") {
+TEST_CASE("promotion is symmetric, and the result holds the values of both types") {
   for (const ElementType a : all_element_types) {
     for (const ElementType b : all_element_types) {
       INFO(name(a) << " and " << name(b));
@@ -66,7 +66,8 @@ TEST_CASE("promotion is symmetric and loses neither type's values") {
   }
 }
 
-TEST_CASE("found: sums of bytes do not wrap, means and maps of integers keep their fractions") {
+TEST_CASE(
+    "found: sums of bytes get a wider type, means and fractional maps of integers a floating-point type") {
   CHECK(made("reduce", {{"op", "sum"}}, {u8}) == u64);
   CHECK(made("reduce", {{"op", "sum"}}, {i16}) == i64);
   CHECK(made("reduce", {{"op", "sum"}}, {bf16}) == bf16);
@@ -91,12 +92,13 @@ TEST_CASE("found: sums of bytes do not wrap, means and maps of integers keep the
   CHECK(mapped("x * 2 + 1", {u8}) == u8);
   CHECK(mapped("max(x0, x1)", {u8, u16}) == u16);
   CHECK(mapped("x * 2.5", {bf16}) == bf16);
-  CHECK(mapped("x0.5", {u8}) == u8);  // no number begins within a name; it does not compile
+  CHECK(mapped("x0.5", {u8}) == u8);  // "x0.5" contains no number 0.5, as a number cannot begin within a name
   CHECK(mapped("3", {}) == f32);
   CHECK(made("stencil", {{"expression", "0.5f * (x(-1) + x(1))"}}, {u8}) == f32);
 }
 
-TEST_CASE("found: each floating-point function of CUDA's Math API makes a map of integers floating point") {
+TEST_CASE(
+    "found: a map of integers that calls a floating-point function of CUDA's Math API is floating point") {
   for (const std::string one : {"acosh", "asinh", "atanh", "cospi", "erfcinv", "j0", "lgamma", "logb",
                                 "nearbyint", "normcdf", "rcbrt", "rint", "sinpi", "tgamma"}) {
     INFO(one);
@@ -109,5 +111,5 @@ TEST_CASE("found: each floating-point function of CUDA's Math API makes a map of
     CHECK(mapped(two + "f(x0, x1)", {i16, u8}) == f32);
   }
   CHECK(mapped("abs(x)", {i16}) == i16);
-  CHECK(mapped("popc_of_rint(x)", {i16}) == i16);  // a name that ends like one
+  CHECK(mapped("popc_of_rint(x)", {i16}) == i16);  // the name only ends like a function's
 }

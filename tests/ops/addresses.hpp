@@ -8,7 +8,7 @@
 
 namespace tests {
 
-/// Every index of `shape`, row-major; one without coordinates for rank 0.
+/// All indices of `shape` in row-major order. For rank 0 a single index without coordinates.
 inline std::vector<std::vector<std::uint64_t>> indices(std::span<const std::uint64_t> shape) {
   std::vector<std::vector<std::uint64_t>> all{{}};
   for (const std::uint64_t extent : shape) {
@@ -38,7 +38,7 @@ inline std::uint64_t address_of(const tmajit::Tensor& tensor, std::span<const st
          static_cast<std::uint64_t>(elements * static_cast<std::int64_t>(size_of(tensor.view.type)));
 }
 
-/// The addresses of all elements, row-major.
+/// The addresses of all elements in row-major order.
 inline std::vector<std::uint64_t> addresses(const tmajit::Tensor& tensor) {
   std::vector<std::uint64_t> all;
   for (const auto& index : indices(shape_of(tensor))) all.push_back(address_of(tensor, index));

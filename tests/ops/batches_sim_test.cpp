@@ -1,4 +1,4 @@
-/// Operations of many copies as one batch: their results, their number of launches, the places of their
+/// Operations that copy many tensors in one launch: results, numbers of launches, and the memory of their
 /// tables.
 #include "lib/null_device.hpp"
 #include "ops/own_memory.hpp"
@@ -39,7 +39,7 @@ Runtime simulated_batches(std::uint64_t n) {
                   .compile = tests::ptx_alone});
 }
 
-/// The bytes of `view` behind a buffer's end, `gap` bytes farther.
+/// Extends a buffer by a gap of `gap` elements and the bytes of `view`. Returns the view at that position.
 reference::BufferView append(RandomCase& drawn, std::size_t buffer, const TensorView& view,
                              std::uint64_t gap) {
   const std::uint64_t size = size_of(view.type);
@@ -49,8 +49,8 @@ reference::BufferView append(RandomCase& drawn, std::size_t buffer, const Tensor
   return {view, buffer, at};
 }
 
-/// The parts of a tensor along an axis, up to `most` elements each and some empty, and tensors to copy them
-/// from or to. As a case it is a batch of copies, which has a reference.
+/// A concat or split of `count` parts along an axis, each of at most `most` indices and some empty. `drawn`
+/// is the same operation as a batch of copies, which has a reference.
 struct Joined {
   RandomCase drawn{.operation = "copy_ragged", .buffers = {0, 0}};
   TensorView whole;
@@ -98,7 +98,7 @@ struct Joined {
   }
 };
 
-/// A null device that counts the calls for which the host waits.
+/// A null device that records copies and counts the calls for which the host waits.
 class WaitingDevice : public tools::NullDevice {
  public:
   struct Copy {
@@ -119,7 +119,7 @@ class WaitingDevice : public tools::NullDevice {
   void synchronize(Stream) override { ++waits; }
 };
 
-/// A device that keeps memory for graphs, and counts it.
+/// A device that allocates memory for captured launches, and counts the allocations.
 class GraphDevice final : public WaitingDevice, public GraphMemory {
  public:
   int kept = 0;
@@ -136,7 +136,7 @@ Stream stream(std::uintptr_t number) {
   return reinterpret_cast<Stream>(number * 0x1000);
 }
 
-/// `count` tensors of bf16 at `address`, in turn with 32 to 95 rows.
+/// `count` tensors of bf16 at `address`, with 32, 33 … 95, 32 … rows.
 std::vector<Tensor> sequences(std::size_t count, DevicePtr address) {
   std::vector<Tensor> tensors;
   for (std::size_t i = 0; i < count; ++i) {
@@ -187,7 +187,7 @@ TEST_CASE("batches: concats and splits of 1 to 400 tensors equal the reference")
   CHECK(batches >= cases / 2);
 }
 
-TEST_CASE("batches: 300 tensors are joined and cut in one launch, a few by one each") {
+TEST_CASE("batches: concat and split of 300 tensors take one launch, of a few tensors one launch each") {
   const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto launches = [&](std::size_t count, std::uint64_t columns) {
     const std::vector<Tensor> parts(
@@ -207,7 +207,7 @@ TEST_CASE("batches: 300 tensors are joined and cut in one launch, a few by one e
   CHECK(launches(3, 64) == 3);
 }
 
-TEST_CASE("batches: explain says that many tensors are one launch, and which kernels there are") {
+TEST_CASE("batches: explain() shows a batch of many tensors as one launch, with its kernels") {
   const Runtime runtime({.cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const std::vector<Tensor> parts = sequences(40, 1 << 20);
   std::int64_t rows = 0;
@@ -224,7 +224,7 @@ TEST_CASE("batches: explain says that many tensors are one launch, and which ker
   CHECK(explained.shape_class.starts_with("ragged 8B"));
 }
 
-TEST_CASE("batches: every candidate moves random batches as the reference does") {
+TEST_CASE("batches: every candidate gives the reference's results for random batches") {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 8);
   const std::uint64_t seed = tests::seed(20261127);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
@@ -262,7 +262,7 @@ TEST_CASE("batches: every candidate moves random batches as the reference does")
   CHECK(most >= 4);
 }
 
-TEST_CASE("batches: new addresses on many streams make the host wait for nothing") {
+TEST_CASE("batches: launches with new addresses on many streams do not make the host wait") {
   const auto device = std::make_shared<WaitingDevice>();
   const Runtime runtime = on(device);
   const std::vector<Tensor> to = sequences(300, DevicePtr{1} << 42);
@@ -278,12 +278,12 @@ TEST_CASE("batches: new addresses on many streams make the host wait for nothing
   CHECK(device->waits == 0);
   REQUIRE(device->copies.size() == 40);
   for (std::size_t n = 0; n < 40; ++n) CHECK(device->copies[n].stream == stream(1 + n % 4));
-  // The stream still has the table of its last batches.
+  // A stream keeps the tables of its last launches.
   launch(36, stream(1));
   CHECK(device->copies.size() == 40);
   launch(36, stream(2));
   CHECK(device->copies.size() == 41);
-  // A table belongs to one stream, which overwrites its oldest.
+  // Each table belongs to one stream, which reuses its oldest table.
   for (const auto& one : device->copies) {
     for (const auto& other : device->copies) CHECK((one.to != other.to || one.stream == other.stream));
   }
@@ -291,7 +291,7 @@ TEST_CASE("batches: new addresses on many streams make the host wait for nothing
   CHECK(device->waits == 0);
 }
 
-TEST_CASE("batches: a captured launch has a table that the graph keeps") {
+TEST_CASE("batches: a captured launch has a table of its own, which lives as long as the graph") {
   const auto device = std::make_shared<GraphDevice>();
   const Runtime runtime = on(device);
   const Plan copies = plan(
@@ -299,7 +299,8 @@ TEST_CASE("batches: a captured launch has a table that the graph keeps") {
   copies(stream(1));
   CHECK(device->copies.size() == 1);
   device->captured = stream(1);
-  for (int again = 0; again < 2; ++again) copies(stream(1));  // no launch may overwrite what a graph reads
+  for (int again = 0; again < 2; ++again)
+    copies(stream(1));  // later launches may not overwrite the graph's table
   copies(stream(2));
   CHECK(device->kept == 2);
   CHECK(device->copies.size() == 2);
@@ -316,7 +317,7 @@ TEST_CASE("batches: a captured launch has a table that the graph keeps") {
       Error);
 }
 
-TEST_CASE("batches: large tables are copied in blocks that the driver takes at once") {
+TEST_CASE("batches: large tables are copied in blocks of at most 64 KiB, without waiting") {
   const auto device = std::make_shared<WaitingDevice>();
   const Runtime runtime = on(device);
   copy_ragged(runtime, sequences(3000, DevicePtr{1} << 42), sequences(3000, DevicePtr{1} << 43));
@@ -325,7 +326,7 @@ TEST_CASE("batches: large tables are copied in blocks that the driver takes at o
   CHECK(device->waits == 0);
 }
 
-TEST_CASE("batches: threads launch one plan on addresses of their own") {
+TEST_CASE("batches: threads can launch one plan concurrently on different addresses") {
   const Runtime runtime = simulated_batches(0);
   const RandomCase drawn =
       reference::random_case("copy_ragged", 5, 0, {.elements = 2000, .most_elements = 4000, .guard = 0});

@@ -1,4 +1,4 @@
-// Operations in one call: equal calls share a plan, others never do.
+// Operations in one call: calls with equal arguments share a plan, other calls do not.
 #include "ops/call.hpp"
 
 #include "lib/allocations.hpp"
@@ -42,7 +42,7 @@ struct CallDesk {
 
 }  // namespace
 
-TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory") {
+TEST_CASE("a repeated call neither plans nor allocates, also at other addresses") {
   CallDesk desk;
   const std::array<std::uint32_t, 2> axes{1, 0};
   const auto call = [&](DevicePtr by) {
@@ -61,7 +61,7 @@ TEST_CASE("an equal call plans nothing and allocates nothing, on whatever memory
   CHECK(desk.device->launches == 52);
 }
 
-TEST_CASE("calls that differ in anything but addresses are different calls") {
+TEST_CASE("calls that differ in more than addresses get plans of their own") {
   CallDesk desk;
   std::vector<std::vector<std::byte>> seen;
   desk.device->on_launch = [&](const FakeDevice::Launch& launch) {
@@ -84,7 +84,7 @@ TEST_CASE("calls that differ in anything but addresses are different calls") {
   CHECK(loads == 5);  // a copy, a transposition, two maps, a conversion
   CHECK(desk.device->launches == 7);
 
-  // Slices and paddings in their numbers.
+  // Slices and paddings that differ only in their numbers.
   const std::array<Slice, 1> first{Slice{.start = 0, .stop = 16}};
   const std::array<Slice, 1> second{Slice{.start = 16, .stop = 32}};
   const Tensor half = tensor_of({16, 32}, called_at);
@@ -101,7 +101,7 @@ TEST_CASE("calls that differ in anything but addresses are different calls") {
   CHECK(desk.device->launches == 11);
 }
 
-TEST_CASE("more different calls than a table holds are all right, and so are the first again") {
+TEST_CASE("more different calls than the table holds give right results, also when repeated") {
   CallDesk desk;
   std::vector<std::uint32_t> grids;
   desk.device->on_launch = [&](const FakeDevice::Launch& launch) { grids.push_back(launch.shape.grid[0]); };
@@ -118,7 +118,7 @@ TEST_CASE("more different calls than a table holds are all right, and so are the
   CHECK(all() == once);
 }
 
-TEST_CASE("10,000 shapes take no more memory than the plans that a thread keeps") {
+TEST_CASE("10,000 shapes take no more memory than a full table of plans") {
   CallDesk desk;
   const auto meet = [&](std::uint64_t first, std::uint64_t end) {
     std::size_t most = 0;
@@ -130,7 +130,7 @@ TEST_CASE("10,000 shapes take no more memory than the plans that a thread keeps"
     return most;
   };
   const std::size_t before = heap_bytes();
-  const std::size_t full = meet(1, 2000) - before;  // each set of the table has met 31 on average
+  const std::size_t full = meet(1, 2000) - before;  // each set of the table has seen 31 plans on average
   const std::size_t later = meet(2000, 10'000) - before;
   std::cout << "  bytes of " << PlanTable::most_plans << " plans: " << full << ", most later: " << later
             << '\n';
@@ -138,7 +138,7 @@ TEST_CASE("10,000 shapes take no more memory than the plans that a thread keeps"
   CHECK(full < PlanTable::most_plans * 16'000);
 }
 
-TEST_CASE("keys are what was added, in few words or many, and their hashes tell them apart") {
+TEST_CASE("a key holds the words that were added, and different keys have different hashes") {
   std::vector<std::vector<std::uint64_t>> keys;
   std::set<std::uint64_t> hashes;
   for (std::size_t count = 0; count < 300; ++count) {
@@ -160,14 +160,14 @@ TEST_CASE("keys are what was added, in few words or many, and their hashes tell 
   CHECK(text.words()[1] == ('i' | 'j' << 8));
 }
 
-TEST_CASE("a changed tuning table has another generation, by which calls are told apart") {
+TEST_CASE("a changed tuning table has a larger generation") {
   CallDesk desk;
   const std::uint64_t before = tuning(desk.runtime).generation();
   tuning(desk.runtime).add({.chip = "fake", .shape_class = {.family = "rows"}, .choice = {.family = "rows"}});
   CHECK(tuning(desk.runtime).generation() > before);
 }
 
-TEST_CASE("threads come and go, runtimes too") {
+TEST_CASE("many short-lived threads share a kernel, which is freed with its runtime") {
   std::optional<CallDesk> desk(std::in_place);
   const auto call = [&] {
     copy(desk->runtime, tensor_of({4096}, called_at), tensor_of({4096}, called_from));
@@ -181,7 +181,7 @@ TEST_CASE("threads come and go, runtimes too") {
   const std::shared_ptr<FakeDevice> device = desk->device;
   CHECK(device->kernels_alive() == 1);
   desk.reset();
-  CHECK(device->kernels_alive() == 0);  // the tables kept nothing
+  CHECK(device->kernels_alive() == 0);  // the tables keep no kernel alive
 }
 
 namespace {
@@ -196,12 +196,12 @@ struct AtThreadEnd {
 
 }  // namespace
 
-TEST_CASE("a call of a thread that ends, by an object of its own, shares no table with a new thread") {
+TEST_CASE("a call during a thread's end uses no plan table, and a new thread gets another table") {
   const CallDesk desk;
   PlanTable* of_new = nullptr;
   PlanTable* of_ending = nullptr;
   std::jthread([&] {
-    // Made before what the library keeps for the thread, so that it ends after that.
+    // This object is made before the library's thread-local objects, so it is destroyed after them.
     thread_local AtThreadEnd last;
     last.run = [&] {
       std::jthread([&] { of_new = kept_of(desk.runtime).plans.of_this_thread(); }).join();
@@ -215,7 +215,7 @@ TEST_CASE("a call of a thread that ends, by an object of its own, shares no tabl
   CHECK(desk.device->launches == 2);
 }
 
-TEST_CASE("a call that is refused leaves nothing behind") {
+TEST_CASE("a refused call does not affect later calls") {
   CallDesk desk;
   const Tensor out = tensor_of({64}, called_at);
   CHECK_THROWS_AS(copy(desk.runtime, out, out), SpecError);

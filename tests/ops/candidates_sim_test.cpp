@@ -1,5 +1,5 @@
-/// Random permutations by any of the kernels that could do them, not only by the one that the cost model
-/// takes, on the simulated device.
+/// Random permutations on the simulated device by random candidates, not only by the one that the cost model
+/// chooses.
 #include "families/shared/blocks.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
@@ -46,7 +46,7 @@ TEST_CASE("random transposes by random candidates equal the reference, and nothi
     ++done;
     const std::vector<Candidate> candidates = tests::candidates_of(problem);
     Candidate candidate = candidates[between(random, 0, candidates.size() - 1)];
-    // Orders are for larger tensors than these, and for transposes.
+    // Candidates of tensors this small differ little in tile order, so transposes get a random one.
     if (tests::is_of(candidate, "transpose")) {
       auto facts = facts_of<BlockFacts>(candidate);
       facts.order = reference::one_of(random, tile_orders);

@@ -1,4 +1,5 @@
-/// Random cases of every operation on the simulated device give the reference's results, and no reports.
+/// Random cases of every operation on the simulated device must give the reference's results, without
+/// reports.
 #include "operations/names.hpp"
 #include "ops/own_memory.hpp"
 #include "ops/run_case.hpp"
@@ -31,7 +32,7 @@ void run_cases(std::string_view operation) {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 24);
   const std::uint64_t seed = tests::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
-  // One device for each mode; each compiles a kernel once. Kernels of the first go through ptxas, too.
+  // One device for each mode. Only the kernels of the first mode are also compiled by ptxas.
   std::vector<std::unique_ptr<Runtime>> runtimes;
   for (std::uint64_t mode = 0; mode < 4; ++mode) {
     runtimes.push_back(std::make_unique<Runtime>(
@@ -41,7 +42,7 @@ void run_cases(std::string_view operation) {
   }
   tests::KernelsMet met;
   for (std::uint64_t n = 0; n < cases; ++n) {
-    // Two variations of a pattern run on one device.
+    // Two variations of each pattern run on the same device.
     const auto drawn = reference::random_case(operation, seed + n / 2, n,
                                               {.elements = 3000, .most_elements = 20'000, .guard = 0});
     INFO("TMAJIT_SEED=" << seed << ", case " << n << ": " << drawn.text());
@@ -65,7 +66,7 @@ void run_cases(std::string_view operation) {
 TMAJIT_FOR_EACH_OPERATION(TMAJIT_TEST_CASES)
 #undef TMAJIT_TEST_CASES
 
-TEST_CASE("random cases in several threads, of few patterns: what the test on the GPU does") {
+TEST_CASE("random cases of few patterns in several threads equal the reference, as in the GPU test") {
   const std::uint64_t seed = tests::seed(20261121);
   SimOptions options;
   options.threads = 1;

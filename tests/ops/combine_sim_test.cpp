@@ -1,4 +1,4 @@
-/// reduce_into() on the simulated device: what the engine does with elements that are no ordinary numbers.
+/// reduce_into() on the simulated device, with wrapping integers, subnormal numbers, NaN and -0.
 #include "ptx_alone.hpp"
 
 #include <tmajit/error.hpp>
@@ -35,8 +35,8 @@ std::vector<T> combined(ElementType type, CombineOp op, std::vector<T> was, cons
 
 }  // namespace
 
-TEST_CASE("reduce_into: rows' ends by threads are what the engine makes of the rest") {
-  // 17 elements: the engine combines 16 of them, or 16 bytes after 16 bytes.
+TEST_CASE("reduce_into: threads combine the ends of rows like the copy engine combines the rest") {
+  // There are 17 elements: the engine combines a multiple of 16 bytes, and a thread combines the rest.
   const std::vector<std::uint32_t> was(17, 5);
   CHECK(combined(ElementType::u32, CombineOp::inc, was, std::vector<std::uint32_t>(17, 5)) ==
         std::vector<std::uint32_t>(17, 0));
@@ -51,7 +51,7 @@ TEST_CASE("reduce_into: rows' ends by threads are what the engine makes of the r
   CHECK(combined(ElementType::f64, CombineOp::bit_xor, std::vector<double>(3, 1.5),
                  std::vector<double>(3, 1.5)) == std::vector<double>(3, 0.0));
 
-  // The engine keeps subnormals; the thread that adds what is behind the last whole 16 bytes flushes them.
+  // The engine keeps subnormals. The thread that adds the elements after the last 16 bytes flushes them.
   const float tiny = std::numeric_limits<float>::denorm_min();
   const std::vector<float> five(5, tiny);
   CHECK(combined(ElementType::f32, CombineOp::add, five, five) ==

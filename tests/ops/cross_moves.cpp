@@ -29,18 +29,18 @@ Shape random_shape(Random& random, std::uint32_t most_rank, std::uint64_t most_e
   return shape;
 }
 
-/// The distance of an operand from its allocation's beginning: 0 in half of the cases.
+/// Bytes from the beginning of an allocation to its operand: 0 in half of the cases.
 std::uint64_t random_shift(Random& random, ElementType type) {
   return one_in(random, 2) ? 0 : between(random, 0, 15) * size_of(type);
 }
 
-/// The gap after a dimension of memory, one time in eight; else 0.
+/// A random gap after a dimension in memory, in one of eight cases; else 0.
 std::int64_t random_gap(Random& random) {
   return one_in(random, 8) ? static_cast<std::int64_t>(between(random, 1, 20)) : 0;
 }
 
-/// An operand with its dimensions in any order of memory, sometimes flipped, with gaps or, if `repeats`,
-/// repeated.
+/// An operand with its dimensions in random order in memory. Dimensions may be flipped, have gaps or, if
+/// `repeats`, have stride 0.
 MoveOperand random_source(Random& random, ElementType type, const Shape& shape, bool repeats) {
   std::vector<std::uint32_t> axes(shape.size());
   std::iota(axes.begin(), axes.end(), 0U);
@@ -55,7 +55,7 @@ MoveOperand random_source(Random& random, ElementType type, const Shape& shape, 
   return move_operand(type, shape, strides, random_shift(random, type));
 }
 
-/// An operand with its dimensions in row-major order of memory.
+/// An operand with its dimensions in row-major order in memory.
 MoveOperand random_rows(Random& random, ElementType type, const Shape& shape) {
   std::vector<std::int64_t> strides(shape.size());
   std::int64_t step = 1;
@@ -75,7 +75,7 @@ std::string text_of(const MoveOperand& operand) {
   return out.str();
 }
 
-/// Sums of the sources, the first twice.
+/// Expressions that add one, two or three sources, the first one twice.
 constexpr const char* sums[] = {"x + x", "x0 + x1 + x0", "x0 + x1 + x2 + x0"};
 
 }  // namespace

@@ -9,8 +9,8 @@
 
 namespace tests {
 
-/// A move of sources whose dimensions have another order in memory than the destination's. They may have gaps
-/// and be flipped; several sources may also be repeated.
+/// A move whose sources have another order of dimensions in memory than the destination. Sources may have
+/// gaps and flipped dimensions; if there are several, also dimensions of stride 0.
 struct CrossMove {
   MoveOperand destination;
   std::vector<MoveOperand> sources;
@@ -22,7 +22,7 @@ struct CrossMove {
 
 /// A pad. In some dimensions the source begins before or after the destination, or ends before or after it.
 [[nodiscard]] CrossMove random_cross_pad(std::uint64_t seed, std::uint64_t most_elements = 12'000);
-/// A cast from any type to any.
+/// A cast between two random types.
 [[nodiscard]] CrossMove random_cross_cast(std::uint64_t seed, std::uint64_t most_elements = 12'000);
 /// A map that adds one to three sources of mixed types.
 [[nodiscard]] CrossMove random_cross_map(std::uint64_t seed, std::uint64_t most_elements = 12'000);

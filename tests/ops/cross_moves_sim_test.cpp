@@ -1,6 +1,5 @@
-/// Pads, casts and maps by every `flat` kernel that could do them and by one of the `linear` ones, of
-/// sources whose memory runs along other dimensions than the destination's, on the simulated device, which
-/// reports what kernels do wrong.
+/// Pads, casts and maps on the simulated device, by every candidate of the family `flat` and one of `linear`.
+/// The sources have another order of dimensions in memory than the destination.
 #include "families/flat/flat_layout.hpp"
 #include "families/linear/linear_facts.hpp"
 #include "ops/cross_moves.hpp"
@@ -22,7 +21,7 @@ namespace {
 
 using Counts = std::map<std::string_view, std::uint64_t>;
 
-/// Whether the window of a padded problem leaves out some indices of a dimension.
+/// Whether some indices of a dimension are padding.
 bool is_padded(const Problem& problem, std::uint32_t d) {
   const CanonicalNest& nest = problem.nest;
   return nest.windowed &&
@@ -50,7 +49,7 @@ void count_facts(Counts& counts, const LinearFacts& facts) {
   if (facts.sources > 1) ++counts["linear, several sources"];
 }
 
-/// Runs one `linear` kernel: by the number of the case, for each is made by itself.
+/// Runs one `linear` kernel, chosen by the case's number, because each of them is compiled separately.
 void run_linear(tests::EveryCandidate& move, std::uint64_t number, Counts& counts) {
   std::vector<const Candidate*> all;
   for (const Candidate& candidate : move.candidates()) {
@@ -76,11 +75,11 @@ void run_kernels(tests::EveryCandidate& move, Counts& counts) {
   }
 }
 
-/// Runs cases 0 … of a seed on a simulated device that takes threads in any order.
-Counts run_cross_moves(std::uint64_t usual_cases, std::uint64_t usual_seed,
+/// Runs the cases of a seed on a simulated device that schedules threads in random order.
+Counts run_cross_moves(std::uint64_t default_cases, std::uint64_t default_seed,
                        tests::CrossMove (*random_move)(std::uint64_t seed, std::uint64_t most_elements)) {
-  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", usual_cases);
-  const std::uint64_t seed = reference::seed(usual_seed);
+  const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", default_cases);
+  const std::uint64_t seed = reference::seed(default_seed);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
   SimOptions options{.threads = 1};
   options.mode = SimOptions::Mode::random;
@@ -107,7 +106,7 @@ Counts run_cross_moves(std::uint64_t usual_cases, std::uint64_t usual_seed,
 
 }  // namespace
 
-TEST_CASE("padded sources that run along other dimensions arrive whole, and surrounded by the padding") {
+TEST_CASE("pads of sources with another order of dimensions equal the reference, elements and padding") {
   Counts counts = run_cross_moves(30, 20261123, tests::random_cross_pad);
   for (const char* kind :
        {"padded along x", "padded along y", "rows that begin anywhere", "joined rows", "linear",
@@ -117,11 +116,11 @@ TEST_CASE("padded sources that run along other dimensions arrive whole, and surr
   }
 }
 
-TEST_CASE("elements that come from across dimensions are converted, from any type to any") {
+TEST_CASE("casts between any types of sources with another order of dimensions equal the reference") {
   run_cross_moves(27, 20261124, tests::random_cross_cast);
 }
 
-TEST_CASE("maps of one to three sources compute from images and along rows") {
+TEST_CASE("maps of one to three sources with any order of dimensions equal the reference") {
   Counts counts = run_cross_moves(27, 20261125, tests::random_cross_map);
   CHECK(counts["with sources along the rows"] > 0);
   CHECK(counts["several images"] > 0);

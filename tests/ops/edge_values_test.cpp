@@ -1,5 +1,5 @@
-/// Casts of values at and beyond the edges of integers, and paddings of bytes in tiles inside the source, at
-/// its edges and beyond, on the simulated device.
+/// Casts of values at and beyond the range of integers, pads of narrow elements, and constants in
+/// expressions, on the simulated device.
 #include "ptx_alone.hpp"
 
 #include <tmajit/error.hpp>
@@ -40,14 +40,14 @@ Runtime& edge_runtime() {
   return instance;
 }
 
-/// A tensor in memory of its own.
+/// A tensor in an allocation of its own, with its values on the host.
 template <class T>
-struct Held {
+struct HostCopy {
   std::vector<T> values;
   Buffer buffer;
   Tensor tensor;
 
-  Held(const Shape& shape, std::vector<T> from)
+  HostCopy(const Shape& shape, std::vector<T> from)
       : values(std::move(from)),
         buffer(edge_runtime().device(), sizeof(T) * values.size()),
         tensor{TensorView::contiguous(type_of<T>(), shape), buffer.address()} {
@@ -61,11 +61,11 @@ struct Held {
   }
 };
 
-/// Toward zero; NaN gives 0, what is out of range the nearest value.
+/// The value truncated toward zero and clamped to the range of `To`. NaN gives 0.
 template <class To, class From>
 To truncated(From value) {
   if (std::isnan(value)) return 0;
-  // The first value above the range, a power of two.
+  // The first value above the range of `To`, a power of two.
   const From above = std::ldexp(From{1}, std::numeric_limits<To>::digits);
   if (value >= above) return std::numeric_limits<To>::max();
   if (value <= static_cast<From>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
@@ -91,8 +91,8 @@ std::vector<From> edges() {
 template <class To, class From>
 void check_cast() {
   const std::vector<From> values = edges<From>();
-  Held<From> from({values.size()}, values);
-  Held<To> to({values.size()}, std::vector<To>(values.size(), To{99}));
+  HostCopy<From> from({values.size()}, values);
+  HostCopy<To> to({values.size()}, std::vector<To>(values.size(), To{99}));
   cast(edge_runtime(), to.tensor, from.tensor);
   to.read();
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -101,7 +101,8 @@ void check_cast() {
   }
 }
 
-/// Pads rows of `from` elements at (2, before) to rows of `to`, twice as many and five.
+/// Pads a matrix with rows of `from` elements to one with rows of `to` elements, `before` of them before the
+/// source, and checks the result.
 template <class T>
 void check_pad(std::uint64_t from, std::uint64_t to, std::int64_t before) {
   constexpr std::uint64_t rows = 6;
@@ -109,8 +110,8 @@ void check_pad(std::uint64_t from, std::uint64_t to, std::int64_t before) {
   const std::uint64_t all_rows = 2 * rows + 5;
   std::vector<T> values(rows * from);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 + i / from);
-  Held<T> source({rows, from}, values);
-  Held<T> padded({all_rows, to}, std::vector<T>(all_rows * to));
+  HostCopy<T> source({rows, from}, values);
+  HostCopy<T> padded({all_rows, to}, std::vector<T>(all_rows * to));
   pad(edge_runtime(), padded.tensor, source.tensor, {{top, before}, 99});
   padded.read();
   std::uint64_t wrong = 0;
@@ -131,14 +132,14 @@ void check_pad(std::uint64_t from, std::uint64_t to, std::int64_t before) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("floating point becomes integers toward zero, ends at their edges, and NaN gives 0", "",
+TEMPLATE_TEST_CASE("casts from floating point to integers truncate and clamp, and NaN gives 0", "",
                    std::int8_t, std::uint8_t, std::int16_t, std::uint16_t, std::int32_t, std::uint32_t,
                    std::int64_t, std::uint64_t) {
   check_cast<TestType, float>();
   check_cast<TestType, double>();
 }
 
-TEMPLATE_TEST_CASE("pads of narrow elements in tiles inside the source, at its edges and beyond", "",
+TEMPLATE_TEST_CASE("pads are right for tiles within the source, across its edges and outside of it", "",
                    std::uint8_t, std::uint16_t, float) {
   for (const std::int64_t before : {67, 64, 0, -5, 9000}) {
     check_pad<TestType>(15'000, 24'576, before);
@@ -146,25 +147,25 @@ TEMPLATE_TEST_CASE("pads of narrow elements in tiles inside the source, at its e
   }
 }
 
-TEST_CASE("expressions know INFINITY and NAN, of elements and of a reduction's result") {
+TEST_CASE("expressions of elements and of a reduction's result may use INFINITY and NAN") {
   const float infinity = std::numeric_limits<float>::infinity();
-  Held<float> from({5}, {-1, 2, 0, -3, 7});
-  Held<float> to({5}, std::vector<float>(5));
+  HostCopy<float> from({5}, {-1, 2, 0, -3, 7});
+  HostCopy<float> to({5}, std::vector<float>(5));
   map(edge_runtime(), to.tensor, "x > 0 ? x : -INFINITY", {from.tensor});
   CHECK(to.read() == std::vector<float>{-infinity, 2, -infinity, -infinity, 7});
   map(edge_runtime(), to.tensor, "x < 0 ? NAN : 1", {from.tensor});
   CHECK(std::isnan(to.read()[0]));
   CHECK(to.values[1] == 1);
-  Held<float> most(Shape{}, {0});
+  HostCopy<float> most(Shape{}, {0});
   reduce(edge_runtime(), most.tensor, {.op = ReductionOp::max, .axes = {0}, .then = "x > 5 ? INFINITY : x"},
          {from.tensor});
   CHECK(most.read()[0] == infinity);
 }
 
-TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climits> and <cmath>") {
+TEST_CASE("expressions may use numeric_limits and the constants of <cfloat>, <climits> and <cmath>") {
   using Limits = std::numeric_limits<float>;
-  Held<float> from({3}, {-1, 2, 0});
-  Held<float> to({3}, std::vector<float>(3));
+  HostCopy<float> from({3}, {-1, 2, 0});
+  HostCopy<float> to({3}, std::vector<float>(3));
   const auto mapped = [&](const char* expression) {
     map(edge_runtime(), to.tensor, expression, {from.tensor});
     return to.read();
@@ -177,7 +178,7 @@ TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climi
   CHECK(mapped("x > 0 ? FLT_MAX : FLT_MIN") ==
         std::vector<float>{Limits::min(), Limits::max(), Limits::min()});
   CHECK(mapped("x * float(M_PI)")[1] == 2 * static_cast<float>(3.14159265358979323846));
-  Held<std::int64_t> whole({3}, std::vector<std::int64_t>(3));
+  HostCopy<std::int64_t> whole({3}, std::vector<std::int64_t>(3));
   const auto counted = [&](const char* expression) {
     map(edge_runtime(), whole.tensor, expression, {from.tensor});
     return whole.read();
@@ -189,7 +190,7 @@ TEST_CASE("expressions know numeric_limits and the constants of <cfloat>, <climi
       std::vector<std::int64_t>{255, INT64_MAX, 255});
   CHECK(counted("x > 0 ? LLONG_MIN : std::numeric_limits<signed char>::min()") ==
         std::vector<std::int64_t>{-128, INT64_MIN, -128});
-  Held<float> least(Shape{}, {0});
+  HostCopy<float> least(Shape{}, {0});
   reduce(edge_runtime(), least.tensor,
          {.op = ReductionOp::min, .axes = {0}, .then = "x < 0 ? std::numeric_limits<float>::max() : x"},
          {from.tensor});

@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::byte fill{0xee};
 
-/// Bytes from an operand's lowest element to that with all indices 0, and to the end of the highest.
+/// `first`: bytes from an operand's lowest element to its element of index 0. `bytes`: bytes from the lowest
+/// element to the end of the highest.
 struct Extent {
   std::uint64_t first = 0;
   std::uint64_t bytes = 0;
@@ -86,7 +87,7 @@ Tensor EveryCandidate::place(const MoveOperand& operand) {
   const std::size_t i = buffers_.size();
   buffers_.emplace_back(runtime_.device(), operand.shift + extent.bytes);
   host_.emplace_back(operand.shift + extent.bytes, fill);
-  // Sources hold what no two places near each other share; small, so that floats of them are finite.
+  // Neighbouring bytes of sources differ. All bytes are below 113, so that floats are finite.
   if (i > 0) {
     for (std::size_t n = 0; n < host_[i].size(); ++n) host_[i][n] = std::byte(n * 37 % 113);
     runtime_.device()->memory().copy_in(buffers_[i].address(), host_[i], nullptr);
@@ -103,8 +104,8 @@ RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elem
   const bool aligned = one_in(random, 2);
   std::vector<std::uint64_t> shape(rank, 1);
   std::uint64_t elements = 1;
-  // The dimensions that will be contiguous get most of the elements, unless all are short: tiles then take
-  // some whole, and go on in others.
+  // The dimensions that are contiguous in source or destination get most of the elements, unless all are
+  // short. Tiles then span several dimensions.
   const std::uint64_t longest = one_in(random, 4) ? 12 : 400;
   const auto other = static_cast<std::uint32_t>(between(random, 0, rank - 1));
   for (std::uint32_t k = 0; k < rank; ++k) {
@@ -118,7 +119,7 @@ RandomPermutation random_permutation(std::uint64_t seed, std::uint64_t most_elem
   std::vector<std::uint32_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0U);
   std::shuffle(axes.begin(), axes.end(), random);
-  // The other long dimension is where the destination is contiguous, as often as not.
+  // In half of the cases the other long dimension is contiguous in the destination.
   if (one_in(random, 2)) std::iter_swap(std::ranges::find(axes, other), axes.end() - 1);
 
   RandomPermutation result;

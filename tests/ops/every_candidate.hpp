@@ -13,35 +13,36 @@
 
 namespace tests {
 
-/// A tensor, in an allocation of exactly its size.
+/// A tensor in an allocation that ends with the tensor.
 struct MoveOperand {
   tmajit::TensorView view;
-  std::uint64_t shift = 0;  ///< bytes from the allocation's beginning to its lowest element
+  std::uint64_t shift = 0;  ///< bytes from the allocation's beginning to the tensor's lowest element
 };
 
 [[nodiscard]] MoveOperand move_operand(tmajit::ElementType type, const std::vector<std::uint64_t>& shape,
                                        const std::vector<std::int64_t>& strides, std::uint64_t shift = 0);
 
-/// Launches a candidate's kernel.
+/// Launches the kernel of a candidate.
 void launch(tmajit::Runtime& runtime, const tmajit::Problem& problem, const tmajit::Candidate& candidate);
 
-/// Runs every candidate of the planner for one move, whichever the cost model would take. The tensors are in
-/// separate allocations on a device and, for the reference, in host memory. On a chip of few SMs each CTA
-/// does more tiles.
+/// Runs the planner's candidates for one move, not only the one that the cost model chooses. The tensors are
+/// in separate allocations on a device and, for the reference, in host memory. With a small `sm_count` each
+/// CTA processes more tiles.
 class EveryCandidate {
  public:
   EveryCandidate(tmajit::Runtime& runtime, const MoveOperand& destination,
                  const std::vector<MoveOperand>& sources, std::string expression = {},
                  std::optional<tmajit::Padding> padding = std::nullopt, std::uint32_t sm_count = 132);
 
-  /// Describes wrong bytes of a candidate's result, in gaps of the destination too; empty if all are right.
+  /// Runs a candidate. Describes wrong bytes of its result, including those in gaps of the destination; empty
+  /// if all are right.
   [[nodiscard]] std::string run(const tmajit::Candidate& candidate);
   [[nodiscard]] const tmajit::Problem& problem() const { return problem_; }
   [[nodiscard]] const std::vector<tmajit::Candidate>& candidates() const { return candidates_; }
 
  private:
   [[nodiscard]] tmajit::Tensor place(const MoveOperand& operand);
-  /// A tensor in host memory.
+  /// The counterpart in host memory of tensor `i`.
   [[nodiscard]] tmajit::Tensor host(const tmajit::Tensor& tensor, std::size_t i);
 
   tmajit::Runtime& runtime_;

@@ -1,5 +1,5 @@
-/// Every candidate of the planner, through the copy engine and not, for random permutations on the simulated
-/// device, which reports what its kernels do wrong.
+/// Random permutations by every candidate of the planner, on the simulated device, which reports mistakes of
+/// kernels.
 #include "ops/every_candidate.hpp"
 
 #include "ptx_alone.hpp"
@@ -18,7 +18,8 @@ using namespace tmajit;
 
 namespace {
 
-/// Whether its tensor maps have fewer dimensions than the nest: some then share the outermost.
+/// Whether the candidate's tensor maps have fewer dimensions than the nest, so that some nest dimensions
+/// share the map's outermost one.
 bool shares_dimension(const Candidate& candidate, const Problem& problem) {
   const std::vector<Parameter> parameters = make_kernel_plan(candidate, problem).parameters();
   return std::ranges::any_of(
@@ -27,11 +28,11 @@ bool shares_dimension(const Candidate& candidate, const Problem& problem) {
 
 }  // namespace
 
-TEST_CASE("more dimensions than a tensor map has share its outermost one") {
+TEST_CASE("a nest with more dimensions than a tensor map has shares the map's outermost one") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
-  // (4, 2, 0, 3, 1, 5) of 3x2x5x4x3x32: nothing merges.
+  // Axes (4, 2, 0, 3, 1, 5) of 3x2x5x4x3x32: no dimensions merge.
   tests::EveryCandidate move(
       runtime, tests::move_operand(ElementType::f32, {3, 5, 3, 4, 2, 32}, {3840, 768, 256, 64, 32, 1}),
       {tests::move_operand(ElementType::f32, {3, 5, 3, 4, 2, 32}, {32, 384, 3840, 96, 1920, 1})});
@@ -43,11 +44,11 @@ TEST_CASE("more dimensions than a tensor map has share its outermost one") {
   CHECK(shared > 0);
 }
 
-TEST_CASE("small transposes of bytes may go by blocks of 4, where 8 divide neither side") {
+TEST_CASE("transposes of bytes have candidates with blocks of 4 where 8 divides neither extent") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
-  // (1, 0) of 100x68 and of 128x64, (2, 1, 0) of 36x3x20.
+  // Axes (1, 0) of 100x68 and of 128x64, and (2, 1, 0) of 36x3x20.
   const tests::RandomPermutation moves[] = {{tests::move_operand(ElementType::u8, {68, 100}, {100, 1}),
                                              tests::move_operand(ElementType::u8, {68, 100}, {1, 68})},
                                             {tests::move_operand(ElementType::u8, {64, 128}, {128, 1}),

@@ -1,5 +1,5 @@
-/// Moves between short and odd dimensions by every `flat` kernel that could do them, on the simulated device,
-/// which reports what its kernels do wrong.
+/// Moves of tensors with short and odd extents by every candidate of the family `flat`, on the simulated
+/// device, which reports mistakes of kernels.
 #include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ptx_alone.hpp"
@@ -39,9 +39,9 @@ struct ShortMove {
   }
 };
 
-/// A permutation of rank 2 to 8 with a last dimension of a few elements, mostly an odd number. The
-/// destination has gaps now and then; the source, too, and dimensions that are repeated, flipped, or lie on
-/// others.
+/// A permutation of rank 2 to 8 whose last dimension has a few elements, mostly an odd number. The
+/// destination sometimes has gaps. The source sometimes has gaps and dimensions that are flipped, have stride
+/// 0 or overlap others.
 ShortMove short_move(std::uint64_t seed) {
   constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};
   Random random(seed);
@@ -59,7 +59,7 @@ ShortMove short_move(std::uint64_t seed) {
   std::vector<std::uint32_t> axes(rank);
   std::iota(axes.begin(), axes.end(), 0U);
   std::shuffle(axes.begin(), axes.end(), random);
-  // As often as not the short dimension stays where it is.
+  // In half of the cases the short dimension stays the last one.
   if (one_in(random, 2)) {
     for (std::uint32_t d = rank - 1; d-- > 0 && axes[rank - 1] != rank - 1;) {
       if (axes[d] == rank - 1) std::swap(axes[d], axes[rank - 1]);
@@ -80,7 +80,7 @@ ShortMove short_move(std::uint64_t seed) {
       from[d] = 0;
       continue;
     }
-    if (one_in(random, 24)) continue;  // the next lies on this one
+    if (one_in(random, 24)) continue;  // the next dimension overlaps this one
     step *= static_cast<std::int64_t>(shape[d]);
     if (one_in(random, 10)) step += static_cast<std::int64_t>(between(random, 1, 20));
   }
@@ -89,8 +89,8 @@ ShortMove short_move(std::uint64_t seed) {
   return {tests::move_operand(type, shape, to, to_shift), tests::move_operand(type, shape, from, shift())};
 }
 
-/// Calls use(runtime, n, move) for short moves n = 0 … of a seed, on a simulated device that takes threads in
-/// any order.
+/// Calls use(runtime, n, move) for the short moves n = 0 … cases - 1 of a seed, on a simulated device that
+/// schedules threads in random order.
 template <class Use>
 void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
@@ -112,7 +112,7 @@ void for_short_moves(std::uint64_t cases, std::uint64_t seed, const Use& use) {
 
 }  // namespace
 
-TEST_CASE("flat kernels move every element between short dimensions, and nothing is reported") {
+TEST_CASE("flat kernels move tensors of short dimensions like the reference, and nothing is reported") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 60);
   const std::uint64_t seed = reference::seed(20261124);
   std::map<std::string_view, std::uint64_t> counts;
@@ -139,7 +139,7 @@ TEST_CASE("flat kernels move every element between short dimensions, and nothing
   CHECK(counts.size() == 11);
 }
 
-TEST_CASE("the last tile along a row may have less of it than a word") {
+TEST_CASE("the last tile of a row is right if it has less than a word of the row") {
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   Runtime runtime({.device = make_sim_device({}),

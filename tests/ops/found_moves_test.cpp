@@ -1,5 +1,5 @@
-/// Moves that kernels once got wrong, found by random moves; small, without randomness, on the simulated
-/// device, which reports what lies outside of its allocations.
+/// Small fixed moves that kernels once got wrong. Random moves found them. They run on the simulated device,
+/// which reports accesses outside of allocations.
 #include "ops/every_candidate.hpp"
 #include "ops/run_case.hpp"
 #include "ptx_alone.hpp"
@@ -26,7 +26,7 @@ MoveOperand operand(ElementType type, const std::vector<std::uint64_t>& shape,
   return tests::move_operand(type, shape, strides, shift);
 }
 
-/// The runtime that all moves of a case share.
+/// The runtime that all moves of this file share.
 Runtime& simulated() {
   static Runtime instance({.device = make_sim_device({.threads = 1}),
                            .cache_directory = tests::shared_kernels(),
@@ -34,29 +34,30 @@ Runtime& simulated() {
   return instance;
 }
 
-/// A move on the simulated device.
+/// A move on the simulated device, run by every candidate.
 class FoundMove {
  public:
   FoundMove(const MoveOperand& destination, const std::vector<MoveOperand>& sources,
             std::string expression = {}, std::optional<Padding> padding = std::nullopt)
       : move_(simulated(), destination, sources, std::move(expression), std::move(padding)) {}
 
-  /// The destination's bytes must be as in host memory: by this kernel and, where they are candidates, by
-  /// `flat` and `linear` and, instead of a transpose, by `direct_transpose` and `general`.
-  void check(std::string_view kernel) {
-    std::set<std::string_view> methods;
+  /// Checks that every candidate gives the reference's bytes. `family` must be among the candidates'
+  /// families. Other families may be `flat` and `linear` and, for `transpose`, also `direct_transpose` and
+  /// `general`.
+  void check(std::string_view family) {
+    std::set<std::string_view> families;
     for (const Candidate& candidate : move_.candidates()) {
-      methods.insert(candidate.family->name());
+      families.insert(candidate.family->name());
       CHECK(move_.run(candidate) == "");
     }
-    CHECK(methods.erase(kernel) == 1);
-    if (kernel == "transpose") {
-      methods.erase("direct_transpose");
-      methods.erase("general");
+    CHECK(families.erase(family) == 1);
+    if (family == "transpose") {
+      families.erase("direct_transpose");
+      families.erase("general");
     }
-    methods.erase("flat");
-    methods.erase("linear");
-    CHECK(methods.empty());
+    families.erase("flat");
+    families.erase("linear");
+    CHECK(families.empty());
   }
 
  private:
@@ -65,14 +66,14 @@ class FoundMove {
 
 }  // namespace
 
-TEST_CASE("found: a staggered row's last tile, which begins outside, writes nothing") {
-  // Rows end 5 elements before the end of a tile, whichever the candidate, and begin at every place from 0 to
-  // 15 of 16: those that begin early leave nothing for the tile that the others need for their ends.
+TEST_CASE("found: the last tile of a staggered row that begins beyond the row's end writes nothing") {
+  // Rows begin at every offset from 0 to 15 within 16 bytes and end 5 elements before the end of a tile. Rows
+  // with a small offset have no elements in the last tile, which rows with a larger offset need.
   FoundMove move(operand(u8, {16, 8187}, {8193, 1}), {operand(u8, {16, 8187}, {8192, 1})});
   move.check("general");
 }
 
-TEST_CASE("found: a single element is stored at its own place, wherever that is") {
+TEST_CASE("found: a single element is stored at its address, at any offset within 16 bytes") {
   for (std::uint64_t shift = 0; shift < 16; ++shift) {
     INFO(shift << " bytes");
     FoundMove move(operand(u8, {1}, {1}, shift), {operand(u8, {1}, {1})});
@@ -80,12 +81,12 @@ TEST_CASE("found: a single element is stored at its own place, wherever that is"
   }
 }
 
-TEST_CASE("found: a column of elements that are apart is stored in its own rows") {
+TEST_CASE("found: a single element of a view with arbitrary strides is stored at its address") {
   FoundMove move(operand(u16, {1, 1}, {7, 3}, 6), {operand(u16, {1, 1}, {5, 9}, 2)});
   move.check("general");
 }
 
-TEST_CASE("found: what lies around a repeated source is the padding alone") {
+TEST_CASE("found: the padding around a source with stride 0 has only the padding's value") {
   FoundMove bytes(operand(u8, {4, 20}, {20, 1}), {operand(u8, {4, 5}, {1, 0})}, {}, Padding{{0, 3}, 9});
   bytes.check("general");
 
@@ -93,11 +94,11 @@ TEST_CASE("found: what lies around a repeated source is the padding alone") {
   floats.check("general");
 }
 
-TEST_CASE("found: one source's lines run forwards, another's along the same dimension backwards") {
+TEST_CASE("found: two sources may have opposite directions along the same dimension") {
   for (const std::int64_t first : {1, -1}) {
     INFO("the first source's step is " << first);
-    // Odd rows of several tiles: images hold what comes before a tile, too. Sources repeat in the first
-    // dimension.
+    // Odd rows of several tiles, so that images in shared memory also hold elements before a tile. Sources
+    // have stride 0 in the first dimension.
     FoundMove move(operand(u16, {2, 24, 151}, {3624, 151, 1}),
                    {operand(u16, {2, 24, 151}, {0, first, 24}), operand(u16, {2, 24, 151}, {0, -first, 24})},
                    "x0 - x1");
@@ -105,8 +106,8 @@ TEST_CASE("found: one source's lines run forwards, another's along the same dime
   }
 }
 
-TEST_CASE("found: a transpose's source whose elements lie on each other") {
-  // Another dimension is as near as the column.
+TEST_CASE("found: a transpose reads a source whose elements overlap") {
+  // Another dimension has a stride of the same size as the column.
   for (const std::int64_t near : {1, -1}) {
     INFO("steps of " << near);
     FoundMove move(operand(f32, {20, 24, 16}, {384, 16, 1}), {operand(f32, {20, 24, 16}, {1, near, 64})});
@@ -114,27 +115,27 @@ TEST_CASE("found: a transpose's source whose elements lie on each other") {
   }
 }
 
-TEST_CASE("found: a block's row that lies behind its column in the source's memory") {
-  // The source goes on from the column's two elements with the row's five, which no vectors fill.
+TEST_CASE("found: a transpose is right if the block's row follows its column in the source's memory") {
+  // The column has two elements and stride 1, the row has five elements and stride 2, too few for vectors.
   FoundMove move(operand(f64, {4, 35, 2, 5}, {350, 10, 5, 1}), {operand(f64, {4, 35, 2, 5}, {13, 52, 1, 2})});
   move.check("transpose");
 }
 
-TEST_CASE("found: lines begin where a dimension of single indices runs backwards") {
-  // Four steps back are a multiple of 16 bytes, one is not.
+TEST_CASE("found: vectors are aligned along a flipped dimension") {
+  // Four backward steps are a multiple of 16 bytes, one step is not.
   FoundMove move(operand(f32, {5, 29, 2, 5}, {290, 10, 5, 1}),
                  {operand(f32, {5, 29, 2, 5}, {-145, 5, 0, 1})});
   move.check("general");
 }
 
-TEST_CASE("found: an image of a source whose elements lie on each other") {
-  // The dimension that lines run along is too short for blocks, and another is as near, backwards.
+TEST_CASE("found: an image in shared memory of a source whose elements overlap is right") {
+  // The dimension of stride 1 is too short for blocks, and another dimension has stride -1.
   FoundMove move(operand(f32, {6, 2, 7, 37}, {1200, 600, 37, 1}),
                  {operand(f32, {6, 2, 7, 37}, {4, 1, -1, 59})}, "x");
   move.check("general");
 }
 
-TEST_CASE("found: what f32 computes is not held against f64 because its type could hold that") {
+TEST_CASE("found: f32 arithmetic stored as f64 is not compared with f64 arithmetic") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Arguments arguments{{"expression", "3 * x0(0) + x0(-1)"}, {"boundary", "clamp"}, {"dims", Dims{-1}}};

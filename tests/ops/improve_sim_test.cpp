@@ -1,5 +1,5 @@
-// Choices that improve while a program runs: every call of a trial does what it should, on the simulated
-// device.
+// The option Improve, which times candidates during a program's calls: every call must give the reference's
+// results on the simulated device.
 #include "ops/own_memory.hpp"
 #include "ptx_alone.hpp"
 #include "seed.hpp"
@@ -16,7 +16,7 @@
 using namespace tmajit;
 using reference::Buffers, reference::RandomCase;
 
-TEST_CASE("every call of a trial equals the reference, and nothing is reported") {
+TEST_CASE("every call during a trial of candidates equals the reference, and nothing is reported") {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 25);
   const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;

@@ -1,4 +1,4 @@
-// Choices that improve while a program runs (Improve), on a device whose clock the test sets.
+// The option Improve, which times candidates during a program's calls, on a device whose clock the test sets.
 #include "captured_log.hpp"
 #include "lib/allocations.hpp"
 #include "ops/kept.hpp"
@@ -57,7 +57,7 @@ struct ImproveDesk {
     return operation::permute(Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_at),
                               Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from), {1, 0});
   }
-  /// The choices that were added to the runtime's table.
+  /// The choices that trials added to the runtime's table.
   [[nodiscard]] std::vector<TunedChoice> found() const {
     std::vector<TunedChoice> all = tuning(runtime).all();
     std::erase_if(
@@ -71,7 +71,7 @@ struct ImproveDesk {
 
 }  // namespace
 
-TEST_CASE("the fastest of the candidates is kept, and each call launches once") {
+TEST_CASE("the fastest candidate becomes the choice, and each call launches once") {
   const ImproveDesk desk(times({100, 50, 80}));
   const Plan untried =
       plan(Runtime({.device = desk.device, .cache_directory = std::nullopt}), desk.operation());
@@ -80,8 +80,8 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
     desk.calls(1);
     CHECK(desk.device->launched().size() == static_cast<std::size_t>(i));
   }
-  // Kernel 0 belongs to the other runtime. Each kernel is launched once before it is timed. Kernels take
-  // turns, so that a slow device does not slow one of them alone.
+  // Kernel 0 belongs to the other runtime. Each kernel is launched once before it is timed. Timed launches
+  // alternate between the kernels, so that a slow phase of the device affects all of them.
   CHECK(desk.device->launched() == std::vector{1, 1, 2, 2, 3, 3, 1, 2, 3, 1, 2, 3});
   CHECK(desk.found().empty());
   desk.calls(1);  // collects the last time, and launches the default kernel
@@ -103,7 +103,7 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
   desk.calls(5);
   CHECK(allocations() == before);
 
-  // Like jitc tune's choices: plans take it, and it can be copied to other runtimes.
+  // As with a choice of `jitc tune`, new plans use it, and it can be copied to other runtimes.
   const Plan improved = plan(desk.runtime, desk.operation());
   CHECK(improved.plans()[0].tuned());
   CHECK(improved.plans()[0].choice() == found[0].choice);
@@ -112,21 +112,20 @@ TEST_CASE("the fastest of the candidates is kept, and each call launches once") 
   CHECK(plan(next, desk.operation()).plans()[0].choice() == found[0].choice);
 }
 
-TEST_CASE("the usual kernel stays unless another is clearly faster") {
+TEST_CASE("the default kernel stays the choice unless another is clearly faster") {
   const ImproveDesk desk(times({1000, 993, 995}));
-  const KernelChoice usual = plan(desk.runtime, desk.operation()).plans()[0].choice();
+  const KernelChoice default_choice = plan(desk.runtime, desk.operation()).plans()[0].choice();
   desk.calls(60);
   const std::vector<TunedChoice> found = desk.found();
   REQUIRE(found.size() == 1);
-  CHECK(found[0].choice == usual);
+  CHECK(found[0].choice == default_choice);
   CHECK(whole_us(found[0]) == 1000);
   CHECK(desk.device->launched().back() == 0);
   CHECK(desk.device->timers_started == 3 * 15);
 }
 
-TEST_CASE("candidates that come near each other are timed until they can be told apart") {
-  // Calls 3 to 6 of kernel 2, the fastest, are disturbed so much that it would seem slower than the default
-  // one.
+TEST_CASE("candidates of similar times are timed until they can be distinguished") {
+  // Calls 3 to 6 of kernel 2, the fastest, take so long that it would seem slower than the default kernel.
   std::map<int, int> calls;
   const ImproveDesk desk([&calls](int number, const LaunchShape&) -> std::int64_t {
     const int call = ++calls[number];
@@ -138,7 +137,7 @@ TEST_CASE("candidates that come near each other are timed until they can be told
   CHECK(whole_us(desk.found()[0]) == 970);
 }
 
-TEST_CASE("the launch that loads a kernel is not timed") {
+TEST_CASE("the first launch of a kernel, which loads it, is not timed") {
   std::map<int, int> calls;
   const ImproveDesk desk(
       [&calls](int number, const LaunchShape&) -> std::int64_t {
@@ -150,8 +149,8 @@ TEST_CASE("the launch that loads a kernel is not timed") {
   CHECK(whole_us(desk.found()[0]) == 50);
 }
 
-TEST_CASE("shapes of a class are compared by what they take, not by what was predicted") {
-  // One shape takes three times as long as the other, contrary to predictions; kernel 1 is slower for both.
+TEST_CASE("shapes of one class are compared by measured times, not by predictions") {
+  // One shape takes three times as long as the other, contrary to predictions. Kernel 1 is slower for both.
   std::int64_t unit = 0;
   const ImproveDesk desk(
       [&unit](int number, const LaunchShape&) { return number == 1 ? unit * 11 / 10 : unit; },
@@ -164,19 +163,19 @@ TEST_CASE("shapes of a class are compared by what they take, not by what was pre
   CHECK(desk.device->launched().back() == 0);
 }
 
-TEST_CASE("nothing is tried unless that is asked for, of short moves, by family, or of several kernels") {
-  const auto tries = [](const Improve& improve, const std::function<void(const ImproveDesk&)>& call) {
+TEST_CASE("no candidates are timed without Improve, for short moves, forced families or several kernels") {
+  const auto tries = [](const Improve& improve, const std::function<void(const ImproveDesk&)>& make_call) {
     const ImproveDesk desk(times({100, 50}), improve);
-    for (int i = 0; i < 5; ++i) call(desk);
+    for (int i = 0; i < 5; ++i) make_call(desk);
     CHECK(desk.device->launched().size() >= 5);
     CHECK(desk.found().empty());
     return desk.device->timers_started > 0;
   };
-  const auto usual = [](const ImproveDesk& desk) { desk.call(); };
-  CHECK(tries(three, usual));
-  CHECK_FALSE(tries({}, usual));
-  CHECK_FALSE(tries({.candidates = 1, .least_us = 0}, usual));
-  CHECK_FALSE(tries({.candidates = 3, .least_us = 1e6}, usual));
+  const auto call = [](const ImproveDesk& desk) { desk.call(); };
+  CHECK(tries(three, call));
+  CHECK_FALSE(tries({}, call));
+  CHECK_FALSE(tries({.candidates = 1, .least_us = 0}, call));
+  CHECK_FALSE(tries({.candidates = 3, .least_us = 1e6}, call));
   CHECK_FALSE(
       tries(three, [](const ImproveDesk& desk) { plan(desk.runtime, desk.operation(), "transpose")(); }));
   CHECK_FALSE(tries(three, [](const ImproveDesk& desk) {
@@ -186,7 +185,7 @@ TEST_CASE("nothing is tried unless that is asked for, of short moves, by family,
   }));
 }
 
-TEST_CASE("a choice of the user's own is not tried again, a shipped one is") {
+TEST_CASE("trials may replace a shipped choice, but not a choice that the user added") {
   const ImproveDesk desk(times({100, 50}), three, "NVIDIA H200");
   desk.calls(60);
   const std::vector<TunedChoice> found = desk.found();
@@ -200,7 +199,7 @@ TEST_CASE("a choice of the user's own is not tried again, a shipped one is") {
   CHECK(other.device->timers_started == 0);
 }
 
-TEST_CASE("a choice that is added meanwhile stays") {
+TEST_CASE("a choice that the user adds during a trial is kept") {
   const ImproveDesk desk(times({100, 50}));
   desk.calls(12);
   CHECK(desk.found().empty());
@@ -208,33 +207,33 @@ TEST_CASE("a choice that is added meanwhile stays") {
   other.calls(60);
   TunedChoice own = other.found().at(0);
   own.microseconds = 7;
-  const Plan held = plan(desk.runtime, desk.operation());
+  const Plan plan_in_use = plan(desk.runtime, desk.operation());
   tuning(desk.runtime).add(own);
-  for (int i = 0; i < 60; ++i) held();
+  for (int i = 0; i < 60; ++i) plan_in_use();
   CHECK(desk.found() == std::vector{own});
-  CHECK(held.plans()[0].choice() == own.choice);
+  CHECK(plan_in_use.plans()[0].choice() == own.choice);
 }
 
-TEST_CASE("while a stream is captured its launches are the usual kernel, and nothing is made or timed") {
+TEST_CASE("launches on a captured stream use the default kernel, and nothing is compiled or timed") {
   const ImproveDesk desk(times({100, 50, 80}));
   desk.device->captured = some_stream;
   for (int i = 0; i < 30; ++i) desk.call(2048, some_stream);
   CHECK(desk.device->launched() == std::vector<int>(30, 0));
   CHECK(desk.device->timers_started == 0);
   CHECK(desk.device->loaded() == 1);
-  // Other streams continue the trial meanwhile. When it has ended, a captured launch still takes its old
-  // kernel.
-  const Plan held = plan(desk.runtime, desk.operation());
+  // Other streams continue the trial during the capture. After its end, a captured launch of an existing plan
+  // still uses its old kernel.
+  const Plan plan_in_use = plan(desk.runtime, desk.operation());
   desk.calls(60);
   REQUIRE(desk.found().size() == 1);
-  held(some_stream);
+  plan_in_use(some_stream);
   CHECK(desk.device->launched().back() == 0);
-  CHECK(held.plans()[0].choice() != desk.found()[0].choice);
+  CHECK(plan_in_use.plans()[0].choice() != desk.found()[0].choice);
   desk.call(2048, some_stream);
   CHECK(desk.device->launched().back() == 1);
 }
 
-TEST_CASE("no call waits for a device that is far behind") {
+TEST_CASE("calls do not wait for timers of a device that has much unfinished work") {
   const ImproveDesk desk(times({100, 50, 80}));
   desk.device->is_behind = true;
   desk.calls(200);
@@ -247,7 +246,7 @@ TEST_CASE("no call waits for a device that is far behind") {
   CHECK(whole_us(desk.found().at(0)) == 50);
 }
 
-TEST_CASE("a candidate that is not loaded or launched is left out, and its call is the usual one's") {
+TEST_CASE("a candidate that cannot be loaded or launched is left out, and its call uses the default kernel") {
   const ImproveDesk desk(
       [](int number, const LaunchShape&) -> std::int64_t {
         if (number == 2) throw Error(ErrorCode::device_failed, "no launch of kernel 2");
@@ -266,27 +265,27 @@ TEST_CASE("a candidate that is not loaded or launched is left out, and its call 
                              ContainsSubstring("is not tried: no launch of kernel 2"));
 }
 
-TEST_CASE("where no other candidate can be had, calls go on as they were") {
+TEST_CASE("if no other candidate can be loaded, calls keep using the default kernel") {
   const ImproveDesk desk(times({100}));
   desk.device->on_load = [](int number) {
     if (number > 0) throw Error(ErrorCode::device_failed, "full");
   };
-  const Plan held = plan(desk.runtime, desk.operation());
+  const Plan plan_in_use = plan(desk.runtime, desk.operation());
   const CapturedLog log;
   desk.calls(20);
-  for (int i = 0; i < 20; ++i) held();
+  for (int i = 0; i < 20; ++i) plan_in_use();
   CHECK(desk.device->launched() == std::vector<int>(40, 0));
   CHECK(desk.found().empty());
   const auto timed = desk.device->timers_started.load();
   const std::size_t before = allocations();
   desk.calls(5);
-  held();
+  plan_in_use();
   CHECK(allocations() == before);
   CHECK(desk.device->timers_started == timed);
   CHECK(desk.device->loaded() == 3);
 }
 
-TEST_CASE("an error of the usual kernel is the caller's") {
+TEST_CASE("an error of the default kernel is thrown to the caller") {
   bool broken = true;
   const ImproveDesk desk([&broken](int, const LaunchShape&) -> std::int64_t {
     if (broken) throw Error(ErrorCode::device_failed, "no launch");
@@ -300,33 +299,33 @@ TEST_CASE("an error of the usual kernel is the caller's") {
   CHECK_THAT(log.text(), ContainsSubstring("nor is anything else: no launch"));
 }
 
-TEST_CASE("a plan that is held improves, and says what it launches") {
+TEST_CASE("an existing plan switches to the better choice, and reports the kernel that it launches") {
   const ImproveDesk desk(times({100, 50, 80}));
-  const Plan held = plan(desk.runtime, desk.operation());
-  const KernelChoice usual = held.plans()[0].choice();
-  const std::span<const Kernel> kernels = held.kernels();
-  for (int i = 0; i < 12; ++i) held();
-  CHECK(held.plans()[0].choice() == usual);
-  for (int i = 0; i < 3; ++i) held();
-  CHECK(held.plans()[0].choice() == desk.found().at(0).choice);
-  CHECK(held.plans()[0].tuned());
-  CHECK(held.explain().steps.at(0).choice == held.plans()[0].choice().text());
-  CHECK(kernels[0].key() != held.kernels()[0].key());  // the plan's first kernels still exist
+  const Plan plan_in_use = plan(desk.runtime, desk.operation());
+  const KernelChoice default_choice = plan_in_use.plans()[0].choice();
+  const std::span<const Kernel> kernels = plan_in_use.kernels();
+  for (int i = 0; i < 12; ++i) plan_in_use();
+  CHECK(plan_in_use.plans()[0].choice() == default_choice);
+  for (int i = 0; i < 3; ++i) plan_in_use();
+  CHECK(plan_in_use.plans()[0].choice() == desk.found().at(0).choice);
+  CHECK(plan_in_use.plans()[0].tuned());
+  CHECK(plan_in_use.explain().steps.at(0).choice == plan_in_use.plans()[0].choice().text());
+  CHECK(kernels[0].key() != plan_in_use.kernels()[0].key());  // the plan's first kernels still exist
   const std::vector<DevicePtr> to{improved_at + 4096};
   const std::vector<DevicePtr> from{improved_from + 4096};
   const std::size_t before = allocations();
-  held();
-  held(to, from);
+  plan_in_use();
+  plan_in_use(to, from);
   CHECK(allocations() == before);
   CHECK(desk.device->launched().back() == 1);
   // At another alignment, the plan works as before.
-  held({improved_at + 4}, {improved_from + 4});
-  CHECK_THROWS_AS(held({improved_at}, {improved_at}), SpecError);
-  CHECK_THROWS_AS(held({improved_at}, {}), Error);
+  plan_in_use({improved_at + 4}, {improved_from + 4});
+  CHECK_THROWS_AS(plan_in_use({improved_at}, {improved_at}), SpecError);
+  CHECK_THROWS_AS(plan_in_use({improved_at}, {}), Error);
 }
 
-TEST_CASE("shapes of one class help each other, however large each is") {
-  // A kernel's time depends on its grid: kernels of larger shapes take longer, and would seem slower.
+TEST_CASE("calls of different shapes of one class contribute to one trial") {
+  // A kernel's time depends on its grid, so that kernels would seem slower for larger shapes.
   const ImproveDesk desk([](int number, const LaunchShape& shape) {
     return std::int64_t{shape.grid[0]} * (number == 1 ? 80 : 100);
   });
@@ -343,17 +342,17 @@ TEST_CASE("shapes of one class help each other, however large each is") {
   }
 }
 
-TEST_CASE("threads try a class together, and each of their calls launches once") {
+TEST_CASE("calls of several threads contribute to one trial, and each call launches once") {
   const ImproveDesk desk(times({100, 50, 80}));
   constexpr int threads = 8;
   constexpr int calls = 200;
-  const Plan held = plan(desk.runtime, desk.operation());
+  const Plan plan_in_use = plan(desk.runtime, desk.operation());
   {
     std::vector<std::jthread> running;
     for (int t = 0; t < threads; ++t) {
       running.emplace_back([&, t] {
         if (t % 2 == 0) return desk.calls(calls);
-        for (int i = 0; i < calls; ++i) held();
+        for (int i = 0; i < calls; ++i) plan_in_use();
       });
     }
   }
@@ -363,27 +362,27 @@ TEST_CASE("threads try a class together, and each of their calls launches once")
   CHECK(desk.device->loaded() == 3);
 }
 
-TEST_CASE("a runtime that goes in the midst of a trial leaves nothing") {
+TEST_CASE("a runtime destroyed during a trial leaks no timers and kernels") {
   const auto device = std::make_shared<ScriptedDevice>(times({100, 50, 80}));
   device->is_behind = true;
   for (const int calls : {2, 3, 5, 9, 12}) {
-    std::optional<Plan> held;
+    std::optional<Plan> plan_in_use;
     {
       const Runtime runtime({.device = device, .cache_directory = std::nullopt, .improve = three});
       const Tensor to = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_at);
       const Tensor from = Tensor::contiguous(ElementType::f32, {2048, 2048}, improved_from);
-      held = plan(runtime, operation::permute(to, from, {1, 0}));
+      plan_in_use = plan(runtime, operation::permute(to, from, {1, 0}));
       for (int i = 0; i < calls; ++i) permute(runtime, to, from, {1, 0});
     }
-    (*held)();
+    (*plan_in_use)();
     CHECK(device->timers_alive() > 0);
-    held.reset();
+    plan_in_use.reset();
     CHECK(device->timers_alive() == 0);
     CHECK(device->kernels_alive() == 0);
   }
 }
 
-TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
+TEST_CASE("only one thread at a time advances a trial, and a candidate that no call can run is given up") {
   const ShapeClass shape{.family = "rows", .rank = 1};
   const std::vector<KernelChoice> choices{
       {.family = "rows", .numbers = {{"tile", {1}, true}, {"threads", {1}}}},
@@ -416,7 +415,7 @@ TEST_CASE("one turn at a trial at a time, and what is never done is given up") {
   CHECK_THAT(log.text(), ContainsSubstring("for long, no call came that it can run"));
 }
 
-TEST_CASE("a runtime keeps so many trials, and those that were asked for last") {
+TEST_CASE("a runtime keeps a limited number of trials, the most recently used ones") {
   Trials trials;
   const auto of = [&](std::uint8_t n) {
     return trials.of_class(std::make_shared<Trial>(

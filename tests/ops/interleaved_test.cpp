@@ -1,6 +1,6 @@
-/// Moves within one buffer on the simulated device, whose race search reports what one thread loads while
-/// another may write it: columns, rows, single elements and blocks of a matrix beside each other, and maps in
-/// place.
+/// Moves between parts of one buffer, whose addresses interleave: columns, rows, elements and blocks of a
+/// matrix, and maps in place. The simulated device reports data races, such as a load of a byte that another
+/// thread may write.
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
 #include "ptx_alone.hpp"
@@ -37,18 +37,18 @@ const char* name(Parts parts) {
   return names[static_cast<std::size_t>(parts)];
 }
 
-/// Draws moves from one part of a matrix, or of several one behind the other, to another.
+/// Draws moves from one part of a matrix, or of a batch of matrices, to another part.
 class Draw {
  public:
   Draw(std::uint64_t seed, Parts parts) : random_(seed), parts_(parts) {}
 
   RandomCase move() {
     type_ = one_of(random_, all_element_types);
-    // As often as not such as allow whole vectors everywhere.
+    // In half of the cases all extents and offsets are multiples of 16 bytes.
     const std::uint64_t unit = one_in(random_, 2) ? 16 / size_of(type_) : 1;
     const auto extent = [&](std::uint64_t most) { return unit * between(random_, 1, most / unit + 1); };
     const std::uint64_t rows = between(random_, 1, 30);
-    // Some of what is in place in one piece: larger, so that kernels of the copy engine are candidates.
+    // Some moves in place are dense and larger, so that kernels with the copy engine are candidates.
     const bool dense = parts_ == Parts::same && one_in(random_, 3);
     const std::uint64_t columns = extent(dense ? 900 : 70);
     const std::uint64_t apart = one_in(random_, 2) ? 0 : unit * between(random_, 0, 5);
@@ -109,7 +109,7 @@ class Draw {
     if (parts_ != Parts::same && !one_in(random_, 4)) return;
     move_.operation = "map";
     if (one_in(random_, 3)) {
-      // One more source, in a buffer of its own or, beside the first, in the same.
+      // A second source, in a buffer of its own or in the same buffer as the first.
       BufferView other = move_.sources[0];
       if (one_in(random_, 2)) {
         other.buffer = 1;
@@ -181,7 +181,7 @@ TEST_CASE("random moves within one buffer equal the reference, by any candidate,
   for (const auto& [kind, times] : counts) std::cout << "  " << kind << ": " << times << '\n';
 }
 
-TEST_CASE("a plan for tensors that lie apart moves within one buffer, and nothing is reported") {
+TEST_CASE("a plan made for separate buffers is right and race-free for interleaved tensors") {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 30);
   const std::uint64_t seed = tests::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
@@ -210,11 +210,11 @@ TEST_CASE("a plan for tensors that lie apart moves within one buffer, and nothin
   }
 }
 
-TEST_CASE("a kernel that loads what lies between a source's elements races where others write it") {
+TEST_CASE("a kernel that loads bytes between a source's elements races if other threads write them") {
   const std::shared_ptr<SimDevice> device = make_sim_device({.threads = 1});
   Runtime runtime(
       {.device = device, .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
-  // Columns of a matrix of 32 by 150: each row's chunks end where no word does.
+  // Columns of a matrix of 32 by 150 bytes: the rows' chunks do not end at word boundaries.
   const auto columns = [](DevicePtr address) {
     return Tensor{TensorView::strided(ElementType::u8, std::vector<std::uint64_t>{32, 75},
                                       std::vector<std::int64_t>{150, 1}),
@@ -236,7 +236,7 @@ TEST_CASE("a kernel that loads what lies between a source's elements races where
     for (const Report& report : device->reports()) rules.insert(report.rule);
     return rules;
   };
-  // Which of two accesses comes first is the schedule's.
+  // The schedule determines which of the two accesses comes first.
   const std::set<std::string> races = reports_of(plan_from(other.address() + 75));
   CHECK((races.contains("race.global-read-write") || races.contains("race.global-write-read")));
   CHECK(reports_of(plan_from(matrix.address() + 75)).empty());

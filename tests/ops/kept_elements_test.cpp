@@ -1,5 +1,5 @@
-/// Permutations that keep a few elements together, of every type, on the simulated device: such elements move
-/// as one where addresses allow it, and as they are where not.
+/// Permutations that keep the last dimension, which has a few elements. If the addresses allow it, these
+/// elements move as one wider element, else one by one.
 #include "operations/references.hpp"
 #include "ops/every_candidate.hpp"
 #include "ptx_alone.hpp"
@@ -24,7 +24,8 @@ constexpr std::array axes{1U, 0U, 2U};
 
 class KeptElements {
  public:
-  /// Turns a [37][29][kept] tensor round whose destination begins `shift` elements after a multiple of 256.
+  /// Permutes a [37][29][kept] tensor to [29][37][kept]. The destination begins `shift` elements after a
+  /// multiple of 256 bytes.
   void check(ElementType type, std::uint64_t kept, std::uint64_t shift) {
     const std::array<std::uint64_t, 3> from{37, 29, kept};
     const std::array<std::uint64_t, 3> to{29, 37, kept};
@@ -67,7 +68,7 @@ class KeptElements {
 
 }  // namespace
 
-TEST_CASE("kept elements of every type move as one of their bytes") {
+TEST_CASE("2 to 16 kept elements of up to 16 bytes move as one wider element") {
   KeptElements moves;
   for (const ElementType type : all_element_types) {
     for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
@@ -79,7 +80,7 @@ TEST_CASE("kept elements of every type move as one of their bytes") {
   }
 }
 
-TEST_CASE("kept elements between multiples of their bytes, or of no power of two, move as they are") {
+TEST_CASE("kept elements that are misaligned, or no power of two, move one by one") {
   KeptElements moves;
   for (const ElementType type : {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64}) {
     INFO(name(type));
@@ -93,7 +94,7 @@ TEST_CASE("every candidate moves elements of 16 bytes") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
-  // (2, 0, 1, 3) of 5x41x33x2.
+  // Axes (2, 0, 1, 3) of 5x41x33x2.
   tests::EveryCandidate move(runtime, tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {410, 82, 2, 1}),
                              {tests::move_operand(ElementType::f64, {33, 5, 41, 2}, {2, 2706, 66, 1})});
   REQUIRE(move.problem().element_bytes(0) == 16);

@@ -1,5 +1,4 @@
-/// Tests what operations refuse, and which addresses their plans accept later. moves_sim_test.cpp tests the
-/// results of moves.
+/// The errors of operations, and the addresses that their plans accept. cases_sim_test.cpp tests the results.
 #include "plan/violations.hpp"
 #include "ptx_alone.hpp"
 
@@ -40,7 +39,7 @@ Runtime& runtime() {
   return instance;
 }
 
-/// A tensor of i32 in memory of its own, 0, 1, 2, ….
+/// A tensor of i32 in an allocation of its own, with the values 0, 1, 2, ….
 struct Ints {
   Buffer buffer;
   std::vector<std::int32_t> values;
@@ -74,7 +73,7 @@ bool overlaps(const Operation& operation) {
 
 }  // namespace
 
-TEST_CASE("shapes that do not agree are refused, with the tensor, the dimension and what would fit") {
+TEST_CASE("the error for mismatching shapes names the tensor, the dimension and a legal extent") {
   const Tensor to = dense({3, 4}, here);
   CHECK_THROWS_WITH(operation::copy(to, dense({3, 2}, there)),
                     ContainsSubstring("the source of shape 3x2 cannot be broadcast to 3x4: dimension 1 has 2 "
@@ -111,7 +110,7 @@ TEST_CASE("paddings that do not fit are refused") {
              ContainsSubstring("within 2^62 of 0"));
 }
 
-TEST_CASE("the parts' axis may count from the end") {
+TEST_CASE("the axis of concat and split may be negative") {
   const Tensor whole = dense({3, 4}, here);
   const Tensors parts{dense({3, 1}, there), dense({3, 3}, elsewhere)};
   CHECK(operation::concat(whole, parts, -1).moves[1].destination ==
@@ -122,7 +121,7 @@ TEST_CASE("the parts' axis may count from the end") {
                     ContainsSubstring("axis -3 of the destination, which has 2 dimensions"));
 }
 
-TEST_CASE("parts that do not make the whole are refused") {
+TEST_CASE("parts whose extents do not add up to the whole tensor's are refused") {
   const Tensor whole = dense({3, 4}, here);
   CHECK_THROWS_WITH(operation::concat(whole, Tensors{dense({3, 4}, there)}, 2),
                     ContainsSubstring("axis 2 of the destination, which has 2 dimensions; legal: 0 to 1"));
@@ -141,7 +140,7 @@ TEST_CASE("parts that do not make the whole are refused") {
                     ContainsSubstring("part 1 of the source of shape 3x3 cannot be broadcast to 2x3"));
 }
 
-TEST_CASE("tensors that reach further than offsets do are refused") {
+TEST_CASE("tensors whose byte offsets overflow 64 bits are refused") {
   const auto rules = [](const Tensor& destination, const Tensor& source) {
     return planned_rules(operation::copy(destination, source));
   };
@@ -170,14 +169,14 @@ TEST_CASE("tensors that reach further than offsets do are refused") {
                return plan(runtime(), operation::copy(to, tensor({2, 4}, {INT64_MAX, 1}, there)));
              }),
              ContainsSubstring("at most 2^62"));
-  // Far away in a padding is legal: nothing of the source is reached.
+  // Such a source is legal in a pad that takes none of its elements.
   CHECK_NOTHROW(static_cast<void>(
       plan(runtime(), operation::pad(to, dense({2, 4}, there), {.before = {std::int64_t{1} << 62, 0}}))));
   CHECK_NOTHROW(static_cast<void>(
       plan(runtime(), operation::pad(to, dense({2, 4}, there), {.before = {0, -(std::int64_t{1} << 62)}}))));
 }
 
-TEST_CASE("tensors and moves that cannot be are refused") {
+TEST_CASE("illegal tensors and moves are refused") {
   const Tensor to = dense({4}, here);
   const auto rules = [](const Operation& operation) { return planned_rules(operation); };
   const auto message = [](const Operation& operation) {
@@ -227,7 +226,7 @@ TEST_CASE("tensors and moves that cannot be are refused") {
   CHECK_THAT(message(deeper), ContainsSubstring("2 dimensions instead of 1"));
 }
 
-TEST_CASE("several moves are named by their numbers, and all that is wrong is said at once") {
+TEST_CASE("the error for several moves lists all broken rules with the moves' numbers") {
   const std::vector<Move> moves{{.destination = dense({4}, here + 2), .sources = {dense({4}, there)}},
                                 {.destination = dense({4}, elsewhere), .sources = {dense({5}, 0)}}};
   CHECK(planned_rules(Operation::of(moves)) ==
@@ -235,8 +234,8 @@ TEST_CASE("several moves are named by their numbers, and all that is wrong is sa
               "view.shape of the source of move 1: shape", "address.null of the source of move 1: address"});
 }
 
-TEST_CASE("a plan takes the addresses of the tensors that its operation was given") {
-  SECTION("a concatenation has one destination, and parts of nothing") {
+TEST_CASE("a plan can be called with new addresses for its operation's tensors") {
+  SECTION("a concatenation has one destination and may have empty parts") {
     Ints a({2, 1});
     Ints none({2, 0});
     Ints b({2, 2}, 10);
@@ -273,7 +272,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
     CHECK(a.read() == Values{50});
     CHECK(b.read() == Values{51, 52, 53});
   }
-  SECTION("a slice has a source that it begins within") {
+  SECTION("a slice takes the address of its whole source") {
     Ints from({10});
     Ints to({3}, 100);
     const Plan again = plan(runtime(), operation::slice(to.tensor, from.tensor, Slices{{-1, {}, -4}}));
@@ -283,7 +282,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
     again(std::array{to.buffer.address()}, std::array{other.buffer.address()});
     CHECK(to.read() == Values{29, 25, 21});
   }
-  SECTION("moves of one's own have the tensors that they name") {
+  SECTION("an operation of the caller's moves has the tensors of these moves") {
     Ints from({4});
     Ints to({4}, 100);
     const Move move{.destination = to.tensor, .sources = {flipped(from.tensor, 0)}};
@@ -294,7 +293,7 @@ TEST_CASE("a plan takes the addresses of the tensors that its operation was give
 }
 
 TEST_CASE("a cast to the same type keeps every bit") {
-  // A NaN of e4m3 with its sign; on the way through f32 it would lose that.
+  // A negative NaN of e4m3, whose sign a conversion through f32 would lose.
   const Buffer from(runtime().device(), 4);
   const Buffer to(runtime().device(), 4);
   const std::array<std::uint8_t, 4> bits{0xff, 0x7f, 0x80, 0x01};
@@ -306,7 +305,7 @@ TEST_CASE("a cast to the same type keeps every bit") {
   CHECK(found == bits);
 }
 
-TEST_CASE("a runtime without a device plans and compiles; launches say what is missing") {
+TEST_CASE("a runtime without a device plans and compiles, but launches are errors") {
   Runtime without({.device = nullptr, .cache_directory = std::nullopt});
   const Plan turn =
       plan(without, operation::permute(dense({64, 32}, here), dense({32, 64}, there), Axes{1, 0}));
@@ -326,7 +325,7 @@ TEST_CASE("a runtime without a device plans and compiles; launches say what is m
   CHECK(code_of([&] { turn(); }) == ErrorCode::unavailable);
   CHECK(code_of([&] { turn(std::array{elsewhere}, std::array{there}); }) == ErrorCode::unavailable);
   CHECK(code_of([&] { static_cast<void>(tune(without, turn)); }) == ErrorCode::unavailable);
-  // Where nothing is moved there is nothing to launch.
+  // Without elements there is nothing to launch.
   const Plan nothing = plan(without, operation::copy(dense({0, 4}, here), dense({0, 4}, there)));
   CHECK(nothing.plans().empty());
   CHECK_NOTHROW(nothing());

@@ -1,4 +1,4 @@
-/// That nothing is written where something else is read or written, nor twice: exactly that is refused.
+/// The overlap check refuses an operation if and only if a byte is written twice, or written and also read.
 #include "operations/list.hpp"
 #include "ops/addresses.hpp"
 #include "plan/violations.hpp"
@@ -38,8 +38,8 @@ Tensor dense_at_base(const Shape& shape, DevicePtr address = base, ElementType t
   return {TensorView::contiguous(type, shape), address};
 }
 
-/// The rules of memory alone, of moves whose types, shapes and alignments need not go together. Throws as
-/// check_operation() does.
+/// Checks only the rules about memory, for moves whose types, shapes and alignments need not match. Throws
+/// like check_operation().
 void check_memory(std::span<const Move> moves) {
   Violations violations;
   std::vector<PlacedOperand> operands;
@@ -107,25 +107,25 @@ Tensor random_tensor(Random& random) {
 
 }  // namespace
 
-TEST_CASE("parts of one array that share no element may be moved between") {
+TEST_CASE("moves between parts of one array that share no element are legal") {
   const Tensor array = dense_at_base({16, 64});
   const auto part = [&](const Slices& slices) { return sliced(array, slices); };
   CHECK_NOTHROW(check(part({{}, {0, 32}}), part({{}, {32, 64}})));
   CHECK_NOTHROW(check(part({{}, {{}, {}, 2}}), part({{}, {1, {}, 2}})));
   CHECK_NOTHROW(check(part({{{}, {}, 2}}), part({{1, {}, 2}})));
   CHECK_NOTHROW(check(part({{{}, {}, -2}, {{}, {}, -2}}), part({{{}, {}, 2}, {1, {}, 2}})));
-  // Blocks off the diagonal, and one turned around.
+  // Blocks of the array, one of them transposed.
   CHECK_NOTHROW(check(part({{0, 8}, {0, 8}}), permuted(part({{8, 16}, {8, 16}}), {1, 0})));
-  // Bytes of other elements' columns.
+  // The destination's elements are smaller, in columns that the source does not have.
   CHECK_NOTHROW(check(tensor({16, 8}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})));
   CHECK_THROWS_AS(check(tensor({16, 9}, {128, 1}, base, ElementType::u16), part({{}, {4, 12}})), SpecError);
-  // One diagonal beside another.
+  // Two adjacent diagonals.
   CHECK_NOTHROW(check(tensor({15}, {65}), tensor({15}, {65}, base + 4)));
   CHECK_NOTHROW(check(dense_at_base({0, 64}), array));
   CHECK_NOTHROW(check(part({{}, {0, 32}}), broadcast(part({{3, 4}, {40, 41}}), Shape{16, 32})));
 }
 
-TEST_CASE("overlapping tensors are rejected by name, with their bytes and a remedy") {
+TEST_CASE("the error for overlapping tensors names them, their bytes and a remedy") {
   const Tensor array = dense_at_base({16, 64});
   CHECK_THROWS_WITH(check(sliced(array, Slices{{}, {0, 32}}), sliced(array, Slices{{}, {31, 63}})),
                     ContainsSubstring("the destination (f32 16x32 with strides 64,1, bytes 0x10000 to ") &&
@@ -142,7 +142,7 @@ TEST_CASE("overlapping tensors are rejected by name, with their bytes and a reme
                     ContainsSubstring("the destination of move 0 (f32 4") &&
                         ContainsSubstring("the destination of move 1 (f32 4") &&
                         ContainsSubstring("memory of its own for each destination"));
-  // A source of another move: the order of moves is not said.
+  // The source of another move may not be written, because the order of moves is unspecified.
   const std::vector<Move> chain{
       {.destination = dense_at_base({4}), .sources = {dense_at_base({4}, 2 * base)}},
       {.destination = dense_at_base({4}, 3 * base), .sources = {dense_at_base({4})}}};
@@ -150,7 +150,7 @@ TEST_CASE("overlapping tensors are rejected by name, with their bytes and a reme
                                                 ContainsSubstring("the destination of move 0"));
 }
 
-TEST_CASE("a destination is written once") {
+TEST_CASE("a destination with two indices for one element is refused") {
   const Tensor from = dense_at_base({4, 4}, 2 * base);
   CHECK_THROWS_WITH(check(tensor({4, 4}, {2, 1}), from),
                     ContainsSubstring("several indices one element") && ContainsSubstring("strides 4,1"));
@@ -163,7 +163,7 @@ TEST_CASE("a destination is written once") {
   CHECK_NOTHROW(check(tensor({0, 4}, {0, 1}), dense_at_base({0, 4}, 2 * base)));
 }
 
-TEST_CASE("in place: the same elements at the same indices, and an expression") {
+TEST_CASE("only an expression works in place, and only on the same elements at the same indices") {
   const Tensor t = dense_at_base({4, 4});
   CHECK_NOTHROW(check(t, t, "x + 1"));
   CHECK_NOTHROW(check(t, reinterpreted(t, ElementType::i32), "x"));
@@ -172,7 +172,7 @@ TEST_CASE("in place: the same elements at the same indices, and an expression") 
                     ContainsSubstring("must be exactly the destination's view"));
   CHECK_THROWS_AS(check(t, {TensorView::contiguous(ElementType::f16, Shape{4, 4}), base}, "x"), SpecError);
   CHECK_THROWS_AS(check(t, dense_at_base({4, 4}, base + 4), "x"), SpecError);
-  // Here one move writes the tensor and another move reads it.
+  // Here one move writes the tensor and another one reads it, which is illegal.
   const std::vector<Move> moves{
       {.destination = t, .sources = {t}, .body = Map{"x + 1"}},
       {.destination = dense_at_base({4, 4}, 2 * base), .sources = {t}, .body = Map{"x"}}};
@@ -180,7 +180,7 @@ TEST_CASE("in place: the same elements at the same indices, and an expression") 
   CHECK_NOTHROW(check_operation(std::span(moves).first(1)));
 }
 
-TEST_CASE("tensors that no address space holds are refused") {
+TEST_CASE("tensors beyond the end of the address space are refused") {
   CHECK_THROWS_WITH(check(tensor({4}, {-1}, 8), dense_at_base({4})),
                     ContainsSubstring("lies in the address space"));
   CHECK_THROWS_AS(check(dense_at_base({4}), tensor({4}, {1}, ~0ULL - 4)), SpecError);
@@ -189,7 +189,7 @@ TEST_CASE("tensors that no address space holds are refused") {
                   SpecError);
 }
 
-TEST_CASE("the same moves at other addresses") {
+TEST_CASE("checking moves at new addresses agrees with checking moved tensors") {
   const std::vector<Move> moves{{.destination = dense_at_base({4}),
                                  .sources = {dense_at_base({4}, 2 * base), dense_at_base({4}, 3 * base)},
                                  .body = Map{"x0 + x1"}}};
@@ -208,7 +208,7 @@ TEST_CASE("the same moves at other addresses") {
   CHECK(at(0, base + 16) == tests::Rules{"address.null of source 0: address"});
 }
 
-TEST_CASE("random views: refused exactly where bytes are shared") {
+TEST_CASE("random views are refused if and only if they share a byte") {
   const std::uint64_t seed = reference::seed(20261121);
   CAPTURE(seed);
   Random random(seed);
@@ -238,9 +238,9 @@ TEST_CASE("random views: refused exactly where bytes are shared") {
   CHECK(needlessly_refused == 0);
 }
 
-TEST_CASE("large random views are decided", "[overlap]") {
-  // Parts of one array of many dimensions in any order, every second of a dimension here and there: what
-  // users have. Two parts that differ in a residue or a range of some dimension are apart.
+TEST_CASE("the check decides large random views within its limit of time", "[overlap]") {
+  // As in real programs, these are parts of one array of many dimensions in any order, sometimes with a step
+  // of 2. Two parts are disjoint if they differ in the residue or the range of some dimension.
   const std::uint64_t seed = reference::seed(20261121);
   CAPTURE(seed);
   Random random(seed);
@@ -284,7 +284,7 @@ TEST_CASE("large random views are decided", "[overlap]") {
   CHECK(apart > 1000);
 }
 
-TEST_CASE("cost of the overlap check", "[.cost]") {
+TEST_CASE("the cost of the overlap check is printed", "[.cost]") {
   const auto nanoseconds = [](const std::vector<Move>& moves) {
     constexpr int repeats = 20'000;
     const auto start = std::chrono::steady_clock::now();

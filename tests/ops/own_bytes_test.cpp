@@ -1,5 +1,5 @@
-/// No kernel that could do a move reads a byte outside of its sources: every tensor on the simulated device
-/// fills its allocation.
+/// No candidate of a move may read a byte outside of its sources. Every tensor fills its allocation, so that
+/// the simulated device reports such reads.
 #include "families/flat/flat_layout.hpp"
 #include "ops/every_candidate.hpp"
 #include "ops/own_memory.hpp"
@@ -20,7 +20,7 @@ using reference::Buffers, reference::RandomCase;
 
 namespace {
 
-/// Whether case `n` takes the problem. Cases are for any kernels, transposes and flat tiles in turn.
+/// Whether case `n` uses the problem. The cases alternate between any problems, transposes and flat tiles.
 bool suits(const Problem& problem, std::uint64_t n) {
   if (problem.nest.empty()) return false;
   return n % 3 == 0 || (n % 3 == 1 ? layout_of(problem) == Layout::blocks : FlatPlanner(problem).takes());
@@ -28,7 +28,7 @@ bool suits(const Problem& problem, std::uint64_t n) {
 
 }  // namespace
 
-TEST_CASE("random candidates of random moves read nothing but their sources' own bytes") {
+TEST_CASE("random candidates of random moves read only bytes of their sources") {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 90);
   const std::uint64_t seed = tests::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;

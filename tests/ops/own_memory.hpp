@@ -6,8 +6,8 @@
 
 namespace tests {
 
-/// A case's buffers on a simulated device, each in an allocation that begins with the first byte of its
-/// tensors and ends with the last, so that the device reports every access beside them.
+/// A case's buffers on a simulated device. Each is an allocation from the first to the last byte of its
+/// tensors, so that the device reports every access outside of them.
 class OwnMemory : public CaseMemory {
  public:
   /// Every buffer begins `shift` bytes after a multiple of 512.
@@ -18,14 +18,14 @@ class OwnMemory : public CaseMemory {
   OwnMemory& operator=(const OwnMemory&) = delete;
 
   void write(const reference::Buffers& buffers) override;
-  /// Returns the tensors' bytes from memory, and all other bytes from `like`.
+  /// Returns the buffers, with bytes outside of the tensors copied from `like`.
   [[nodiscard]] reference::Buffers read(const reference::Buffers& like) override;
-  /// The addresses at which whole buffers would begin.
+  /// The addresses of the buffers' first bytes, which may be outside of the allocations.
   [[nodiscard]] std::span<const tmajit::DevicePtr> addresses() const override { return addresses_; }
 
  private:
   struct Part {
-    std::uint64_t first = 0;  ///< first of a buffer's bytes
+    std::uint64_t first = 0;  ///< offset in the buffer
     std::uint64_t bytes = 0;
   };
   std::shared_ptr<tmajit::Device> device_;

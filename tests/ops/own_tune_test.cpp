@@ -1,4 +1,4 @@
-// tune() of a kernel of one's own, on a device whose clock a test moves.
+// tune() of the caller's own kernel, on a device whose clock the test sets.
 #include "ops/scripted_device.hpp"
 
 #include <tmajit/error.hpp>
@@ -18,7 +18,7 @@ using tests::ScriptedDevice;
 
 namespace {
 
-/// Counts as a GPU.
+/// A scripted device that claims to be a GPU.
 class OwnGpu final : public ScriptedDevice {
  public:
   explicit OwnGpu(Time time) : ScriptedDevice(std::move(time)) { info_.ordinal = 0; }
@@ -28,7 +28,7 @@ int value_of(const KernelConstant& constant) {
   return std::get<std::int32_t>(constant.value);
 }
 
-/// A kernel whose grid and block its constants say.
+/// A kernel whose constants determine its grid and block.
 OwnVariant variant(const std::vector<KernelConstant>& constants) {
   const auto rows = static_cast<std::uint32_t>(value_of(constants.at(0)));
   const auto threads = static_cast<std::uint32_t>(value_of(constants.at(1)));
@@ -41,8 +41,8 @@ OwnVariant variant(const std::vector<KernelConstant>& constants) {
 
 }  // namespace
 
-TEST_CASE("constants are tried in every combination, and the fastest comes first") {
-  // 4 rows and 64 threads take the least.
+TEST_CASE("tune() times every combination of constants and lists the fastest first") {
+  // 4 rows and 64 threads are the fastest.
   const auto takes = [](int, const LaunchShape& shape) -> std::int64_t {
     return 100'000 + (shape.grid[0] == 4 ? 0 : 20'000) + (shape.block[0] == 64 ? 0 : 10'000);
   };
@@ -64,13 +64,13 @@ TEST_CASE("constants are tried in every combination, and the fastest comes first
   CHECK(std::abs(report.candidates.back().microseconds - 130) < 0.01);
   CHECK(measured > 4);
   CHECK(last.starts_with("rows = "));
-  // Three rows do not compile.
+  // The variants with 3 rows do not compile.
   REQUIRE(report.left_out.size() == 2);
   CHECK(value_of(report.left_out[0].constants[0]) == 3);
   CHECK(report.left_out[0].why.find("static assertion failed") != std::string::npos);
 }
 
-TEST_CASE("a kernel that cannot be tuned is rejected with the reason") {
+TEST_CASE("tune() of a kernel that cannot be tuned is an error with the reason") {
   const Runtime none({.cache_directory = std::nullopt});
   CHECK_THROWS_MATCHES(tune(none, {{"rows", {2}}, {"threads", {32}}}, variant), Error,
                        MessageMatches(ContainsSubstring("tuning measures on a GPU")));

@@ -1,5 +1,5 @@
-/// Random batches of copies on the simulated device give the reference's results, and no reports. The device
-/// reports kernels with a mistake.
+/// Random batches of copies on the simulated device give the reference's results without reports, and mutants
+/// of their kernel are reported.
 #include "ops/own_memory.hpp"
 #include "ptx/edit.hpp"
 #include "ptx_alone.hpp"
@@ -43,7 +43,7 @@ RandomCase random_batch(std::uint64_t seed, std::uint64_t most) {
                                 {.elements = most / 2, .most_elements = most, .guard = 0});
 }
 
-/// A batch of tensors of one tile and of several, with more tensors than a CTA has maps.
+/// A batch of tensors of one or several tiles, with more tensors than a CTA has tensor maps.
 RandomCase many_tensors() {
   RandomCase batch{.operation = "copy_ragged", .buffers = {0, 0}};
   for (std::uint64_t i = 0; i < 90; ++i) {
@@ -57,7 +57,7 @@ RandomCase many_tensors() {
   return batch;
 }
 
-/// Runs a batch once, on a chip of few SMs, so that each CTA has several tiles.
+/// Runs a batch once. With a small `sm_count` each CTA has several tiles.
 void launch(const Runtime& runtime, const Operation& batch, std::uint32_t sm_count) {
   Chip chip;
   chip.sm_count = sm_count;
@@ -86,7 +86,7 @@ struct PlacedBatch {
   Operation operation;
 };
 
-/// Runs a batch by an edited kernel; returns the reports.
+/// Runs a batch with an edited kernel. Returns the rules of the reports.
 std::vector<std::string> reported(const tests::Edit& edit) {
   const auto sim = make_sim_device({.mode = SimOptions::Mode::late,
                                     .seed = 3,
@@ -116,7 +116,7 @@ TEST_CASE("ragged: a plan of copy_ragged is one kernel") {
   CHECK(planned.explain().steps.size() == 1);
 }
 
-TEST_CASE("ragged: random batches by few CTAs equal the reference, and nothing is reported") {
+TEST_CASE("ragged: random batches on few CTAs equal the reference, and nothing is reported") {
   const std::uint64_t cases = tests::from_environment("TMAJIT_CASES", 24);
   const std::uint64_t seed = tests::seed(20261124);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
@@ -133,7 +133,7 @@ TEST_CASE("ragged: random batches by few CTAs equal the reference, and nothing i
   }
 }
 
-TEST_CASE("ragged: batches of nothing, and one that is launched again") {
+TEST_CASE("ragged: empty batches do nothing, and a batch can be launched again") {
   const Runtime runtime = simulated_ragged(0);
   copy_ragged(runtime, {}, {});
   const TensorView none = TensorView::contiguous(ElementType::f32, {0, 7});
@@ -147,13 +147,13 @@ TEST_CASE("ragged: batches of nothing, and one that is launched again") {
   }
 }
 
-TEST_CASE("ragged: mistakes with tensor maps that change are named") {
+TEST_CASE("ragged: mutants that misuse changing tensor maps are reported") {
   using tests::drop, tests::swap, tests::adjust;
   CHECK(reported([](std::string text) { return text; }).empty());
   struct Mutant {
     const char* name;
     tests::Edit edit;
-    std::vector<std::string> rules;  ///< one of which must be reported
+    std::vector<std::string> rules;  ///< at least one of these rules must be reported
   };
   const std::vector<Mutant> mutants{
       {"maps are not acquired", drop("fence.proxy.tensormap"), {"tensormap.not-acquired"}},

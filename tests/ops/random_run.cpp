@@ -22,7 +22,7 @@ std::uint64_t mixed(std::uint64_t seed, std::uint64_t n) {
   return (seed ^ n) * 0x9e3779b97f4a7c15ULL + n;
 }
 
-/// Part of the device's memory that one thread's cases take turns in, with a stream.
+/// Device memory and a stream for the cases of one thread, which use the memory one after the other.
 class Arena {
  public:
   Arena(std::shared_ptr<Device> device, std::uint64_t bytes)
@@ -31,7 +31,7 @@ class Arena {
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
 
-  /// Buffers one behind the other, each `shift` bytes after a multiple of 256.
+  /// Places the buffers in succession, each `shift` bytes after a multiple of 256.
   [[nodiscard]] std::unique_ptr<CaseMemory> place(const RandomCase& drawn, std::uint64_t shift) const {
     std::vector<DevicePtr> addresses;
     DevicePtr next = memory_.address();
@@ -78,12 +78,12 @@ class Shared {
  public:
   Shared(Runtime& runtime, const RandomRun& run) : runtime_(runtime), run_(run) {}
 
-  /// Cases until there are none left.
+  /// Runs cases until none are left. Several threads call this.
   void work() {
     try {
       const Arena arena(runtime_.device(), run_.limits.bytes + run_.limits.bytes / 4 + 65'536);
       KernelsMet met;
-      for (std::uint64_t n = next_++; n < run_.cases && !stop_; n = next_++) one(arena, n, met);
+      for (std::uint64_t n = next_++; n < run_.cases && !stop_; n = next_++) run_one(arena, n, met);
       const std::lock_guard lock(mutex_);
       result_.met.keys.merge(met.keys);
       for (const auto& [kernel, times] : met.counts) result_.met.counts[kernel] += times;
@@ -97,7 +97,7 @@ class Shared {
   }
 
  private:
-  void one(const Arena& arena, std::uint64_t n, KernelsMet& met) {
+  void run_one(const Arena& arena, std::uint64_t n, KernelsMet& met) {
     const RandomCase drawn = reference::random_case(run_.operations, run_.seed + n % run_.patterns,
                                                     mixed(run_.seed, n), run_.limits);
     const std::string what = "case " + std::to_string(n) + ", " + drawn.text() + ":\n  ";
@@ -107,7 +107,7 @@ class Shared {
       ++done_;
       if (!wrong.empty()) fail(what + wrong, false);
     } catch (const Error& error) {
-      // A GPU does not recover from a failure.
+      // No more cases after a failure of the device, from which a GPU does not recover.
       fail(what + error.what(), error.code() == ErrorCode::device_failed);
     } catch (const std::exception& error) {
       fail(what + error.what(), false);

@@ -1,4 +1,4 @@
-// Plans that are used again on other addresses, and that outlive what made them.
+// Plans that are used again at other addresses, and that outlive their runtime.
 #include "lib/allocations.hpp"
 #include "operations/list.hpp"
 #include "ops/move_plan.hpp"
@@ -37,7 +37,7 @@ Operation transposition() {
   return operation::permute(matrix(64, 96, at), matrix(96, 64, at + far), turned);
 }
 
-/// A launch that a device was told to run: everything but the numbers of its maps.
+/// A recorded launch: its shape, parameters, and the addresses of its tensor maps.
 struct Launched {
   LaunchShape shape;
   std::vector<std::vector<std::byte>> parameters;
@@ -49,7 +49,7 @@ struct Launched {
   }
 };
 
-/// Remembers launches of plans whose parameters are known.
+/// Records the launches that a function makes, of kernels with known plans.
 class Recorder {
  public:
   explicit Recorder(const std::shared_ptr<FakeDevice>& device) : device_(device) {}
@@ -80,7 +80,7 @@ class Recorder {
   std::shared_ptr<FakeDevice> device_;
 };
 
-/// Kernels of plans on a device that runs nothing: no compiler is asked.
+/// Kernels of plans on a fake device, which needs no compiler.
 std::vector<Kernel> kernels_of(const std::vector<KernelPlan>& plans,
                                const std::shared_ptr<FakeDevice>& device) {
   std::vector<Kernel> kernels;
@@ -128,7 +128,7 @@ std::string error_of(Action&& action) {
 
 }  // namespace
 
-TEST_CASE("random plans on other addresses launch what a plan made there launches") {
+TEST_CASE("a random plan used at other addresses makes the launches of a plan made for these addresses") {
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   const auto device = std::make_shared<FakeDevice>();
@@ -140,7 +140,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     std::vector<Move> moves;
     for (std::uint64_t i = 0; i <= n % 3; ++i) {
       Move& move = moves.emplace_back(tests::random_move(seed + 1000 * n + i, 40));
-      move.destination.address += i * far * 8;  // moves of one operation lie apart
+      move.destination.address += i * far * 8;  // moves of one operation may not overlap
     }
     const Operation operation = Operation::of(moves);
     if (why_refused(operation)) continue;
@@ -154,7 +154,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
       for (DevicePtr& address : *list)
         address += 16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27);
     }
-    // Beside each other, if they can: some interleave there.
+    // Try to place source 0 near destination 0, where some tensors interleave.
     const DevicePtr elsewhere = sources.empty() ? 0 : sources[0];
     for (int tries = 0; tries < 40 && !sources.empty(); ++tries) {
       sources[0] = destinations[0] / 16 * 16 + elsewhere % 16 + 16 * reference::between(random, 0, 60);
@@ -165,7 +165,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
     const Operation moved = moved_to(addresses, operation);
     if (why_refused(moved)) continue;
     const std::vector<KernelPlan> there = plan_kernels(moved);
-    // The kernel is another one only where a source now interleaves with the destination and did not.
+    // Another kernel is needed only if a source interleaves with the destination now but did not in the plan.
     bool interleaves = false;
     for (std::size_t i = 0; i < there.size(); ++i) {
       const Problem& now = Inside::state(there[i])->problem;
@@ -191,7 +191,7 @@ TEST_CASE("random plans on other addresses launch what a plan made there launche
   CHECK(as_before_and_not[1] > 10);
 }
 
-TEST_CASE("random addresses: what is found apart without a search is apart") {
+TEST_CASE("tensors that the quick check finds disjoint are disjoint, for random addresses") {
   const std::uint64_t seed = reference::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   int sure = 0;
@@ -204,7 +204,8 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
     const auto launches = PlacedLaunches::make(operation, reaches_of(operation), {}, {});
     std::vector<DevicePtr> destinations = addresses_of(operation.destinations);
     std::vector<DevicePtr> sources = addresses_of(operation.sources);
-    // Somewhere near, so that many overlap; now and then null, or at an end of the address space.
+    // Addresses near each other, so that many tensors overlap. Some are null or at the end of the address
+    // space.
     for (auto* const list : {&destinations, &sources}) {
       for (DevicePtr& address : *list) {
         address = at + address % 16 + 16 * reference::between(random, 0, 4096);
@@ -231,7 +232,7 @@ TEST_CASE("random addresses: what is found apart without a search is apart") {
   CHECK(sure > legal / 2);
 }
 
-TEST_CASE("a plan on other addresses plans, compiles and allocates nothing") {
+TEST_CASE("a plan used at other addresses neither plans, compiles nor allocates") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const Plan plan = tmajit::plan(runtime, transposition());
@@ -246,7 +247,7 @@ TEST_CASE("a plan on other addresses plans, compiles and allocates nothing") {
   CHECK(device->loads == 1);
 }
 
-TEST_CASE("addresses of another alignment get their kernel once") {
+TEST_CASE("the kernel for addresses of another alignment is loaded only once") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const Plan plan = tmajit::plan(runtime, transposition());
@@ -267,7 +268,7 @@ TEST_CASE("addresses of another alignment get their kernel once") {
   CHECK(device->launches == 401);
 }
 
-TEST_CASE("a plan keeps launches of so many classes of alignment, and no more") {
+TEST_CASE("a plan keeps the launches of at most most_classes classes of alignment") {
   const Operation operation = transposition();
   LaunchesByAlignment launches;
   for (std::uint32_t i = 0; i < LaunchesByAlignment::most_classes; ++i) {
@@ -277,7 +278,7 @@ TEST_CASE("a plan keeps launches of so many classes of alignment, and no more") 
   CHECK(launches.full());
 }
 
-TEST_CASE("an image that does not keep its kernel's plan takes little") {
+TEST_CASE("the launches of a class of alignment take less than 600 bytes") {
   const auto device = std::make_shared<FakeDevice>();
   const Operation operation = transposition();
   const std::vector<KernelPlan> plans = plan_kernels(operation);
@@ -290,7 +291,7 @@ TEST_CASE("an image that does not keep its kernel's plan takes little") {
   CHECK(bytes < 600);
 }
 
-TEST_CASE("addresses that cannot be are refused, and nothing is launched") {
+TEST_CASE("illegal addresses are refused, and nothing is launched") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const Plan plan = tmajit::plan(runtime, transposition());
@@ -309,16 +310,16 @@ TEST_CASE("addresses that cannot be are refused, and nothing is launched") {
   CHECK(device->launches == 0);
 }
 
-TEST_CASE("a map in place stays one on other addresses, however it was planned") {
+TEST_CASE("a map can be used in place at new addresses, whether or not it was planned in place") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const std::array sources{matrix(64, 64, at + far)};
-  const Plan apart = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", sources));
+  const Plan separate = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", sources));
   const std::array same{matrix(64, 64, at)};
   const Plan in_place = tmajit::plan(runtime, operation::map(matrix(64, 64, at), "x + 1", same));
   device->on_launch = nullptr;
   const DevicePtr other = at + 2 * far;
-  CHECK_NOTHROW(apart({&other, 1}, {&other, 1}));
+  CHECK_NOTHROW(separate({&other, 1}, {&other, 1}));
   CHECK_NOTHROW(in_place({&other, 1}, {&other, 1}));
   const std::size_t before = allocations();
   in_place({&other, 1}, {&other, 1});
@@ -327,34 +328,35 @@ TEST_CASE("a map in place stays one on other addresses, however it was planned")
   CHECK_THROWS_AS(in_place({&other, 1}, {&shifted, 1}), SpecError);
 }
 
-TEST_CASE("a plan comes to another kernel where its tensors interleave, once, and back") {
+TEST_CASE("a plan uses another kernel while its tensors interleave, and loads it only once") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  // Columns of a matrix of 65 by 201 bytes: rows begin anywhere, and chunks of them end between words.
+  // Columns of a matrix of 65 by 201 bytes: rows begin at any alignment, and their chunks do not end at word
+  // boundaries.
   const auto columns = [](DevicePtr address) {
     return Tensor{TensorView::strided(ElementType::u8, std::vector<std::uint64_t>{65, 64},
                                       std::vector<std::int64_t>{201, 1}),
                   address};
   };
-  const Plan apart = tmajit::plan(runtime, operation::copy(columns(at), columns(at + far)));
-  const Plan beside = tmajit::plan(runtime, operation::copy(columns(at), columns(at + 64)));
-  CHECK(apart.plans()[0].key() != beside.plans()[0].key());
+  const Plan separate = tmajit::plan(runtime, operation::copy(columns(at), columns(at + far)));
+  const Plan interleaved = tmajit::plan(runtime, operation::copy(columns(at), columns(at + 64)));
+  CHECK(separate.plans()[0].key() != interleaved.plans()[0].key());
   device->on_launch = nullptr;
   const int loads = device->loads;
   const DevicePtr to = at + 2 * far;
   const DevicePtr near = to + 128;
   const DevicePtr other = to + far;
   for (int i = 0; i < 3; ++i) {
-    apart({&to, 1}, {&near, 1});    // another kernel: nothing beside an element may be read
-    apart({&to, 1}, {&other, 1});   // the first is right again
-    beside({&to, 1}, {&near, 1});   // as it was planned, or nearly
-    beside({&to, 1}, {&other, 1});  // what reads less is right everywhere
+    separate({&to, 1}, {&near, 1});      // needs another kernel, which reads no bytes between elements
+    separate({&to, 1}, {&other, 1});     // the first kernel is right again
+    interleaved({&to, 1}, {&near, 1});   // interleaved as planned
+    interleaved({&to, 1}, {&other, 1});  // a kernel that reads no bytes between elements is always right
   }
-  CHECK(device->loads == loads);  // both kernels are there
+  CHECK(device->loads == loads);  // both kernels were loaded before
   CHECK(device->launches == 12);
 }
 
-TEST_CASE("a plan outlives its runtime, and a runtime that was moved from is one still") {
+TEST_CASE("a plan outlives its runtime, and a moved-from runtime can still be used") {
   const auto device = std::make_shared<FakeDevice>();
   std::optional<Runtime> runtime(std::in_place,
                                  RuntimeOptions{.device = device, .cache_directory = std::nullopt});
@@ -370,7 +372,7 @@ TEST_CASE("a plan outlives its runtime, and a runtime that was moved from is one
   CHECK(plan.explain().steps.size() == 1);
 }
 
-TEST_CASE("an operation of moves alone is one of their tensors") {
+TEST_CASE("an operation given only by moves has the tensors of these moves") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   Operation operation = transposition();
@@ -386,13 +388,13 @@ TEST_CASE("an operation of moves alone is one of their tensors") {
   CHECK(device->launches == 4);
 }
 
-TEST_CASE("an operation that moves nothing names no tensors") {
+TEST_CASE("an operation without moves has no tensors and can be called") {
   const Runtime runtime({.device = std::make_shared<FakeDevice>(), .cache_directory = std::nullopt});
   CHECK_NOTHROW(tmajit::plan(runtime, Operation{})());
   CHECK_NOTHROW(tmajit::plan(runtime, Operation::of({}))());
 }
 
-TEST_CASE("a plan of nothing does nothing, wherever it is") {
+TEST_CASE("a plan without elements does nothing at any addresses") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
   const Plan plan = tmajit::plan(runtime, operation::copy(matrix(0, 4, 0), matrix(0, 4, 0)));

@@ -42,7 +42,7 @@ class OwnAllocations : public CaseMemory {
   std::vector<DevicePtr> addresses_;
 };
 
-/// The plans of all kernels that could do each move.
+/// For each move, the plans of all its candidates.
 std::vector<std::vector<KernelPlan>> candidates_of_moves(const Operation& operation, const Chip& chip) {
   std::vector<std::vector<KernelPlan>> all;
   for (const Move& move : operation.moves) {
@@ -119,7 +119,7 @@ std::string run_case(Runtime& runtime, const RandomCase& drawn, const MakeMemory
   plan(memory->stream());
   if (memory->read(before) != found) return "the second launch left other bits";
   if (n % 4 == 2) {
-    // Once more, on the results.
+    // A third launch, on the results of the second one.
     plan(memory->stream());
     const Expected again = expected(drawn, right.buffers);
     if (const std::string wrong = difference(drawn, again, memory->read(before)); !wrong.empty())

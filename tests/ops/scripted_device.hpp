@@ -16,7 +16,7 @@ namespace tests {
 
 using namespace tmajit;
 
-/// A device that numbers the kernels that it loads, from 0. Launches take the times that the test sets.
+/// A device that numbers the kernels that it loads from 0. The test sets the times of launches.
 class ScriptedDevice : public tools::NullDevice {
  public:
   using Time = std::function<std::int64_t(int number, const LaunchShape& shape)>;
@@ -25,7 +25,7 @@ class ScriptedDevice : public tools::NullDevice {
     launched_.reserve(10'000);
   }
 
-  Time takes;  ///< ns
+  Time takes;  ///< nanoseconds that a launch takes
   std::function<void(int number)> on_load = [](int) {};
 
   [[nodiscard]] std::vector<int> launched() {
@@ -75,7 +75,7 @@ class ScriptedDevice : public tools::NullDevice {
   int loaded_ = 0;
 };
 
-/// Times in microseconds by a kernel's number; the last one also for all further kernels.
+/// Launch times in microseconds by the kernel's number. The last one applies to all further kernels.
 inline ScriptedDevice::Time times(std::vector<std::int64_t> us) {
   return [us = std::move(us)](int number, const LaunchShape&) {
     return 1000 * us[std::min(static_cast<std::size_t>(number), us.size() - 1)];

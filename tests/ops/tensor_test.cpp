@@ -43,7 +43,7 @@ Tensor any_tensor(Random& random) {
     shape[d] = one_in(random, 10) ? 0 : between(random, 1, 4);
     strides[d] = static_cast<std::int64_t>(between(random, 0, 12)) - 4;
   }
-  if (one_in(random, 2)) {  // dense in some order, so that reshaping is often possible
+  if (one_in(random, 2)) {  // dense in a random order, so that reshaping is often possible
     Tensor result = dense_tensor(shape, one_of(random, all_element_types));
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (one_in(random, 4)) result = flipped(result, static_cast<std::uint32_t>(d));
@@ -83,7 +83,7 @@ std::uint64_t seed() {
 
 }  // namespace
 
-TEST_CASE("permuted: dimension d is dimension axes[d]") {
+TEST_CASE("permuted(): dimension d of the result is dimension axes[d] of the tensor") {
   const Tensor t = permuted(dense_tensor({2, 3, 5}), Axes{2, 0, 1});
   CHECK(t.view == TensorView::strided(ElementType::f32, Shape{5, 2, 3}, Strides{1, 15, 5}));
   CHECK(t.address == 0x10000);
@@ -126,7 +126,7 @@ TEST_CASE("a negative axis counts from the end") {
   CHECK_THROWS_WITH(flipped(dense_tensor({2, 3}), INT64_MIN), ContainsSubstring("legal: 0 to 1"));
 }
 
-TEST_CASE("permuted refuses axes that are no permutation") {
+TEST_CASE("permuted() refuses axes that are not a permutation") {
   CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), Axes{0}),
                     ContainsSubstring("1 axis") && ContainsSubstring("2"));
   CHECK_THROWS_WITH(permuted(dense_tensor({2, 3}), Axes{0, 0}), ContainsSubstring("axis 0 is there twice"));
@@ -134,7 +134,7 @@ TEST_CASE("permuted refuses axes that are no permutation") {
                     ContainsSubstring("axis 2 does not exist") && ContainsSubstring("0 to 1"));
 }
 
-TEST_CASE("sliced: Python's slices") {
+TEST_CASE("sliced() selects the elements of Python's slices") {
   const Tensor ten = dense_tensor({10});
   const auto taken = [&](const Slice& slice) {
     std::vector<std::uint64_t> result;
@@ -144,7 +144,7 @@ TEST_CASE("sliced: Python's slices") {
     return result;
   };
   using Indices = std::vector<std::uint64_t>;
-  // As CPython 3 prints list(range(10))[…].
+  // The output of CPython 3 for list(range(10))[…].
   CHECK(taken({2, 7, 2}) == Indices{2, 4, 6});
   CHECK(taken({-3, {}, 1}) == Indices{7, 8, 9});
   CHECK(taken({{}, {}, -3}) == Indices{9, 6, 3, 0});
@@ -160,7 +160,7 @@ TEST_CASE("sliced: Python's slices") {
     for (std::int64_t start = -8; start <= 8; ++start) {
       for (std::int64_t stop = -8; stop <= 8; ++stop) {
         for (const std::int64_t step : {1, 2, 3, 7, -1, -2, -3, -7}) {
-          // 8 stands for a position that is left out.
+          // 8 stands for an omitted position.
           const Slice slice{start == 8 ? std::optional<std::int64_t>() : start,
                             stop == 8 ? std::optional<std::int64_t>() : stop, step};
           const Tensor from = strided_tensor({extent, 3}, {-5, 1});
@@ -180,7 +180,7 @@ TEST_CASE("sliced: Python's slices") {
   }
 }
 
-TEST_CASE("sliced leaves an empty tensor where it was and refuses what has no meaning") {
+TEST_CASE("sliced() does not move an empty tensor, and refuses steps of 0 and extents that are too large") {
   CHECK(sliced(dense_tensor({10}), Slices{{4, 4}}).address == 0x10000);
   CHECK(sliced(dense_tensor({10, 10}), Slices{{4, 5}, {3, 3}}).address == 0x10000);
   CHECK_THROWS_WITH(sliced(dense_tensor({2}), Slices{{}, {}}), ContainsSubstring("2 slices"));
@@ -192,7 +192,7 @@ TEST_CASE("sliced leaves an empty tensor where it was and refuses what has no me
   CHECK(sliced(strided_tensor({2}, {most_index}), Slices{{{}, {}, 2}}).view.shape[0] == 1);
 }
 
-TEST_CASE("flipped: one dimension backwards, and back again") {
+TEST_CASE("flipped() reverses one dimension, and applied twice gives the original tensor") {
   const Tensor t = flipped(dense_tensor({2, 3}), 1);
   CHECK(t.view == TensorView::strided(ElementType::f32, Shape{2, 3}, Strides{3, -1}));
   CHECK(t.address == 0x10000 + 8);
@@ -214,7 +214,7 @@ TEST_CASE("flipped: one dimension backwards, and back again") {
   CHECK_THROWS_WITH(flipped(strided_tensor({2}, {least}), 0), ContainsSubstring("past 2^63"));
 }
 
-TEST_CASE("broadcast: NumPy's rules") {
+TEST_CASE("broadcast() follows NumPy's rules") {
   CHECK(broadcast(dense_tensor({3, 1}), Shape{2, 3, 4}).view ==
         TensorView::strided(ElementType::f32, Shape{2, 3, 4}, Strides{0, 1, 0}));
   CHECK(broadcast(dense_tensor({}), Shape{2}).view ==
@@ -241,7 +241,7 @@ TEST_CASE("broadcast: NumPy's rules") {
   }
 }
 
-TEST_CASE("broadcast refuses extents that disagree") {
+TEST_CASE("broadcast() refuses mismatching extents") {
   CHECK_THROWS_WITH(broadcast(dense_tensor({3, 2}), Shape{3, 4}),
                     ContainsSubstring("3x2") && ContainsSubstring("3x4") &&
                         ContainsSubstring("dimension 1 has 2 elements, where 1 or 4 would fit"));
@@ -250,7 +250,7 @@ TEST_CASE("broadcast refuses extents that disagree") {
   CHECK_THROWS_WITH(broadcast(dense_tensor({1}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
 }
 
-TEST_CASE("reshaped: the same elements in row-major order") {
+TEST_CASE("reshaped() keeps the row-major order of the elements") {
   CHECK(reshaped(dense_tensor({4, 6}), Shape{2, 3, 4}) == dense_tensor({2, 3, 4}));
   CHECK(reshaped(permuted(dense_tensor({2, 3, 4}), Axes{2, 0, 1}), Shape{2, 2, 6}).view ==
         TensorView::strided(ElementType::f32, Shape{2, 2, 6}, Strides{2, 1, 4}));
@@ -265,7 +265,7 @@ TEST_CASE("reshaped: the same elements in row-major order") {
   CHECK_THROWS_WITH(reshaped(dense_tensor({2}), Shape(9, 1)), ContainsSubstring("9 dimensions"));
 }
 
-TEST_CASE("reshaped finds strides wherever there are some") {
+TEST_CASE("reshaped() succeeds whenever there are strides for the new shape") {
   Random random(seed());
   int possible = 0;
   int impossible = 0;
@@ -287,7 +287,7 @@ TEST_CASE("reshaped finds strides wherever there are some") {
       shape.push_back(count / product);
     }
     const auto expected = addresses(from);
-    // The only possible strides: the distances from the first element to the next in each dimension.
+    // The only possible strides: the distance from the first element to the next one in each dimension.
     Tensor wanted{TensorView::contiguous(from.view.type, shape), from.address};
     if (count != 0) {
       std::uint64_t step = 1;
@@ -309,13 +309,13 @@ TEST_CASE("reshaped finds strides wherever there are some") {
   CHECK(impossible > 200);
 }
 
-TEST_CASE("reinterpreted: a type of the same size") {
+TEST_CASE("reinterpreted() takes a type of the same size") {
   CHECK(reinterpreted(dense_tensor({3}), ElementType::u32).view.type == ElementType::u32);
   CHECK_THROWS_WITH(reinterpreted(dense_tensor({3}), ElementType::u8), ContainsSubstring("4 bytes"));
   CHECK_THROWS_AS(reinterpreted(dense_tensor({3}), static_cast<ElementType>(200)), Error);
 }
 
-TEST_CASE("views of more dimensions than there can be are refused by all") {
+TEST_CASE("all functions refuse views of more than 8 dimensions") {
   Tensor bad = dense_tensor({2});
   bad.view.rank = 9;
   const auto too_many = ContainsSubstring("9 dimensions; the most is 8");

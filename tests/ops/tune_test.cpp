@@ -1,4 +1,4 @@
-// tune() on a device whose clock a test moves.
+// tune() on a device whose clock the test sets.
 #include "ops/scripted_device.hpp"
 #include "ptx_alone.hpp"
 #include "temporary_folder.hpp"
@@ -22,14 +22,15 @@ using tests::ScriptedDevice;
 
 namespace {
 
-/// A scripted device that counts as a GPU, whose graphs save what a launch by itself costs.
+/// A scripted device that claims to be a GPU. Times by events include launch_ns for the launch, times in
+/// graphs do not.
 class ScriptedGpu final : public ScriptedDevice {
  public:
   explicit ScriptedGpu(Time time) : ScriptedDevice(std::move(time)) { info_.ordinal = 0; }
 
   std::int64_t launch_ns = 0;
-  int by_events = 0;  ///< measurements
-  int in_graphs = 0;
+  int by_events = 0;  ///< number of measurements by events
+  int in_graphs = 0;  ///< number of measurements in graphs
 
   std::vector<float> time(Stream stream, std::uint32_t repeats, const std::function<void()>& work) override {
     ++by_events;
@@ -44,7 +45,7 @@ class ScriptedGpu final : public ScriptedDevice {
   }
 };
 
-/// Where kernels are kept that several tests have compiled; loaded anew each time, in any order.
+/// The cache folder that the tests of this file share, so that each kernel is compiled once.
 const std::filesystem::path& kernels() {
   static const TemporaryFolder folder;
   static const std::filesystem::path path = tests::shared_kernels().value_or(folder.path());
@@ -75,7 +76,7 @@ struct Tuned {
 
 }  // namespace
 
-TEST_CASE("a plan takes the tuned choice") {
+TEST_CASE("plans made after tune() use the fastest choice") {
   const Tuned tuned([](int number, const LaunchShape&) { return 100'000 + 1000 * ((number + 5) % 9); });
   REQUIRE(tuned.report.candidates.size() > 9);
   CHECK(std::lround(tuned.report.candidates.front().microseconds) == 100);
@@ -83,7 +84,7 @@ TEST_CASE("a plan takes the tuned choice") {
   CHECK(tuned.after->plans()[0].choice() == tuned.report.candidates.front().choice);
 }
 
-TEST_CASE("batches of copies are tuned as other operations are") {
+TEST_CASE("batches of copies can be tuned") {
   const auto device = std::make_shared<ScriptedGpu>(
       [](int number, const LaunchShape&) { return 100'000 + 1000 * ((number + 2) % 3); });
   const Runtime runtime({.device = device, .cache_directory = kernels(), .compile = tests::ptx_alone});
@@ -104,7 +105,7 @@ TEST_CASE("batches of copies are tuned as other operations are") {
   const Plan after = plan(runtime, operation);
   CHECK(after.plans()[0].tuned());
   CHECK(after.plans()[0].choice() == report.candidates.front().choice);
-  // Launches at other addresses take it, too.
+  // Launches at other addresses use the same kernel.
   std::vector<DevicePtr> elsewhere;
   for (const Tensor& tensor : to) elsewhere.push_back(tensor.address + (DevicePtr{1} << 40));
   std::vector<DevicePtr> sources;
@@ -114,10 +115,10 @@ TEST_CASE("batches of copies are tuned as other operations are") {
   CHECK(device->loaded() == loaded);
 }
 
-TEST_CASE("a candidate that cannot be loaded is left out, and the others are measured") {
+TEST_CASE("tune() leaves out candidates that cannot be loaded and measures the others") {
   const auto time = [](int number, const LaunchShape&) { return 100'000 + 1000 * number; };
   const Tuned tuned(time, 0, [](int number) {
-    // The first is the planner's own, which was loaded before.
+    // Kernel 0 is the planner's choice, which was loaded before.
     if (number == 2 || number == 5) throw Error(ErrorCode::device_failed, "no room for this one");
   });
   REQUIRE(tuned.report.left_out.size() == 2);
@@ -130,27 +131,27 @@ TEST_CASE("a candidate that cannot be loaded is left out, and the others are mea
   CHECK(tuned.after->plans()[0].choice() == tuned.report.candidates.front().choice);
 }
 
-TEST_CASE("candidates are timed all by events or all in graphs, but for those that are hopeless") {
-  // Around 50 us: with the launch some take more, some less.
+TEST_CASE("tune() times all candidates near the fastest by the same method, events or graphs") {
+  // Around the limit of 50 us: including the launch some candidates take more, some less.
   const auto around = [](int number, const LaunchShape&) -> std::int64_t {
     return number % 3 == 0 ? 200'000 : 46'000 + 500 * (number % 12);
   };
   const Tuned mixed(around, 2500);
   const auto count = static_cast<int>(mixed.report.candidates.size());
-  CHECK(mixed.device->by_events == count);  // a look at each
+  CHECK(mixed.device->by_events == count);  // one first measurement of each candidate
   CHECK(mixed.device->in_graphs > 0);
   for (const TuneReport::Candidate& one : mixed.report.candidates) {
-    CHECK((one.microseconds < 52 || one.microseconds > 200));  // in graphs no launch is in the times
+    CHECK((one.microseconds < 52 || one.microseconds > 200));  // times in graphs do not include the launch
   }
   const Tuned longer([](int, const LaunchShape&) { return 60'000; });
   CHECK(longer.device->in_graphs == 0);
 }
 
-TEST_CASE("candidates that come near each other are measured until they can be told apart") {
+TEST_CASE("tune() measures candidates of similar times until they can be distinguished") {
   int right = 0;
   constexpr int tries = 20;
   for (unsigned seed = 0; seed < tries; ++seed) {
-    // Times are off by 1.5 % in the mean; kernel 4 is faster than all others by 1 %.
+    // Times have a standard deviation of 1.5 %. Kernel 4 is faster than all others by 1 %.
     std::mt19937 random(seed);
     const Tuned tuned([&random](int number, const LaunchShape&) {
       std::normal_distribution<double> noise(1, 0.015);

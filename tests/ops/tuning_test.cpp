@@ -22,7 +22,7 @@ using tests::CapturedLog;
 
 namespace {
 
-/// A class that no move has, identified by its number.
+/// A shape class that no move has. Different numbers give different classes.
 ShapeClass class_number(std::uint8_t n) {
   return {.family = "rows", .element_bytes = 4, .rank = 200, .access = {n}};
 }
@@ -45,7 +45,7 @@ std::string file_text(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("a choice that one runtime remembers the next one finds") {
+TEST_CASE("a choice that one runtime stores is found by the next runtime") {
   const TemporaryFolder folder;
   const auto cache = folder.path() / "deep" / "cache";
   auto first = runtime_over(cache);
@@ -55,16 +55,16 @@ TEST_CASE("a choice that one runtime remembers the next one finds") {
   CHECK(tuning(first).find("NVIDIA H200", class_number(1)) == sample(1));
   auto next = runtime_over(cache);
   CHECK(tuning(next).find("NVIDIA H200", class_number(1)) == sample(1));
-  // The file has only choices that were measured here, not shipped ones.
+  // The file has only stored choices, not the shipped ones.
   TuningTable file;
   file.load(cache / "tuning.json");
   CHECK(file.all() == std::vector{sample(1)});
-  // Clearing the cache of kernels keeps the file.
+  // Clearing the kernel cache does not remove the file.
   CHECK(DiskCache(cache).clear() == 0);
   CHECK(std::filesystem::exists(cache / "tuning.json"));
 }
 
-TEST_CASE("the file is read when choices are first asked for, and goes over what is shipped") {
+TEST_CASE("the file is read when choices are first used, and its choices replace shipped ones") {
   const TemporaryFolder folder;
   auto runtime = runtime_over(folder.path());
   TuningTable file;
@@ -88,7 +88,7 @@ TEST_CASE("a runtime without a cache directory keeps choices in memory") {
   CHECK(tuning(runtime).find("NVIDIA H200", class_number(1)) == sample(1));
 }
 
-TEST_CASE("a broken file is logged, ignored and left as it is") {
+TEST_CASE("a broken file is logged, ignored and not changed") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "tuning.json";
   const std::string broken =
@@ -105,7 +105,7 @@ TEST_CASE("a broken file is logged, ignored and left as it is") {
   CHECK(file_text(path) == broken);
 }
 
-TEST_CASE("a cache directory that cannot be made stores nothing and says so") {
+TEST_CASE("a cache directory that cannot be created gives a warning, and no choice is stored") {
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "file") << "no folder";
   auto runtime = runtime_over(folder.path() / "file");
@@ -115,7 +115,7 @@ TEST_CASE("a cache directory that cannot be made stores nothing and says so") {
   CHECK(tuning(runtime).find("NVIDIA H200", class_number(1)).has_value());
 }
 
-TEST_CASE("choices are neither read from nor stored in a folder that others may write to") {
+TEST_CASE("choices are neither read from nor stored in a folder that other users may write to") {
   const TemporaryFolder folder;
   REQUIRE(remember(runtime_over(folder.path()), sample(1)));
   std::filesystem::permissions(folder.path(), std::filesystem::perms(0777));
@@ -130,7 +130,7 @@ TEST_CASE("choices are neither read from nor stored in a folder that others may 
   CHECK(file.all() == std::vector{sample(1)});
 }
 
-TEST_CASE("threads and processes that store choices at once lose none") {
+TEST_CASE("threads and processes that store choices concurrently lose none") {
   const TemporaryFolder folder;
   constexpr int processes = 4;
   constexpr int threads = 3;
@@ -166,7 +166,7 @@ TEST_CASE("threads and processes that store choices at once lose none") {
   TuningTable file;
   file.load(folder.path() / "tuning.json");
   CHECK(file.all().size() == processes * threads * choices);
-  // No locks and no pending files remain.
+  // No lock files and pending files are left.
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder.path())) {
     if (!entry.is_directory()) files.push_back(entry.path());

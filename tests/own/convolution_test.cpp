@@ -1,5 +1,4 @@
-// A forward convolution, as a kernel of one's own that gathers pixels by im2col loads, on the simulated
-// device.
+// The example kernel of a forward convolution, which loads pixels by im2col, on the simulated device.
 #include "gpu/convolution_runs.hpp"
 
 #include <tmajit/sim.hpp>
@@ -8,7 +7,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("the convolution of the examples is that of loops, and clean") {
+TEST_CASE("the example convolution gives the results of loops, without reports") {
   const auto used = reference::seed(20261124);
   reference::Random random(used);
   const auto sim = make_sim_device({});

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fetch_cutlass.sh FOLDER: CUTLASS's headers in FOLDER/include, from the Python registry's wheel nvidia-cutlass. Exits with
-# 77, a skip, where that cannot be had.
+# fetch_cutlass.sh FOLDER: fetches CUTLASS's headers into FOLDER/include, from the wheel nvidia-cutlass of the Python
+# registry. Exits with 77, a skip, if that fails.
 set -euo pipefail
 folder=$1 version=4.2.0.0
 [[ -e $folder/include/cute/tensor.hpp ]] && exit 0

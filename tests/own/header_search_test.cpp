@@ -1,4 +1,4 @@
-// Which headers a source comes to hold.
+// The headers that source() collects for a kernel.
 #include "temporary_folder.hpp"
 
 #include <tmajit/compile.hpp>
@@ -47,7 +47,7 @@ using Names = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("headers are found in folders, through headers, conditions and macros") {
+TEST_CASE("headers are found in include folders, through headers, conditionals and macros") {
   const HeaderFolder folder;
   folder.write("a.cuh", "#pragma once\n#if 0\n#  include <deep/b.cuh>\n#endif\n#include \"nowhere.h\"\n");
   folder.write("deep/b.cuh", "#include \"c.cuh\"\n#include \"a.cuh\"\n");
@@ -62,7 +62,7 @@ TEST_CASE("headers are found in folders, through headers, conditions and macros"
   CHECK(folder.names("#include <cstdint>\n#include <vector>\n") == Names{"cstdint"});
 }
 
-TEST_CASE("<limits> and the constants of the C library are there, and folders' own headers go first") {
+TEST_CASE("<limits> and headers of C constants are built in, and include folders take precedence") {
   const HeaderFolder folder;
   CHECK(folder
             .names("#include <limits>\n#include <cfloat>\n#include <climits>\n#include <cmath>\n"
@@ -85,7 +85,7 @@ TEST_CASE("<limits> and the constants of the C library are there, and folders' o
   CHECK_THAT(folder.source("#include <limits>\n").headers->front().second, ContainsSubstring("OWN"));
 }
 
-TEST_CASE("names of headers are put together of macros within macros") {
+TEST_CASE("the name of a header may be the expansion of nested macros") {
   const HeaderFolder folder;
   folder.write("first.cuh",
                "#define SYSTEM_OF(x) x\n#define PLACE cuda\n#if 0\n#define PLACE cpp\n#endif\n"
@@ -94,13 +94,13 @@ TEST_CASE("names of headers are put together of macros within macros") {
   folder.write("systems/cpp/policy.cuh", "");
   CHECK(folder.names("#include <first.cuh>\n") ==
         Names{"first.cuh", "systems/cpp/policy.cuh", "systems/cuda/policy.cuh"});
-  // Neither a macro that means itself nor very many of them take long.
+  // Neither recursive macros nor exponential expansions take long.
   std::string many = "#define A B\n#define B A\n#include A\n#define N <X/X/X/X/X/X/X/X>\n";
   for (int i = 0; i < 20; ++i) many += "#define X d" + std::to_string(i) + "\n";
   CHECK(folder.names(many + "#include N\n").empty());
 }
 
-TEST_CASE("the kernel compiles with what was found, and follows from it alone") {
+TEST_CASE("the kernel compiles with the collected headers, which determine its key") {
   const HeaderFolder folder;
   folder.write("deep/b.cuh", "#pragma once\n#include \"../a.cuh\"\ninline constexpr int b = a;\n");
   folder.write("a.cuh", "#pragma once\n#include <cstdint>\ninline constexpr int32_t a = 5;\n");
@@ -114,7 +114,7 @@ TEST_CASE("the kernel compiles with what was found, and follows from it alone") 
   CHECK_THROWS_MATCHES(compile(folder.source(text)), CompileError, MessageMatches(ContainsSubstring("gone")));
 }
 
-TEST_CASE("given headers and device headers go before those of folders") {
+TEST_CASE("headers given as text and device headers take precedence over include folders") {
   const HeaderFolder folder;
   folder.write("mine.cuh", "#error the folder's\n");
   folder.write("tmajit/elect.cuh", "#error the folder's\n");
@@ -125,7 +125,7 @@ TEST_CASE("given headers and device headers go before those of folders") {
   CHECK(made.headers->front().second == "// given\n");
 }
 
-TEST_CASE("two files of one name and a folder that is none are refused") {
+TEST_CASE("two headers of the same name and a missing include folder are refused") {
   const HeaderFolder folder;
   folder.write("x/a.cuh", "#include \"detail.cuh\"\n");
   folder.write("y/a.cuh", "#include \"detail.cuh\"\n");
@@ -138,7 +138,7 @@ TEST_CASE("two files of one name and a folder that is none are refused") {
                        MessageMatches(ContainsSubstring("is no folder")));
 }
 
-TEST_CASE("CUDA's own headers compile") {
+TEST_CASE("a kernel that includes CUDA's headers compiles") {
   std::vector<std::filesystem::path> folders;
   try {
     folders = cuda_include_folders();

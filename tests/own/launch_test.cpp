@@ -1,4 +1,5 @@
-// A user's kernel on the simulated device: bound, checked, launched, moved to other memory, timed, linted.
+// A caller's kernel on the simulated device: its launch is checked, run, rebound to other memory, timed and
+// linted.
 #include "own/scale_kernel.hpp"
 #include "spec/inside.hpp"
 
@@ -74,7 +75,7 @@ std::vector<float> expected(const std::vector<float>& x, float bias) {
 
 }  // namespace
 
-TEST_CASE("a kernel of one's own is bound, launched, moved and timed") {
+TEST_CASE("a caller's kernel can be prepared, launched, rebound and timed") {
   Bench bench;
   CHECK(bench.kernel.entry() == "_Z5scaleILi8EfEvN6tmajit6params9TensorMapEPT0_7Factors");
   const std::vector<float> x = counted();
@@ -86,7 +87,7 @@ TEST_CASE("a kernel of one's own is bound, launched, moved and timed") {
   prepared();
   CHECK(bench.get(bench.y) == expected(x, 10));
 
-  // All addresses change: those of the map, of the pointer, and of the struct's member.
+  // The addresses in the tensor map, the pointer and the struct change.
   const Buffer other_x(bench.device, elements * sizeof(float));
   const Buffer other_y(bench.device, elements * sizeof(float));
   const Buffer other_bias(bench.device, 256);
@@ -101,7 +102,7 @@ TEST_CASE("a kernel of one's own is bound, launched, moved and timed") {
                        MessageMatches(ContainsSubstring("1 address for a launch of 3 operands")));
 }
 
-TEST_CASE("the same description is the same kernel, and lints clean with its maps") {
+TEST_CASE("an equal description gives the same kernel, which has no findings with the facts of its maps") {
   Bench bench;
   const Kernel again = bench.runtime.kernel(source({.text = scale,
                                                     .file = "scale.cu",
@@ -117,7 +118,7 @@ TEST_CASE("the same description is the same kernel, and lints clean with its map
   CHECK(lint.unfinished.empty());
 }
 
-TEST_CASE("a kernel's mistake is reported at the user's line") {
+TEST_CASE("a kernel's mistake is reported with the line in the caller's source") {
   Bench bench;
   std::string text = scale;
   text.replace(text.find("full.expect(sizeof tile)"), 24, "full.expect(sizeof tile + 16)");
@@ -131,7 +132,7 @@ TEST_CASE("a kernel's mistake is reported at the user's line") {
   CHECK(report.text().find(", source scale.cu:14") != std::string::npos);
 }
 
-TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
+TEST_CASE("the error for arguments that do not fit names the kernel's parameters") {
   Bench bench;
   const auto refused = [&](const auto& change, const std::string& why) {
     OwnLaunch launch = bench.launch();
@@ -158,7 +159,7 @@ TEST_CASE("arguments that do not fit the kernel are refused by what it takes") {
   refused([](OwnLaunch& launch) { launch.tensors.resize(10); }, "has 10 tensors; the most is 9");
 }
 
-TEST_CASE("every rule that the maps of a launch break is named") {
+TEST_CASE("the error for illegal tensor maps of a launch names every broken rule") {
   Bench bench;
   OwnLaunch launch = bench.launch();
   auto& map = std::get<MapArgument>(launch.arguments[0]);
@@ -174,7 +175,7 @@ TEST_CASE("every rule that the maps of a launch break is named") {
   }
 }
 
-TEST_CASE("a struct by value may hold tensor maps, which move as others do") {
+TEST_CASE("a struct parameter may hold tensor maps, which can be rebound") {
   Bench bench;
   struct alignas(64) Inside {
     float factor;

@@ -1,4 +1,4 @@
-// From a text, constants and a name to a kernel: what the source says, and which kernel is meant.
+// source() makes a kernel's source from a text, constants and a name.
 #include <tmajit/cache.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/own_kernel.hpp>
@@ -28,7 +28,7 @@ std::string entry_of(std::string text, std::string entry, std::vector<KernelCons
 
 }  // namespace
 
-TEST_CASE("constants are declared before the text, whose lines stay its own") {
+TEST_CASE("constants are declared before the text, whose line numbers do not change") {
   const Source made = source({.text = "a\nb\n",
                               .file = "my \"kernels\"/k.cu",
                               .entry = "k",
@@ -58,7 +58,7 @@ TEST_CASE("constants are declared before the text, whose lines stay its own") {
   CHECK_FALSE(made.headers);
 }
 
-TEST_CASE("a constant is read from a literal, and says what is none") {
+TEST_CASE("a constant is parsed from a literal, and the error for another text says what is legal") {
   const std::vector<KernelConstant> constants{{"a", 4},
                                               {"b", -4},
                                               {"c", 4U},
@@ -88,7 +88,7 @@ TEST_CASE("a constant is read from a literal, and says what is none") {
                        Error, MessageMatches(ContainsSubstring("no C++ literal says that")));
 }
 
-TEST_CASE("a kernel is named plainly, by an expression, or not at all") {
+TEST_CASE("a kernel is selected by its name, by a template expression, or as the only one") {
   const std::string plain = "__global__ void add(float* x) { *x += 1; }\n";
   const std::string c = "extern \"C\" __global__ void add(float* x) { *x += 1; }\n";
   CHECK(entry_of(plain, "add") == "_Z3addPf");
@@ -102,7 +102,7 @@ TEST_CASE("a kernel is named plainly, by an expression, or not at all") {
   CHECK_FALSE(made.cubin.empty());
 }
 
-TEST_CASE("a kernel that is not there or not the only one is refused by what there is") {
+TEST_CASE("the error for a missing or ambiguous kernel lists the source's kernels") {
   const std::string two =
       "template __global__ void my::scale<2, int>(int*);\ntemplate __global__ void my::scale<3, "
       "int>(int*);\n";
@@ -120,7 +120,7 @@ TEST_CASE("a kernel that is not there or not the only one is refused by what the
                        MessageMatches(ContainsSubstring("my::other<3>")));
 }
 
-TEST_CASE("a mistake is shown at the user's file and line, also in a header") {
+TEST_CASE("a compile error names the caller's file and line, also in a header") {
   const OwnKernel kernel{.text =
                              "#include \"mine.cuh\"\n"
                              "__global__ void k(int* x) {\n"
@@ -139,7 +139,7 @@ TEST_CASE("a mistake is shown at the user's file and line, also in a header") {
       MessageMatches(ContainsSubstring("mine.cuh:3: error: identifier \"tow\" is undefined")));
 }
 
-TEST_CASE("a key holds text, headers, constants and the name") {
+TEST_CASE("a kernel's key depends on text, headers, constants and name") {
   const OwnKernel kernel{.text = "#include \"mine.cuh\"\n",
                          .entry = "k<1>",
                          .headers = {{"mine.cuh", "// one"}},

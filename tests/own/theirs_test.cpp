@@ -1,5 +1,5 @@
-// Kernels in the style of the CUDA C++ Programming Guide, of cuda::ptx and of CuTe, against the headers that
-// this machine has: they compile, do right on the simulated device, and lint finds nothing.
+// Kernels in the style of the CUDA C++ Programming Guide, of cuda::ptx and of CuTe, with the headers of this
+// machine. They must compile, give the right results on the simulated device, and have no lint findings.
 #include "ptx_alone.hpp"
 
 #include <tmajit/compile.hpp>
@@ -23,10 +23,10 @@ using namespace tmajit;
 
 namespace {
 
-/// A file of tests/own/theirs, compiled, on a simulated device. Skips the test where headers are missing.
+/// A compiled file of tests/own/theirs on a simulated device. Skips the test if headers are missing.
 class Theirs {
  public:
-  /// `entry` is one of its kernels; all are made.
+  /// `entry` is any kernel of the file. All of its kernels are compiled.
   Theirs(const std::string& file, const std::string& entry,
          const std::vector<std::filesystem::path>& further = {}) {
     std::vector<std::filesystem::path> folders = further;
@@ -88,7 +88,7 @@ std::vector<T> counted_modulo(std::size_t count, int modulo = 1 << 20) {
 
 }  // namespace
 
-TEST_CASE("kernels of the programming guide on libcu++'s barriers") {
+TEST_CASE("kernels in the style of CUDA's guide on libcu++'s barriers are right and clean") {
   Theirs guide("guide.cu", "add_one");
   {
     const auto before = counted_modulo<int>(64 * 64);
@@ -123,7 +123,7 @@ TEST_CASE("kernels of the programming guide on libcu++'s barriers") {
   }
 }
 
-TEST_CASE("kernels on cuda::ptx") {
+TEST_CASE("kernels on cuda::ptx are right and clean") {
   Theirs ptx("ptx.cu", "scale");
   {
     const Buffer in = ptx.upload(counted_modulo<float>(1024));
@@ -160,7 +160,7 @@ TEST_CASE("kernels on cuda::ptx") {
   }
 }
 
-// Hidden: ctest runs it where tests/own/fetch_cutlass.sh has had CUTLASS's headers.
+// A hidden test, which ctest runs after tests/own/fetch_cutlass.sh has fetched CUTLASS's headers.
 TEST_CASE("kernels on CuTe", "[.cute]") {
   const char* const folder = std::getenv("TMAJIT_CUTLASS");
   if (folder == nullptr) SKIP("TMAJIT_CUTLASS does not name CUTLASS's include folder");

@@ -14,7 +14,7 @@
 
 namespace tests {
 
-/// Every kernel that the families propose for a problem, in the order in which a planner asks them.
+/// The candidates of all families for a problem, in the planner's order.
 [[nodiscard]] inline std::vector<tmajit::Candidate> candidates_of(const tmajit::Problem& problem) {
   std::vector<tmajit::Candidate> candidates;
   for (const tmajit::Family* family : tmajit::all_families()) {
@@ -26,7 +26,7 @@ namespace tests {
   return candidates_of(tmajit::make_problem(move));
 }
 
-/// The candidate with other facts and another choice.
+/// A copy of the candidate with other facts and another choice.
 template <class Facts, class Choice>
 [[nodiscard]] tmajit::Candidate with(tmajit::Candidate candidate, const Facts& facts, const Choice& choice) {
   using Data = typename tmajit::TypedFamily<Facts, Choice>::Data;
@@ -34,7 +34,7 @@ template <class Facts, class Choice>
   return candidate;
 }
 
-/// A number of a choice, to change it.
+/// A reference to the number `name` of a choice.
 [[nodiscard]] inline std::uint32_t& number_of(tmajit::KernelChoice& choice, std::string_view name) {
   return std::ranges::find(choice.numbers, name, &tmajit::KernelChoice::Number::name)->values[0];
 }

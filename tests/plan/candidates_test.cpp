@@ -1,5 +1,5 @@
-/// Which kernels the planner considers: the method that fits the views, few choices of sizes, and limits that
-/// hold for any problem.
+/// The candidates that the planner considers: their families, their tiles, and limits that hold for any
+/// problem.
 #include "plan/candidates.hpp"
 
 #include "families/general/general_facts.hpp"
@@ -31,7 +31,7 @@ using tests::candidates_of, tests::is_of, tests::permutation, tests::usual_candi
 namespace {
 
 constexpr std::uint32_t most_shared = 96 * 1024;
-constexpr std::uint32_t most_of_cta = 227 * 1024;  // static and dynamic
+constexpr std::uint32_t most_of_cta = 227 * 1024;  // static and dynamic shared memory
 
 std::uint64_t rounded(std::uint64_t extent, std::uint64_t unit) {
   return (extent + unit - 1) / unit * unit;
@@ -45,34 +45,34 @@ bool through_maps(const Candidate& candidate) {
   return is_of(candidate, "engine_rows");
 }
 
-/// Elements that a thread moves at once along the last dimension, and along the column of a transpose.
+/// The number of elements in a vector or chunk along the last dimension, and along the column of a transpose.
 std::uint32_t unit_of(const Candidate& candidate, const Problem& problem) {
   if (is_of(candidate, "rows")) return 16 / problem.element_bytes(0);
   if (transposes(candidate)) return facts_of<BlockFacts>(candidate).vector;
   return is_of(candidate, "general") ? facts_of<GeneralFacts>(candidate).chunk : 1;
 }
 
-/// Whether the kernel takes tiles of any size.
+/// Whether the kernel takes tiles of any size as launch parameters.
 bool any_size(const Candidate& candidate) {
   if (is_of(candidate, "general")) return !facts_of<GeneralFacts>(candidate).has_image();
   return !transposes(candidate) && !is_of(candidate, "linear");
 }
 
-/// Elements of a dimension that no tile can do without: its extent, in whole vectors or chunks where those
-/// are.
+/// The largest useful extent of a tile in a dimension: the dimension's extent, rounded up to whole vectors or
+/// chunks.
 std::uint64_t most_of_box(const Candidate& candidate, const Problem& problem, std::uint32_t d) {
   const std::uint64_t extent = d < candidate.nest.rank ? candidate.nest.shape[d] : 1;
   const bool last = d + 1 >= candidate.nest.rank;
   const bool by_vectors = last || (transposes(candidate) && d == facts_of<BlockFacts>(candidate).column);
   const std::uint64_t unit = by_vectors ? unit_of(candidate, problem) : 1;
-  // Tiles of any size have sides of powers of two; those of small problems are not fitted to them.
+  // Tiles of any size have extents of powers of two. Transposes of small problems do not limit their tiles.
   if (any_size(candidate)) return std::bit_ceil(rounded(extent, unit) / unit) * unit;
   if (transposes(candidate) && is_small(problem)) return std::numeric_limits<std::uint64_t>::max();
   return rounded(extent, unit);
 }
 
-/// Checks what kernels rely on: the lines of images and of a transpose's blocks run forwards in memory,
-/// without gaps.
+/// Checks that the lines of images and of a transpose's blocks have stride 1 in memory, on which kernels
+/// rely.
 void check_lines(const Candidate& candidate) {
   if (transposes(candidate)) {
     const auto facts = facts_of<BlockFacts>(candidate);
@@ -93,7 +93,7 @@ void check_lines(const Candidate& candidate) {
   }
 }
 
-/// Boxes that the copy engine can load, in rows of whole 16-byte chunks.
+/// Checks that the tensor maps of a plan are legal.
 void check_maps(const KernelPlan& plan) {
   std::uint32_t maps = 0;
   for (const Parameter& parameter : plan.parameters()) {
@@ -119,7 +119,7 @@ void check_engine(const Candidate& candidate, const Problem& problem, const Foot
   CHECK(box.part_bytes % 128 == 0);
   CHECK(box.load_bytes <= parts * box.part_bytes);
   const std::uint32_t last = candidate.nest.rank - 1;
-  // Rows are counted in elements of 8 bytes where they are only moved.
+  // Rows have elements of 8 bytes if they are only moved.
   const std::uint32_t row = footprint.box[last] * problem.element_bytes(0);
   CHECK(row % 16 == 0);
   CHECK(row <= rounded(candidate.nest.shape[last] * problem.element_bytes(0), 16 * parts));
@@ -135,7 +135,7 @@ void check_limits(const Candidate& candidate, const Problem& problem) {
   CHECK(footprint.threads >= 32);
   CHECK(footprint.threads <= 1024);
   if (through_maps(candidate)) return check_engine(candidate, problem, footprint);
-  // Tiles of the copy engine may reach out of a tensor; their rules are their own (tests/spec).
+  // Tiles of the copy engine may extend beyond a tensor. tests/spec tests their rules.
   if (candidate.family->info().does("tiles")) {
     if (!candidate.family->info().flat) check_maps(make_kernel_plan(candidate, problem));
     return;
@@ -156,7 +156,7 @@ std::string key_of_usual(const Move& move) {
   return std::string(make_kernel_plan(usual_candidate(problem), problem).key());
 }
 
-/// Different usual candidates of dense transposes to a matrix of `rows` by each of `extents`.
+/// The number of different default kernels for dense transposes of matrices with each of `extents` rows.
 std::size_t kernels_of_transposes(ElementType type, const std::vector<std::uint64_t>& extents) {
   std::set<std::string> keys;
   for (const std::uint64_t extent : extents) {
@@ -173,7 +173,7 @@ std::vector<std::uint64_t> multiples(std::uint64_t first, std::uint64_t last, st
 
 }  // namespace
 
-TEST_CASE("views of every known kind get the kernel that fits them") {
+TEST_CASE("every known move has the default kernel that suits its views") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     const Problem problem = make_problem(move);
@@ -183,9 +183,9 @@ TEST_CASE("views of every known kind get the kernel that fits them") {
     CHECK(usual.default_choice != DefaultChoice::no);
     CHECK(tests::traits(usual, problem) == traits);
     for (const Candidate& candidate : candidates) {
-      // Vectors of 8 bytes are aligned, and fit, more often.
+      // Vectors of 8 bytes are aligned more often, so their kernels suit more views.
       const bool narrow = transposes(candidate) && facts_of<BlockFacts>(candidate).vector_bytes() == 8;
-      // Those of other families fit less well.
+      // Candidates of other families have other traits.
       if (candidate.family == usual.family && !narrow && !is_tiny_strided_copy(problem))
         CHECK(tests::traits(candidate, problem) == traits);
       check_limits(candidate, problem);
@@ -193,7 +193,7 @@ TEST_CASE("views of every known kind get the kernel that fits them") {
   }
 }
 
-TEST_CASE("candidates differ from each other, and say so") {
+TEST_CASE("all candidates of a problem differ, in their choices and texts") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     std::set<std::string> choices;
@@ -210,7 +210,7 @@ TEST_CASE("candidates differ from each other, and say so") {
   }
 }
 
-TEST_CASE("the order in which families are asked changes neither the usual candidate nor the shape class") {
+TEST_CASE("the order of families changes neither the default candidate nor the shape class") {
   const auto families = all_families();
   std::vector<const Family*> order(families.begin(), families.end());
   reference::Random random(20261201);
@@ -249,7 +249,7 @@ TEST_CASE("the order in which families are asked changes neither the usual candi
   }
 }
 
-TEST_CASE("the usual candidate for large tensors has tiles of 256 bytes a side, or 8 KiB of a row") {
+TEST_CASE("for large tensors the default tile has sides of 256 bytes, or 4 KiB of a row") {
   const auto box = [](const Move& move) {
     const Problem problem = make_problem(move);
     const KernelPlan plan = make_kernel_plan(usual_candidate(problem), problem);
@@ -259,13 +259,13 @@ TEST_CASE("the usual candidate for large tensors has tiles of 256 bytes a side, 
   CHECK(box(permutation(ElementType::f32, {4096, 4096}, {1, 0})) == Box{64, 64});
   CHECK(box(permutation(ElementType::f16, {4096, 4096}, {1, 0})) == Box{128, 128});
   CHECK(box(permutation(ElementType::f64, {4096, 4096}, {1, 0})) == Box{32, 32});
-  // 64 channels are shorter than a side, 3136 pixels go on over both their dimensions.
+  // The 64 channels fill one side. The pixels' two dimensions merge into one of 3136.
   CHECK(box(permutation(ElementType::f32, {8, 64, 56, 56}, {0, 2, 3, 1})) == Box{1, 64, 64});
   CHECK(box({tests::dense(ElementType::f32, {4096, 4096}, tests::to_address),
              {tests::dense(ElementType::f32, {4096, 4096})}}) == Box{1024});
 }
 
-TEST_CASE("large transposes may take their tiles in the source's order, small ones not") {
+TEST_CASE("only large transposes have candidates whose tiles follow the source's order") {
   using Dimensions = std::vector<std::uint32_t>;
   const auto orders = [](const Move& move) {
     std::map<TileOrder, Dimensions> found;
@@ -285,8 +285,8 @@ TEST_CASE("large transposes may take their tiles in the source's order, small on
   CHECK(orders(permutation(ElementType::f32, {64, 128, 256}, {2, 1, 0})).size() == 1);
 }
 
-TEST_CASE("extents that differ a little share a kernel") {
-  // Multiples of 16 bytes and others are two kinds.
+TEST_CASE("moves of similar extents share a kernel") {
+  // Extents that are multiples of 16 bytes and those that are not have different kernels.
   CHECK(kernels_of_transposes(ElementType::f32, multiples(4000, 4800, 4)) == 1);
   CHECK(kernels_of_transposes(ElementType::f16, multiples(4000, 4800, 8)) == 1);
   CHECK(kernels_of_transposes(ElementType::f32, multiples(4001, 4801, 4)) == 1);
@@ -310,18 +310,18 @@ TEST_CASE("extents that differ a little share a kernel") {
   CHECK(keys.size() == 1);
 }
 
-TEST_CASE("a tile of 256 bytes gives way where much of the last would be empty") {
+TEST_CASE("a smaller tile is used if much of the last tile would be empty") {
   const auto side = [](std::uint64_t extent) {
     return facts_of<BlockFacts>(usual_candidate(permutation(ElementType::f32, {extent, 65536}, {1, 0})))
         .box[1];
   };
   CHECK(side(4096) == 64);
-  CHECK(side(96) == 48);  // two, not one and a half
+  CHECK(side(96) == 48);  // two tiles of 48, not one and a half of 64
   CHECK(side(80) == 48);
   CHECK(side(40) == 40);
 }
 
-TEST_CASE("a nest turned round for an image still touches the same elements") {
+TEST_CASE("a nest whose direction is reversed for an image accesses the same elements") {
   const Move move{
       .destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
       .sources = {tests::strided(ElementType::f32, {512, 512}, {-1, 512}, tests::from_address + 511 * 4)}};
@@ -345,7 +345,7 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
     const Problem problem = make_problem(tests::random_move(seed + n));
     INFO(problem.nest.text());
     std::vector<Candidate> candidates = candidates_of(problem);
-    // Sizes that no table has yet.
+    // Sizes that no family proposes.
     for (const std::uint32_t run : {16U, 1024U, 4096U}) {
       GeneralKernel kernel = plan_general(problem, {.destination_run = run, .source_run = 4096});
       Candidate candidate = usual_candidate(problem);
@@ -364,11 +364,11 @@ TEST_CASE("limits hold for random problems of up to eight sources") {
     most_sources = std::max(most_sources, problem.sources());
   }
   CHECK(most_sources == 8);
-  CHECK(most_seen > most_shared / 2);  // the limit was met
+  CHECK(most_seen > most_shared / 2);  // some kernels came near the limit
   CHECK(methods.contains("general"));
 }
 
-TEST_CASE("limits hold for permutations of short dimensions, which runs of either side go beyond") {
+TEST_CASE("limits hold for permutations of short dimensions, over which contiguous runs extend") {
   const std::uint64_t seed = reference::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   std::mt19937_64 random(seed);
@@ -390,7 +390,7 @@ TEST_CASE("limits hold for permutations of short dimensions, which runs of eithe
   CHECK(blocks > 1000);
 }
 
-TEST_CASE("no candidate asks for more shared memory than a CTA may have") {
+TEST_CASE("no candidate needs more shared memory than a CTA can have") {
   const std::uint64_t seed = reference::seed(20261126);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   constexpr ElementType types[] = {ElementType::u8, ElementType::bf16, ElementType::f32, ElementType::f64};

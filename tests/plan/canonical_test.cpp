@@ -1,4 +1,5 @@
-/// Canonical forms of views: known views have the expected form, and random views keep all their accesses.
+/// Canonical nests of views: known views have the expected nest, and the nests of random views have the same
+/// accesses.
 #include "spec/canonical.hpp"
 
 #include "reference/random_maps.hpp"
@@ -37,7 +38,7 @@ TensorView permuted(const TensorView& view, const std::vector<std::uint32_t>& ax
   return result;
 }
 
-/// A destination, dense in the shape of a permutation of `shape`, and its source.
+/// The nest of a dense destination and its source, which is a permutation of a dense tensor of `shape`.
 CanonicalNest permutation(const Shape& shape, const std::vector<std::uint32_t>& axes) {
   const TensorView source = permuted(contiguous_view(shape), axes);
   const TensorView destination =
@@ -55,7 +56,8 @@ std::string refusal(const std::vector<TensorView>& views) {
   return {};
 }
 
-using Accesses = std::vector<std::vector<std::int64_t>>;  // per access, the element of each operand
+using Accesses =
+    std::vector<std::vector<std::int64_t>>;  // for each access, the element offset of each operand
 
 template <class StrideOf>
 Accesses walk(std::uint32_t rank, const std::uint64_t* shape, std::uint32_t operands,
@@ -79,13 +81,13 @@ Accesses walk(std::uint32_t rank, const std::uint64_t* shape, std::uint32_t oper
 
 }  // namespace
 
-TEST_CASE("contiguous views are one dimension") {
+TEST_CASE("contiguous views merge into one dimension") {
   const CanonicalNest nest =
       canonical(std::vector{contiguous_view({4, 1, 5, 6}), contiguous_view({4, 1, 5, 6})});
   CHECK(nest.text() == "120: 1 <- 1");
 }
 
-TEST_CASE("permutations keep what they must") {
+TEST_CASE("a permutation keeps only the dimensions that cannot merge") {
   CHECK(permutation({3, 4}, {1, 0}).text() == "4x3: 3,1 <- 1,4");
   CHECK(permutation({2, 3, 4, 5}, {0, 2, 1, 3}).text() == "2x4x3x5: 60,15,5,1 <- 60,5,20,1");
   CHECK(permutation({2, 3, 4, 5}, {0, 3, 1, 2}).text() == "2x5x12: 60,12,1 <- 60,1,5");
@@ -98,14 +100,14 @@ TEST_CASE("broadcast dimensions merge with each other only") {
   CHECK(canonical(std::vector{out, strided({6, 5, 4}, {0, 0, 0})}).text() == "120: 1 <- 0");
 }
 
-TEST_CASE("dimensions that the destination walks backwards are walked forwards") {
+TEST_CASE("dimensions with a negative stride in the destination are reversed") {
   const CanonicalNest both = canonical(std::vector{strided({8}, {-1}), strided({8}, {-2})});
   CHECK(both.text() == "8: 1-7 <- 2-14");
   const CanonicalNest one = canonical(std::vector{contiguous_view({3, 8}), strided({3, 8}, {8, -1})});
   CHECK(one.text() == "3x8: 8,1 <- 8,-1");
 }
 
-TEST_CASE("nothing, and one element") {
+TEST_CASE("views without elements and views of one element have a nest without dimensions") {
   CHECK(canonical(std::vector{contiguous_view({3, 0, 2}), contiguous_view({3, 0, 2})}).empty());
   const CanonicalNest one = canonical(std::vector{contiguous_view({1, 1}), contiguous_view({1, 1})});
   CHECK(one.rank == 0);
@@ -125,7 +127,7 @@ TEST_CASE("views without a canonical form are rejected") {
 }
 
 TEST_CASE(
-    "random views: the same accesses, no two neighbours left that merge, the form of a form is itself") {
+    "random views: the nest has the same accesses, no mergeable neighbours, and is its own canonical form") {
   const auto seed = reference::seed(20261121);
   reference::Random random(seed);
   INFO("TMAJIT_SEED=" << seed);
@@ -136,7 +138,7 @@ TEST_CASE(
     for (auto& extent : shape) extent = reference::between(random, 1, 3);
     std::vector<TensorView> views;
     for (std::uint32_t i = 0; i < operands; ++i) {
-      // Dense in a random order of its dimensions, some of them backwards; sources may be broadcast.
+      // A dense view in a random order of dimensions, some of them reversed. Sources may be broadcast.
       std::vector<std::uint32_t> order(rank);
       std::iota(order.begin(), order.end(), 0U);
       if (reference::one_in(random, 2)) std::shuffle(order.begin(), order.end(), random);

@@ -1,4 +1,4 @@
-/// Which candidate a plan is of: the measured one, or one of the family that was asked for.
+/// The choice of a plan's candidate by tuned choices and by the requested family.
 #include "plan/all_candidates.hpp"
 #include "plan/candidates.hpp"
 #include "plan/moves.hpp"
@@ -15,7 +15,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate is not") {
+TEST_CASE("a tuned choice is used and reported as tuned, unless it is not a candidate") {
   const Move move = tests::permutation(ElementType::f32, {4096, 4096}, {1, 0});
   const PlanOptions untuned{};
   const std::vector<KernelPlan> candidates = plan_candidates(move, untuned);
@@ -35,7 +35,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
     CHECK(all.size() == candidates.size());
     CHECK(all.front().key() == candidate.key());
   }
-  // A choice for another chip, or one that no candidate has, is ignored.
+  // A choice for another chip, or one that is not a candidate, is ignored.
   tuned.chip.name = "NVIDIA H100";
   CHECK(plan_kernels(Operation::of({move}), tuned).at(0).key() == candidates.front().key());
   tuned.chip.name = untuned.chip.name;
@@ -49,7 +49,7 @@ TEST_CASE("a tuned choice is taken, and said to be one; one that is no candidate
   CHECK_FALSE(plan_kernels(Operation::of({move}), tuned).at(0).tuned());
 }
 
-TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow from their extents") {
+TEST_CASE("a tuned choice applies to all shapes of its class, with tiles adapted to their extents") {
   const PlanOptions untuned{};
   std::size_t flat = 0;
   std::size_t taken = 0;
@@ -79,9 +79,9 @@ TEST_CASE("a tuned choice is good for a class's other shapes, whose tiles follow
 
 namespace {
 
-/// A permutation of a source with something between its elements in every dimension: none go together.
-Move apart(ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes,
-           DevicePtr address = tests::from_address) {
+/// A permutation of a source with gaps in every dimension, so that no dimensions merge.
+Move spaced_permutation(ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes,
+                        DevicePtr address = tests::from_address) {
   tests::Strides strides(shape.size());
   std::int64_t step = 1;
   for (std::size_t d = shape.size(); d-- > 0;) {
@@ -95,13 +95,13 @@ Move apart(ElementType type, const tests::Shape& shape, const std::vector<std::u
 
 }  // namespace
 
-TEST_CASE("a choice of one permutation is not taken for another of the same extents") {
-  // The same logarithms everywhere: what differs is the order of the dimensions.
+TEST_CASE("a tuned choice of one permutation does not apply to another permutation of the same extents") {
+  // All extents have the same logarithm, so only the order of dimensions differs.
   const tests::Shape shape{80, 96, 112, 64};
   const PlanOptions untuned{};
   std::vector<std::uint32_t> axes{0, 1, 2, 3};
   std::vector<Move> moves;
-  do moves.push_back(apart(ElementType::bf16, shape, axes));
+  do moves.push_back(spaced_permutation(ElementType::bf16, shape, axes));
   while (std::ranges::next_permutation(axes).found);
   REQUIRE(moves.size() == 24);
   const auto check = [&](const Move& measured, const std::vector<Move>& others) {
@@ -118,35 +118,37 @@ TEST_CASE("a choice of one permutation is not taken for another of the same exte
       CHECK_FALSE(plan_kernels(Operation::of({other}), {.tuning = &table}).at(0).tuned());
     }
   };
-  check(apart(ElementType::bf16, shape, {2, 0, 1, 3}), {apart(ElementType::bf16, shape, {3, 1, 0, 2})});
+  check(spaced_permutation(ElementType::bf16, shape, {2, 0, 1, 3}),
+        {spaced_permutation(ElementType::bf16, shape, {3, 1, 0, 2})});
   for (const Move& move : moves) check(move, moves);
 
-  // With several sources, each of them counts.
+  // The order of each of several sources matters.
   std::vector<Move> sums;
   for (const std::vector<std::uint32_t>& second : {std::vector{2U, 1U, 0U}, {2U, 0U, 1U}, {1U, 0U, 2U}}) {
-    Move sum = apart(ElementType::f32, {96, 96, 96}, {2, 1, 0});
-    sum.sources.push_back(apart(ElementType::f32, {96, 96, 96}, second, tests::from_address / 2).sources[0]);
+    Move sum = spaced_permutation(ElementType::f32, {96, 96, 96}, {2, 1, 0});
+    sum.sources.push_back(
+        spaced_permutation(ElementType::f32, {96, 96, 96}, second, tests::from_address / 2).sources[0]);
     sum.body = Map{"x0 + x1"};
     sums.push_back(sum);
   }
   for (const Move& sum : sums) check(sum, sums);
 }
 
-TEST_CASE("a class tells the extents that a tile's runs and lines go on in, and no others") {
+TEST_CASE("a shape class contains those extents over which a tile's runs and lines extend, and no others") {
   const auto of = [](const tests::Shape& shape, const std::vector<std::uint32_t>& axes) {
     return shape_class(tests::permutation(ElementType::u8, shape, axes), {});
   };
-  // Runs of 11 elements go on in the dimension before.
+  // Runs of 11 elements extend over the previous dimension.
   CHECK(of({11, 60, 80, 900}, {3, 2, 1, 0}) != of({11, 6, 800, 900}, {3, 2, 1, 0}));
   CHECK(of({11, 60, 80, 700}, {3, 2, 1, 0}) == of({11, 60, 90, 600}, {3, 2, 1, 0}));
   // So do lines of 11 elements.
   CHECK(of({900, 60, 80, 11}, {3, 2, 1, 0}) != of({900, 480, 10, 11}, {3, 2, 1, 0}));
-  // A larger batch of shorter rows is the same to a tile.
+  // A larger batch of shorter rows has the same class.
   CHECK(of({32, 2048, 32, 128}, {0, 2, 1, 3}) == of({64, 1024, 32, 128}, {0, 2, 1, 3}));
   CHECK(of({32, 2048, 32, 128}, {0, 2, 1, 3}) != of({32, 16384, 4, 128}, {0, 2, 1, 3}));
 }
 
-TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one is near") {
+TEST_CASE("nearest() finds the choice of the same kernel with the nearest tile, if one is near enough") {
   const KernelChoice wanted{
       .family = "flat",
       .numbers = {
@@ -168,7 +170,7 @@ TEST_CASE("the nearest choice is the same kernel with the nearest tile, if one i
   CHECK_FALSE(nearest(std::vector{with(8, 0)}, wanted).has_value());
 }
 
-TEST_CASE("moves that fill the chip many times over go as those of half or twice their size") {
+TEST_CASE("large moves also use tuned choices of moves of half or twice their size") {
   const Move measured = tests::permutation(ElementType::f32, {8192, 32'768}, {1, 0});
   const std::vector<KernelPlan> candidates = plan_candidates(measured);
   TuningTable table;
@@ -180,7 +182,7 @@ TEST_CASE("moves that fill the chip many times over go as those of half or twice
              .choice = candidates.back().choice(),
              .microseconds = 1});
   CHECK(plan_kernels(Operation::of({measured}), options).at(0).key() == candidates.back().key());
-  // Small moves do not.
+  // Small moves use only choices of their own size.
   const Move small = tests::permutation(ElementType::f32, {1024, 1024}, {1, 0});
   ShapeClass near = shape_class(small, options);
   near.bytes = static_cast<std::int8_t>(near.bytes + 1);
@@ -191,7 +193,7 @@ TEST_CASE("moves that fill the chip many times over go as those of half or twice
   CHECK_FALSE(plan_kernels(Operation::of({small}), options).at(0).tuned());
 }
 
-TEST_CASE("only kernels of the family that was asked for") {
+TEST_CASE("with a requested family, all plans are of this family") {
   const Move move = tests::permutation(ElementType::f32, {4096, 4096}, {1, 0});
   for (const std::string_view family : {"transpose", "direct_transpose", "flat"}) {
     const PlanOptions options{.family = family};

@@ -1,4 +1,4 @@
-/// reduce_into as a plan: merged dimensions, rejected tensors and the reasons, and the chosen kernel.
+/// Plans of reduce_into: merged dimensions, errors, and the chosen kernels.
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"
 
@@ -37,7 +37,7 @@ std::string type_of_map(CombineOp op, ElementType type) {
 
 }  // namespace
 
-TEST_CASE("reduce_into: every operation of every type that the engine has, and no other") {
+TEST_CASE("reduce_into: exactly the operations and types of the copy engine are accepted") {
   for (const CombineOp op : all_combine_ops) {
     CHECK(parse<CombineOp>(name(op)) == op);
     for (const ElementType type : all_element_types) {
@@ -66,12 +66,12 @@ TEST_CASE("reduce_into: every operation of every type that the engine has, and n
   CHECK_THROWS_AS(parse<CombineOp>("mean"), Error);
 }
 
-TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are one") {
+TEST_CASE("reduce_into: contiguous dimensions merge into one, which is split into rows") {
   const auto shape = [](const TensorView& view) {
     return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, from_view(view))).at(0).shape();
   };
   CHECK(shape(dense_view(ElementType::f32, {13, 7, 37})).tile == std::vector<std::uint32_t>{256});
-  // Long dimensions are cut into rows that fit a box.
+  // A long dimension is split into rows that fit a box.
   CHECK(shape(dense_view(ElementType::f32, {4096, 4096})).tile == std::vector<std::uint32_t>{8, 256});
   CHECK(shape(dense_view(ElementType::f16, {1000, 1000})).tile.at(1) == 200);
   CHECK(shape(dense_view(ElementType::f32, {1, 1})).tile.size() == 1);
@@ -81,7 +81,7 @@ TEST_CASE("reduce_into: dimensions are joined, so that rows of any length are on
             .empty());
 }
 
-TEST_CASE("reduce_into: rows of one element that lie 16 bytes or more apart are combined") {
+TEST_CASE("reduce_into: rows of one element with strides of at least 16 bytes are accepted") {
   const TensorView apart = TensorView::strided(ElementType::f32, {2, 1, 30, 1}, {372, 368, 12, 1});
   for (const TensorView& view : {apart, TensorView::strided(ElementType::f32, {5, 1}, {4, 1})}) {
     const std::vector<KernelPlan> made =
@@ -91,7 +91,7 @@ TEST_CASE("reduce_into: rows of one element that lie 16 bytes or more apart are 
   }
 }
 
-TEST_CASE("reduce_into: what the engine cannot do is said") {
+TEST_CASE("reduce_into: the error for views that no tensor map describes says why") {
   const TensorView view = dense_view(ElementType::u32, {64, 64});
   CHECK(broken_rules([&] {
           return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add,
@@ -101,7 +101,7 @@ TEST_CASE("reduce_into: what the engine cannot do is said") {
           return plan_kernels(operation::reduce_into(to_view(view), CombineOp::add, to_view(view)));
         }).size() == 1);
 
-  // No tensor map describes contiguous rows of 63 elements, repeated rows, or an odd address.
+  // No tensor map describes contiguous rows of 63 elements, rows of stride 0, or a misaligned address.
   const auto says = [](const Tensor& destination, const Tensor& source) {
     CHECK_THAT(
         refusal([&] { return plan_kernels(operation::reduce_into(destination, CombineOp::add, source)); }),

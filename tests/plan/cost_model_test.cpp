@@ -1,4 +1,4 @@
-/// The cost model: predictions are plausible, and choices fit the tensor's size.
+/// The cost model: plausible predictions, and choices that suit the tensor's size.
 #include "plan/cost_model.hpp"
 
 #include "families/shared/blocks.hpp"
@@ -49,8 +49,7 @@ std::string class_of(const Move& move) {
   return shape_class(move, {}).text();
 }
 
-/// The choice for a known move and the shape class of its measurements, recorded before there was one list of
-/// families.
+/// The recorded choice for a known move and the shape class of its measurements.
 struct Known {
   std::string_view name;
   std::string_view choice;
@@ -140,7 +139,7 @@ constexpr Known known_choices[] = {
 
 }  // namespace
 
-TEST_CASE("known moves get the kernels that they always got") {
+TEST_CASE("known moves get the recorded kernels") {
   const auto moves = tests::known_moves();
   REQUIRE(moves.size() == std::size(known_choices));
   for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -156,8 +155,8 @@ TEST_CASE("known moves get the kernels that they always got") {
 }
 
 TEST_CASE(
-    "a choice is one of the candidates, its time finite, no worse than the usual one's, and not far from the "
-    "least") {
+    "the choice's predicted time is finite, at most the default candidate's, and near the least of all "
+    "candidates") {
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   for (std::uint64_t n = 0; n < 1000; ++n) {
@@ -177,13 +176,13 @@ TEST_CASE(
     REQUIRE(best < candidates.size());
     const double chosen_us = predict(candidates[best], problem, chip).us;
     CHECK(chosen_us <= predict(candidates[default_of(candidates)], problem, chip).us);
-    // Kernels that few problems share are taken only if all other kernels take far longer.
+    // Kernels that few problems share are chosen only if all other kernels take much longer.
     for (const Candidate& candidate : candidates)
       CHECK(predict(candidate, problem, chip).us > 0.59 * chosen_us);
   }
 }
 
-TEST_CASE("more bytes take more time") {
+TEST_CASE("the predicted time increases with the number of bytes") {
   double copy_us = 0;
   double transpose_us = 0;
   double sum_us = 0;
@@ -203,7 +202,7 @@ TEST_CASE("more bytes take more time") {
   }
 }
 
-TEST_CASE("large moves go nearly at the memory's speed, and as fast as it is") {
+TEST_CASE("large moves are predicted to run at 85 to 100 % of the memory's bandwidth") {
   const double bytes = 2.0 * 16'384 * 16'384 * 4;
   for (const double gbps : {2900.0, 4260.0}) {
     const Chip chip{.gbps = gbps};
@@ -215,7 +214,7 @@ TEST_CASE("large moves go nearly at the memory's speed, and as fast as it is") {
   }
 }
 
-TEST_CASE("the usual candidate is taken where a tensor fills the chip many times over") {
+TEST_CASE("the default candidate is chosen for tensors that fill the chip many times over") {
   for (const Move& move : {dense_copy({16'384, 16'384}), permutation(f32, {16'384, 16'384}, {1, 0}),
                            permutation(f32, {64, 256, 56, 56}, {0, 2, 3, 1})}) {
     const Choice choice = chosen(move);
@@ -223,8 +222,8 @@ TEST_CASE("the usual candidate is taken where a tensor fills the chip many times
   }
 }
 
-TEST_CASE("small tensors get smaller tiles, for more SMs") {
-  // One tile serves all of the smallest tensors; tensors of a few MiB have a choice of tiles.
+TEST_CASE("small tensors get smaller tiles, to use more SMs") {
+  // The smallest tensors have only one tile size; tensors of a few MiB have several.
   for (const std::uint64_t side : {128U, 256U, 512U}) {
     INFO(side);
     for (const Move& move :
@@ -244,7 +243,7 @@ TEST_CASE("small tensors get smaller tiles, for more SMs") {
   CHECK(ctas(on_few, on_few.chosen) <= ctas(on_many, on_many.chosen));
 }
 
-TEST_CASE("a chip is known by its name and its SMs; the simulated one plans as an H200") {
+TEST_CASE("chip_of() knows a chip by its name and SMs, and plans for the simulated device as for an H200") {
   DeviceInfo info{.name = "NVIDIA H100 80GB HBM3", .ordinal = 0, .sm_count = 114};
   CHECK(chip_of(info).gbps == 2900);
   CHECK(chip_of(info).sm_count == 114);
@@ -256,7 +255,7 @@ TEST_CASE("a chip is known by its name and its SMs; the simulated one plans as a
   CHECK(chip_of(info).sm_count == 132);
 }
 
-TEST_CASE("near problems share a shape class, others do not") {
+TEST_CASE("similar problems share a shape class, others do not") {
   const std::string transpose = class_of(permutation(f32, {5000, 6000}, {1, 0}));
   CHECK(transpose == "transpose 4B rank 2 order 1,0 row 2^12 column 2^12 inner 256 bytes 2^27");
   CHECK(class_of(permutation(f32, {5004, 6004}, {1, 0})) == transpose);

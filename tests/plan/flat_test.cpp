@@ -1,4 +1,4 @@
-/// Plans of `flat` kernels: which dimensions x and y have, and that tiles cover both.
+/// Plans of `flat` kernels: the dimensions that form x and y, and tiles that cover both.
 #include "families/flat/flat_layout.hpp"
 #include "families/list.hpp"
 #include "plan/moves.hpp"
@@ -19,7 +19,8 @@ std::vector<Candidate> flat_candidates(const Problem& problem) {
   return candidates;
 }
 
-/// x and y have each dimension once, and x is contiguous in the destination; x and y are in a joined tile.
+/// Checks that x and y together have each dimension once, and that x is contiguous in the destination; in a
+/// joined tile, x and y together.
 void check_dimensions(const FlatLayout& layout, const CanonicalNest& nest) {
   PerDimension sorted = layout.dimension;
   std::sort(sorted.begin(), sorted.begin() + layout.rank);
@@ -48,7 +49,7 @@ void check_tile(const FlatLayout& layout) {
     CHECK(layout.x_tiles() == 1);
   } else {
     CHECK(layout.x % layout.in_word == 0);
-    // A staggered row's words begin up to a word early.
+    // The words of a staggered row begin up to one word before the row.
     CHECK(layout.x_tiles() * layout.x - (layout.staggered ? layout.in_word - 1 : 0) >= layout.x_extent);
   }
   CHECK(layout.y_tiles() * layout.y >= layout.y_extent);
@@ -62,12 +63,13 @@ void check_tile(const FlatLayout& layout) {
     CHECK(layout.y % source.along == 0);
     CHECK(layout.y / source.along <= layout.threads);
     CHECK(layout.group * source.element_bytes % source.word_bytes() == 0);
-    CHECK(source.pitch % 2 == 1);  // threads side by side meet different banks
+    CHECK(source.pitch % 2 == 1);  // adjacent threads access different banks
     CHECK(source.pitch * source.word_bytes() >= layout.columns() * source.element_bytes);
   }
 }
 
-/// Words hold elements of one row alone unless the kernel is staggered; loads along y are aligned.
+/// Checks that words hold elements of one row unless the kernel is staggered, and that loads along y are
+/// aligned.
 void check_alignment(const FlatLayout& layout, const Problem& problem) {
   std::uint64_t bits = problem.address[0] | layout.x_extent * layout.element_bytes;
   for (std::uint32_t k = layout.x_dimensions; k < layout.rank; ++k)
@@ -113,7 +115,7 @@ TEST_CASE("flat tiles cover x and y of random moves") {
   CHECK(met > 100);
 }
 
-TEST_CASE("x has all dimensions after the source's contiguous one, y the others") {
+TEST_CASE("x consists of the dimensions after the source's contiguous one, y of the others") {
   const FlatLayout layout =
       first_layout(tests::permutation(ElementType::bf16, {48, 5, 40, 28, 71}, {0, 4, 3, 2, 1}));
   CHECK(layout.x_extent == 28 * 40 * 5);
@@ -123,7 +125,7 @@ TEST_CASE("x has all dimensions after the source's contiguous one, y the others"
   CHECK(layout.source[0].along == 1);  // 71 is odd
 }
 
-TEST_CASE("narrow elements are loaded by words along y where extents and addresses allow it") {
+TEST_CASE("narrow elements are loaded in words along y if extents and addresses allow it") {
   const auto along = [](ElementType type, const tests::Shape& shape, const std::vector<std::uint32_t>& axes) {
     return first_layout(tests::permutation(type, shape, axes)).source[0].along;
   };
@@ -134,13 +136,13 @@ TEST_CASE("narrow elements are loaded by words along y where extents and address
   CHECK(along(ElementType::f32, {101, 65536}, {1, 0}) == 1);
 }
 
-TEST_CASE("a side that is short leaves room for the other") {
+TEST_CASE("a tile that is short in x is longer in y") {
   const FlatLayout layout = first_layout(tests::permutation(ElementType::f32, {3, 1000003}, {1, 0}));
   CHECK(layout.x == 3);
   CHECK(layout.y >= 128);
 }
 
-TEST_CASE("y has all dimensions in which a source goes on if its contiguous one is short") {
+TEST_CASE("if a source's contiguous dimension is short, y also has the dimensions that continue it") {
   const Problem problem = make_problem(tests::permutation(ElementType::u8, {1024, 256, 96, 2}, {1, 3, 2, 0}));
   const auto layout = FlatPlanner(problem).layout({.way = FlatWay::longer_runs});
   REQUIRE(layout);
@@ -150,7 +152,7 @@ TEST_CASE("y has all dimensions in which a source goes on if its contiguous one 
   CHECK(problem.nest.shape[layout->dimension[2]] == 96);
 }
 
-TEST_CASE("short rows are joined where they follow each other in the destination") {
+TEST_CASE("short rows are joined if they are contiguous in the destination") {
   const Problem dense = make_problem(tests::permutation(ElementType::u8, {59, 65536}, {1, 0}));
   const auto layout = FlatPlanner(dense).layout({.way = FlatWay::joined});
   REQUIRE(layout);
@@ -163,8 +165,8 @@ TEST_CASE("short rows are joined where they follow each other in the destination
   CHECK_FALSE(FlatPlanner(apart).layout({.way = FlatWay::joined}));
 }
 
-TEST_CASE("a tile has no more rows than follow each other in the source, if that is asked for") {
-  // 12 bytes of the source follow each other along y; what follows them lies along x.
+TEST_CASE("with FlatWay::one_run a tile has only rows that are contiguous in the source") {
+  // 12 bytes of the source are contiguous along y; the dimension that continues them belongs to x.
   const Problem problem =
       make_problem(tests::permutation(ElementType::u8, {32, 11, 95, 7, 32, 12}, {3, 1, 5, 0, 2, 4}));
   const auto layout = FlatPlanner(problem).layout({.way = FlatWay::one_run});
@@ -174,7 +176,7 @@ TEST_CASE("a tile has no more rows than follow each other in the source, if that
   CHECK(layout->source[0].lines < FlatPlanner(problem).layout({})->source[0].lines);
 }
 
-TEST_CASE("sources across the destination have images, sources along it do not") {
+TEST_CASE("only sources whose contiguous dimension differs from the destination's have images") {
   const Tensor destination = tests::dense(ElementType::u8, {300, 100, 494}, tests::to_address);
   const Tensor across = tests::strided(ElementType::u8, {300, 100, 494}, {1, 148200, 300});
   const Tensor along = tests::dense(ElementType::u8, {300, 100, 494});
@@ -186,7 +188,7 @@ TEST_CASE("sources across the destination have images, sources along it do not")
   CHECK(layout.source[2].along == 0);
 }
 
-TEST_CASE("flat kernels leave coordinates and maps in place to others") {
+TEST_CASE("flat kernels do not take expressions of coordinates and maps in place") {
   const auto takes = [](const Move& move) { return !flat_candidates(make_problem(move)).empty(); };
   const Tensor to = tests::dense(ElementType::f32, {700, 900}, tests::to_address);
   const Tensor across = tests::strided(ElementType::f32, {700, 900}, {1, 700});

@@ -1,4 +1,4 @@
-/// Keys name kernels in memory: one that forgot a fact would give a move another's kernel.
+/// Keys of kernels in memory. A key must contain all facts, or moves would get the kernels of other moves.
 #include "plan/cost_model.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
@@ -22,8 +22,8 @@ std::string key_of(const Candidate& candidate, const Problem& problem) {
   return std::string(make_kernel_plan(candidate, problem).key());
 }
 
-/// The same move, every tensor as far away as keeps its alignment.
-Move elsewhere(Move move) {
+/// The same move with other addresses of the same alignment.
+Move at_other_addresses(Move move) {
   move.destination.address += 1 << 20;
   DevicePtr by = 1 << 20;
   for (Tensor& source : move.sources) source.address += by += 1 << 20;
@@ -32,7 +32,7 @@ Move elsewhere(Move move) {
 
 }  // namespace
 
-TEST_CASE("a key is the family, every byte of its facts, and the expression") {
+TEST_CASE("a key consists of the family, all bytes of its facts, and the expression") {
   std::set<std::string_view> families;
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
@@ -42,7 +42,7 @@ TEST_CASE("a key is the family, every byte of its facts, and the expression") {
     for (const Candidate& candidate : candidates) {
       if (!done.insert(candidate.family->name()).second) continue;
       families.insert(candidate.family->name());
-      // Facts that belong to no kernel make no plan, so only the plan's state is checked.
+      // One candidate of each family suffices.
       const KernelPlan plan = make_kernel_plan(candidate, problem);
       std::string expected(candidate.family->name());
       expected += '\0';
@@ -57,7 +57,7 @@ TEST_CASE("a key is the family, every byte of its facts, and the expression") {
 
 TEST_CASE("a key changes with the number of sources and the expression") {
   std::set<std::string> keys;
-  // Candidates of one problem may share a kernel: those that differ in the tile alone.
+  // Candidates of one problem that differ only in the tile may share a kernel.
   const auto all_new = [&](const Problem& problem) {
     std::set<std::string> own;
     for (const Candidate& candidate : tests::candidates_of(problem)) own.insert(key_of(candidate, problem));
@@ -77,11 +77,11 @@ TEST_CASE("a key changes with the number of sources and the expression") {
   CHECK(all_new(bits));
 }
 
-TEST_CASE("equal kernels have equal keys and sources, wherever they lie in memory") {
+TEST_CASE("equal moves at other addresses have equal keys and sources") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     const Problem from = make_problem(move);
-    const Problem to = make_problem(elsewhere(move));
+    const Problem to = make_problem(at_other_addresses(move));
     const std::vector<Candidate> here = tests::candidates_of(from);
     const std::vector<Candidate> there = tests::candidates_of(to);
     REQUIRE(here.size() == there.size());
@@ -90,23 +90,23 @@ TEST_CASE("equal kernels have equal keys and sources, wherever they lie in memor
       CHECK(key_of(here[i], from) == key_of(there[i], to));
     }
     const KernelPlan first = plan_kernels(Operation::of({move})).at(0);
-    const KernelPlan second = plan_kernels(Operation::of({elsewhere(move)})).at(0);
+    const KernelPlan second = plan_kernels(Operation::of({at_other_addresses(move)})).at(0);
     CHECK(source(first).text == source(second).text);
     CHECK(source(first).entry == "tmajit_" + std::string(first.family().name));
   }
 }
 
-TEST_CASE("random moves: equal keys are equal sources, and different keys different ones") {
+TEST_CASE("random moves have equal keys if and only if their sources are equal") {
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   std::map<std::string, std::string> source_of;
   std::map<std::string, std::string> key_of_source;
-  std::uint64_t met_again = 0;
+  std::uint64_t repeated = 0;
   for (std::uint64_t n = 0; n < 250; ++n) {
     INFO("TMAJIT_SEED=" << seed << ", case " << n);
-    // Few patterns of sizes, so that keys meet again.
+    // Few patterns of sizes, so that keys repeat.
     const Move drawn = tests::random_move(seed + n % 200, 60);
-    for (const Move& move : {drawn, elsewhere(drawn)}) {
+    for (const Move& move : {drawn, at_other_addresses(drawn)}) {
       const Problem problem = make_problem(move);
       const std::vector<Candidate> candidates = tests::candidates_of(problem);
       for (const std::size_t i : {default_of(candidates), candidates.size() - 1}) {
@@ -115,11 +115,11 @@ TEST_CASE("random moves: equal keys are equal sources, and different keys differ
         const std::string key(plan.key());
         INFO(plan.choice().text());
         const auto [known, is_new] = source_of.emplace(key, text);
-        met_again += is_new ? 0 : 1;
+        repeated += is_new ? 0 : 1;
         REQUIRE(known->second == text);
         REQUIRE(key_of_source.emplace(text, key).first->second == key);
       }
     }
   }
-  CHECK(met_again > 100);
+  CHECK(repeated > 100);
 }

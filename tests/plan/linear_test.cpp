@@ -1,4 +1,4 @@
-/// Plans of `linear` kernels: which problems they take, and what their words meet.
+/// Plans of `linear` kernels: the problems that they take, and the words that contain the end of a row.
 #include "families/linear/linear_facts.hpp"
 #include "families/list.hpp"
 #include "plan/moves.hpp"
@@ -19,7 +19,7 @@ std::vector<Candidate> linear_candidates(const Problem& problem) {
   return candidates;
 }
 
-/// Whether any word of the destination has elements of two rows, by walking all of them.
+/// Whether any word of the destination has elements of two rows, found by a loop over all words.
 bool words_meet_ends(const Problem& problem, const LinearFacts& facts) {
   const std::uint64_t row = problem.nest.shape[facts.rank - 1];
   const std::uint64_t word_bytes = std::uint64_t{facts.word_elements} * facts.element_bytes();
@@ -33,7 +33,7 @@ bool words_meet_ends(const Problem& problem, const LinearFacts& facts) {
 
 }  // namespace
 
-TEST_CASE("linear kernels take destinations without gaps, and know which words meet the end of a row") {
+TEST_CASE("linear kernels take only dense destinations, and know whether words span two rows") {
   const std::uint64_t seed = reference::seed(20261209);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   std::size_t met = 0;
@@ -59,7 +59,7 @@ TEST_CASE("linear kernels take destinations without gaps, and know which words m
   CHECK(met > 300);
 }
 
-TEST_CASE("linear kernels count elements in 31 bits, and leave transpositions to others") {
+TEST_CASE("linear kernels take neither more than 2^31 elements nor transpositions") {
   const Tensor row = tests::dense(ElementType::u8, {1, 3}, tests::from_address);
   const auto repeated = [&](std::uint64_t rows) {
     const Tensor destination = tests::dense(ElementType::u8, {rows, 3}, tests::to_address);

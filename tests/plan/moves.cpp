@@ -49,7 +49,7 @@ Candidate usual_candidate(const Move& move) {
 }
 
 std::string traits(const Candidate& candidate, const Problem& problem) {
-  // Traits come from the parts of the source that every family gives, so this works for all families.
+  // Traits are derived from the source parts that every family has.
   const SourceParts parts = candidate.family->source(candidate, problem.expression());
   const std::string& facts = parts.facts;
   const auto is_set = [&](std::string_view flag) {
@@ -87,7 +87,7 @@ std::vector<KnownMove> known_moves() {
   const Tensor turned = permuted(square, std::vector<std::uint32_t>{1, 0});
   const auto pad = [](std::vector<std::int64_t> before) { return Padding{std::move(before), 1.5}; };
   return {
-      // Both contiguous in the last dimension, all at multiples of 16 bytes.
+      // Both tensors are contiguous in the last dimension and aligned to 16 bytes.
       {"dense copy", {to(f32, {4096, 4096}), {square}}, "rows whole"},
       {"rows of a wider matrix", {to(f32, {100, 512}), {strided(f32, {100, 512}, {1024, 1})}}, "rows whole"},
       {"heads beside tokens", permutation(f16, {8, 512, 16, 64}, {0, 2, 1, 3}), "rows whole"},
@@ -96,7 +96,7 @@ std::vector<KnownMove> known_moves() {
        {to(u8, {8, 64}), {strided(u8, {8, 64}, {std::int64_t{1} << 31, 1})}},
        "rows whole wide"},
 
-      // Contiguous in different dimensions.
+      // The tensors are contiguous in different dimensions.
       {"transpose", permutation(f32, {4096, 4096}, {1, 0}), "transpose whole column 0"},
       {"transpose, cut blocks", permutation(f16, {1000, 1004}, {1, 0}), "direct_transpose whole column 0"},
       {"transpose, odd rows", permutation(u8, {1001, 1003}, {1, 0}), "transpose staggered column 0"},
@@ -106,12 +106,12 @@ std::vector<KnownMove> known_moves() {
       {"a column repeated",
        {to(f32, {512, 1024}), {strided(f32, {512, 1024}, {1, 0})}},
        "general whole repeat"},
-      // Elements that stay together are one.
+      // Elements that stay together move as one.
       {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2}), "direct_transpose whole column 0"},
       {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2}), "transpose staggered column 0"},
       {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2}), "general staggered run:1"},
 
-      // Everything else.
+      // Other views.
       {"source 4 bytes off",
        {to(f32, {4096, 64}), {dense(f32, {4096, 64}, from_address + 4)}},
        "general whole run:1"},
@@ -154,7 +154,7 @@ std::vector<KnownMove> known_moves() {
        {to(u8, {4, 20}), {strided(u8, {4, 5}, {5, 0})}, pad({0, 3})},
        "general staggered padded repeat"},
 
-      // Computed.
+      // Computing moves.
       {"sum", {to(f32, {4096, 4096}), {square, square}, Map{"x0 + x1"}}, "general whole run:1 run:1"},
       {"sum with a transpose",
        {to(f32, {4096, 4096}), {square, turned}, Map{"x0 + x1"}},

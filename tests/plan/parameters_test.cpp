@@ -1,5 +1,5 @@
-/// The description of a kernel's parameters: where they stand, and that a launch on other memory is the same
-/// with its addresses moved.
+/// The description of a kernel's parameters: their offsets, and the addresses that change for a launch on
+/// other memory.
 #include "kernel/launch_image.hpp"
 #include "plan/moves.hpp"
 #include "reference/random_maps.hpp"
@@ -38,7 +38,7 @@ TensorMapSpec some_map() {
   return TensorMapSpec{};
 }
 
-/// The image of a block's launch, whose operand i is given how far it has moved.
+/// A launch image of a parameter block.
 class Image {
  public:
   Image(const ParameterBlock& block, FakeDevice& device, std::size_t operands)
@@ -49,6 +49,7 @@ class Image {
     CHECK(reinterpret_cast<const std::uint64_t*>(&image_->next()) == memory_.data() + memory_.size());
     device.encoded.clear();
   }
+  /// The parameters after operand i has moved by by[i] bytes.
   [[nodiscard]] std::span<void* const> moved(const std::vector<DevicePtr>& by) {
     return image_->parameters(by, launch);
   }
@@ -61,7 +62,8 @@ class Image {
   const LaunchImage* image_ = nullptr;
 };
 
-/// A plan's launch whose operands have moved by these distances, against the plan at the new addresses.
+/// Checks that the launch of `plan`, with operands moved by `by`, has the parameters of `expected`, planned
+/// at the new addresses.
 void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::vector<DevicePtr>& by) {
   INFO(plan.choice().text());
   REQUIRE(plan.key() == expected.key());
@@ -89,7 +91,7 @@ void check_moved(const KernelPlan& plan, const KernelPlan& expected, const std::
 
 }  // namespace
 
-TEST_CASE("parameters follow each other, each at a multiple of its alignment") {
+TEST_CASE("each parameter is placed after the previous one, at a multiple of its alignment") {
   ParameterBlock block;
   CHECK(block.bytes().empty());
   CHECK(block.add({"u32"}, "count", std::uint32_t{7}) == 0);
@@ -120,10 +122,10 @@ TEST_CASE("parameters follow each other, each at a multiple of its alignment") {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     CHECK(static_cast<const std::byte*>(pointers[i]) == image.launch.bytes.data() + entries[i].offset);
   }
-  CHECK(reinterpret_cast<std::uintptr_t>(pointers[3]) % 64 == 0);  // what a tensor map must lie at
+  CHECK(reinterpret_cast<std::uintptr_t>(pointers[3]) % 64 == 0);  // the alignment of tensor maps
 }
 
-TEST_CASE("types read as the source spells them") {
+TEST_CASE("parameter types have the text that the generated source uses") {
   CHECK(ParameterType{"u64"}.text("tmajit::") == "tmajit::u64");
   CHECK(ParameterType{"params::ViewPair", 2}.text() == "params::ViewPair<2>");
   CHECK(ParameterType{"params::Views", 3, 2}.text("tmajit::") == "tmajit::params::Views<3, 2>");
@@ -131,7 +133,7 @@ TEST_CASE("types read as the source spells them") {
   CHECK(ParameterType{.name = "u8", .pointer = Pointer::to}.text() == "u8*");
 }
 
-TEST_CASE("an operand's addresses move together, and nothing else does") {
+TEST_CASE("moving an operand changes all its addresses and no other parameter") {
   ParameterBlock block;
   const std::uint32_t wide = block.add({"params::Wide"}, "wide", Wide{0x1000, 0x1000});
   block.add_address(wide + 8, 2);
@@ -145,14 +147,14 @@ TEST_CASE("an operand's addresses move together, and nothing else does") {
   std::memcpy(&moved, pointers[0], sizeof moved);
   CHECK(moved.first == 0x1000);
   CHECK(moved.address == 0x1010);
-  REQUIRE(device.encoded.size() == 1);  // the other map stays where it was
+  REQUIRE(device.encoded.size() == 1);  // the map of the other operand is not encoded again
   CHECK(device.encoded[0].address == 0x3010);
   DevicePtr out = 0;
   std::memcpy(&out, pointers[3], sizeof out);
   CHECK(out == 0x3f00);
 }
 
-TEST_CASE("more than a block holds is refused, not written over") {
+TEST_CASE("adding more parameters than a block holds is an error") {
   ParameterBlock block;
   for (std::size_t i = 0; i < ParameterBlock::max_parameters; ++i) block.add({"u32"}, "n", std::uint32_t{0});
   CHECK_THROWS_AS(block.add({"u32"}, "n", std::uint32_t{0}), Error);
@@ -161,7 +163,7 @@ TEST_CASE("more than a block holds is refused, not written over") {
   CHECK(large.bytes().empty());
 }
 
-TEST_CASE("random moves at other addresses: the bytes are those of a plan made there") {
+TEST_CASE("launches of random moves at other addresses have the parameters of plans made there") {
   const std::uint64_t seed = reference::seed(20261121);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   std::map<std::string_view, int> families;
@@ -170,8 +172,8 @@ TEST_CASE("random moves at other addresses: the bytes are those of a plan made t
     reference::Random random(seed + n);
     const Move move = tests::random_move(seed + n, 60);
     Move moved = move;
-    // Multiples of 16 keep every kernel as it is, and all that a plan decides by addresses; each tensor goes
-    // its own way, some of them down.
+    // Distances of multiples of 16 bytes do not change the kernels. Each tensor has a distance of its own,
+    // some negative.
     std::vector<DevicePtr> by;
     for (std::size_t i = 0; i <= move.sources.size(); ++i) {
       by.push_back(16 * reference::between(random, 0, 1 << 24) - (DevicePtr{1} << 27));
@@ -206,7 +208,7 @@ TEST_CASE("random moves at other addresses: the bytes are those of a plan made t
   CHECK(families.size() >= 7);
 }
 
-TEST_CASE("tiles of the caller's choice at other addresses, row tails and images too") {
+TEST_CASE("launches of the caller's tiles at other addresses have the parameters of plans made there") {
   for (const std::string_view family : {"copy", "map", "bulk", "snapshot"}) {
     INFO(family);
     const bool flat = family == "bulk";

@@ -1,4 +1,4 @@
-/// Tests the planner's facts about a move: alignments, bytes, spans; and the moves that it refuses.
+/// The planner's facts about a move (alignments, bytes, spans), and the moves that it refuses.
 #include "families/general/general_facts.hpp"
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"
@@ -41,7 +41,7 @@ TEST_CASE("alignment is the largest power of two of all addresses, at most 16") 
   const auto of_source = [](const Tensor& source) {
     return make_problem(copy_of(source)).alignment(1, none);
   };
-  // Steps of 4 bytes along the row spoil it, unless the row is left out.
+  // The stride of 4 bytes along the row limits the alignment, unless the row is excluded.
   const Problem rows = make_problem(copy_of(strided(f32, {64, 60}, {64, 1})));
   CHECK(rows.alignment(1, none) == 4);
   CHECK(rows.alignment(1, 1) == 16);
@@ -58,14 +58,14 @@ TEST_CASE("alignment is the largest power of two of all addresses, at most 16") 
   CHECK(of_source(strided(ElementType::u8, {64, 60}, {1 << 20, 1 << 10}, from_address)) == 16);
 }
 
-TEST_CASE("a dimension of one element has no part in the alignment") {
+TEST_CASE("a dimension of extent 1 does not affect the alignment") {
   CHECK(make_problem(copy_of(strided(ElementType::u8, {64, 1}, {16, 3}))).alignment(1, none) == 16);
   CHECK(
       make_problem(copy_of(strided(ElementType::u8, {1, 1}, {5, 3}, from_address + 2))).alignment(1, none) ==
       2);
 }
 
-TEST_CASE("every element counts once, however often it is read") {
+TEST_CASE("bytes_read() counts every element once, however often it is read") {
   const auto bytes = [](const Move& move) {
     const Problem problem = make_problem(move);
     return std::pair(problem.bytes_read(), problem.bytes_written());
@@ -82,7 +82,7 @@ TEST_CASE("every element counts once, however often it is read") {
                Map{"x0 + x1 + x2"}}) == Bytes{12'800 + 64 + 25'600, 25'600});
 }
 
-TEST_CASE("a padded source counts as far as the destination reaches it") {
+TEST_CASE("bytes_read() counts only those elements of a padded source that the destination has") {
   const auto read = [](const Shape& to, const Tensor& source, const std::vector<std::int64_t>& before) {
     const Problem problem =
         make_problem({dense(ElementType::u8, to, to_address), {source}, Padding{before, 0}});
@@ -101,7 +101,7 @@ TEST_CASE("a padded source counts as far as the destination reaches it") {
   CHECK(read({14, 24}, strided(ElementType::u8, {10, 20}, {0, 0}), {2, 24}) == 0);
 }
 
-TEST_CASE("an operand's elements lie between its lowest and highest byte") {
+TEST_CASE("low and high are the range of an operand's bytes") {
   const auto span = [](const Tensor& source) {
     const Problem problem = make_problem(copy_of(source));
     return std::pair(static_cast<std::int64_t>(problem.low[1] - source.address),
@@ -117,8 +117,8 @@ TEST_CASE("an operand's elements lie between its lowest and highest byte") {
   CHECK(span(strided(f16, {10, 20}, {0, -1})) == Span{-38, 2});
 }
 
-TEST_CASE("a source interleaves where its bytes and the destination's meet") {
-  // Rows of 100 bytes in a matrix of 200 columns, 7 of them.
+TEST_CASE("a source interleaves if its address range and the destination's overlap") {
+  // 7 rows of 100 bytes in a matrix of 200 columns.
   const auto columns = [](DevicePtr address) {
     return strided(ElementType::u8, {7, 100}, {200, 1}, address);
   };
@@ -134,7 +134,7 @@ TEST_CASE("a source interleaves where its bytes and the destination's meet") {
   CHECK_FALSE(make_problem({.destination = strided(ElementType::u8, {7, 0}, {200, 1}, to_address),
                             .sources = {strided(ElementType::u8, {7, 0}, {200, 1}, to_address)}})
                   .interleaved[1]);
-  // Each source by itself.
+  // Each source is compared separately.
   const Problem map = make_problem({.destination = columns(to_address),
                                     .sources = {columns(from_address), columns(to_address)},
                                     .body = Map{"x0 + x1"}});
@@ -142,8 +142,8 @@ TEST_CASE("a source interleaves where its bytes and the destination's meet") {
   CHECK(map.interleaved[2]);
 }
 
-TEST_CASE("kernels of sources that interleave load no neighbours, and those of others do as ever") {
-  // Rows of 201 bytes begin anywhere.
+TEST_CASE("only kernels of sources that do not interleave load bytes between elements") {
+  // Rows of 201 bytes have any alignment.
   const auto rows = [](DevicePtr address) { return strided(ElementType::u8, {64, 190}, {201, 1}, address); };
   const auto source_of = [](const Move& move) {
     return facts_of<GeneralFacts>(tests::usual_candidate(move)).source[0];
@@ -151,13 +151,13 @@ TEST_CASE("kernels of sources that interleave load no neighbours, and those of o
   const SourceFacts apart = source_of({rows(to_address), {rows(from_address)}, Map{"x + 1"}});
   CHECK(apart.interleaved == 0);
   CHECK(apart.alignment == 1);
-  // In place every chunk is as aligned as the destination's.
+  // In place every chunk has the destination's alignment.
   const SourceFacts in_place = source_of({rows(to_address), {rows(to_address)}, Map{"x + 1"}});
   CHECK(in_place.interleaved == 1);
   CHECK(in_place.alignment == 16);
 }
 
-TEST_CASE("a span is of the whole source where a padding takes a part of it") {
+TEST_CASE("low and high span the whole source even if a padding uses only a part of it") {
   const Tensor source = strided(ElementType::u8, {10, 20}, {-32, 1});
   const Problem problem =
       make_problem({dense(ElementType::u8, {4, 4}, to_address), {source}, Padding{{-3, -5}, 0}});
@@ -165,8 +165,8 @@ TEST_CASE("a span is of the whole source where a padding takes a part of it") {
   CHECK(problem.high[1] == from_address + 20);
 }
 
-TEST_CASE("addresses are of the nest's first element") {
-  // The destination is walked forwards, whatever the user's view does.
+TEST_CASE("an operand's address is that of the nest's first element") {
+  // The nest has positive strides in the destination, whatever the caller's view has.
   const Move move{.destination = strided(f32, {8, 8}, {-8, 1}, to_address + 7 * 32),
                   .sources = {dense(f32, {8, 8})}};
   const Problem problem = make_problem(move);
@@ -175,7 +175,7 @@ TEST_CASE("addresses are of the nest's first element") {
   CHECK(problem.step(0, 0) == 32);
   CHECK(problem.step(1, 0) == -32);
 
-  // A padded source begins where the destination's index 0 would find it.
+  // The address of a padded source corresponds to the destination's index 0, outside of the source.
   const Problem padded =
       make_problem({dense(f32, {8, 8}, to_address), {dense(f32, {4, 4})}, Padding{{2, 1}, 3}});
   CHECK(padded.address[1] == from_address - (2 * 4 + 1) * 4);
@@ -183,7 +183,7 @@ TEST_CASE("addresses are of the nest's first element") {
   CHECK(padded.nest.windowed);
 }
 
-TEST_CASE("an expression reads coordinates where it names g") {
+TEST_CASE("an expression reads coordinates if and only if it contains the identifier g") {
   const auto reads = [](const std::string& expression) {
     return make_problem({dense(f32, {8, 9}, to_address), {dense(f32, {8, 9})}, Map{expression}}).reads().g;
   };
@@ -194,12 +194,12 @@ TEST_CASE("an expression reads coordinates where it names g") {
   CHECK_FALSE(reads("log(x)"));
   CHECK_FALSE(reads("gg + x"));
   CHECK_FALSE(reads("x_g + g1 + _g"));
-  // Coordinates are of the user's dimensions: none are merged.
+  // Coordinates refer to the caller's dimensions, so none are merged.
   CHECK(make_problem({dense(f32, {8, 9}, to_address), {dense(f32, {8, 9})}, Map{"g[0]"}}).nest.rank == 2);
   CHECK(make_problem({dense(f32, {8, 9}, to_address), {dense(f32, {8, 9})}, Map{"x"}}).nest.rank == 1);
 }
 
-TEST_CASE("an address that its elements do not fit on is refused") {
+TEST_CASE("an address that is not a multiple of the element size is refused") {
   const Move odd{dense(f32, {8}, 0x1002), {dense(f32, {8})}};
   CHECK(rules(odd) == Rules{"address.alignment of the destination: address"});
   CHECK_THAT(refused_move(odd), ContainsSubstring("0x1002") && ContainsSubstring("a multiple of 4 bytes") &&
@@ -210,12 +210,12 @@ TEST_CASE("an address that its elements do not fit on is refused") {
   CHECK(rules({dense(ElementType::u8, {8}, 0x1001), {dense(ElementType::u8, {8}, 0x2003)}}).empty());
   CHECK(rules({dense(f32, {8}, to_address), {dense(f32, {8}, 0)}}) ==
         Rules{"address.null of the source: address"});
-  // Nothing is touched.
+  // Without elements no address is used.
   CHECK(rules({dense(f32, {0}, 0x1002), {dense(f32, {0}, 0x2001)}}).empty());
   CHECK(rules({dense(f32, {0}, 0), {dense(f32, {0}, 0)}}).empty());
 }
 
-TEST_CASE("numbers of sources that do not go together are refused") {
+TEST_CASE("a number of sources that the move does not take is refused") {
   const Tensor to = dense(f32, {8}, to_address);
   const Rules range{"sources.range of sources of the destination"};
   CHECK(rules({to, {}}) == range);
@@ -230,7 +230,7 @@ TEST_CASE("numbers of sources that do not go together are refused") {
              ContainsSubstring("2 without an expression"));
 }
 
-TEST_CASE("types, shapes and expressions that do not go together are refused") {
+TEST_CASE("mismatching types and shapes and illegal expressions are refused") {
   const Tensor to = dense(f32, {8}, to_address);
   CHECK(rules({to, {dense(f16, {8})}}) == Rules{"view.type of the source: type"});
   CHECK_THAT(refused_move({to, {dense(f16, {8})}}),
@@ -273,7 +273,7 @@ TEST_CASE("found: a coordinate of a dimension that the destination lacks is refu
   CHECK(wrong("g[1] + 2 * g[0]", {8, 4}).empty());
 }
 
-TEST_CASE("paddings that do not go together with the rest are refused") {
+TEST_CASE("paddings that do not match the move's rank or number of sources are refused") {
   const Tensor square = dense(f32, {8, 8}, to_address);
   CHECK(rules({square, {dense(f32, {6, 6})}, Padding{{1}, 0}}) ==
         Rules{"padding.count of padding of the destination"});

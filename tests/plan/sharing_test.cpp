@@ -1,4 +1,4 @@
-/// How many kernels a program makes that meets many shapes: what changes from call to call makes none.
+/// The number of kernels that a program with many shapes needs.
 #include "reference/random_maps.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -21,17 +21,16 @@ namespace {
 constexpr DevicePtr shared_to = 1ULL << 40;
 constexpr DevicePtr shared_from = 1ULL << 41;
 
-/// The kernels of the operations that it is shown, and a source of each.
+/// Collects the different kernels of operations.
 class Kernels {
  public:
-  /// By the choices that are shipped, or by the cost model alone.
+  /// Plans use the shipped choices or, without `tuned`, only the cost model.
   explicit Kernels(bool tuned = true) : tuned_(tuned) {}
-  void meet(const Operation& operation) {
+  void add(const Operation& operation) {
     for (const KernelPlan& plan : plan_kernels(operation, {.tuning = tuned_ ? &tuning_ : nullptr})) {
       const auto [known, is_new] = first_.emplace(plan.key(), plan);
-      // One key is one source, whatever the tile: else processes would compile for each other's caches in
-      // vain.
-      if (!is_new && ++met_again_ % 64 == 0) CHECK(source(known->second).text == source(plan).text);
+      // Equal keys must have equal sources, or the disk cache would not be shared.
+      if (!is_new && ++repeated_ % 64 == 0) CHECK(source(known->second).text == source(plan).text);
     }
   }
   [[nodiscard]] std::size_t count() const { return first_.size(); }
@@ -40,7 +39,7 @@ class Kernels {
   bool tuned_;
   TuningTable tuning_ = TuningTable::shipped();
   std::map<std::string, KernelPlan, std::less<>> first_;
-  std::size_t met_again_ = 0;
+  std::size_t repeated_ = 0;
 };
 
 Operation shared_permutation(ElementType type, const Dims& shape, const Dims& axes) {
@@ -50,7 +49,7 @@ Operation shared_permutation(ElementType type, const Dims& shape, const Dims& ax
                             Tensor::contiguous(type, shape, shared_from), axes);
 }
 
-/// Up to 2^`most`, as many of each order of magnitude.
+/// A random extent up to 2^`most`, with an even distribution of its logarithm.
 std::int64_t any_extent(reference::Random& random, std::uint64_t most) {
   return static_cast<std::int64_t>(1 + random() % (1ULL << random() % (most + 1)));
 }
@@ -59,27 +58,27 @@ constexpr ElementType types[] = {ElementType::f32, ElementType::bf16, ElementTyp
 
 }  // namespace
 
-TEST_CASE("heads of any number of tokens are moved by four kernels") {
+TEST_CASE("permutations of attention heads of any number of tokens need at most four kernels") {
   for (const bool tuned : {true, false}) {
     Kernels kernels(tuned);
     for (std::int64_t tokens = 1; tokens <= 4096; ++tokens) {
-      kernels.meet(shared_permutation(ElementType::bf16, {8, tokens, 16, 64}, {0, 2, 1, 3}));
+      kernels.add(shared_permutation(ElementType::bf16, {8, tokens, 16, 64}, {0, 2, 1, 3}));
     }
     CHECK(kernels.count() <= 4);
   }
 }
 
-TEST_CASE("matrices of any number of rows are transposed by six kernels of a type") {
+TEST_CASE("transposes of matrices of any number of rows need at most six kernels for each type") {
   for (const ElementType type : types) {
     INFO(name(type));
     Kernels kernels;
     for (std::int64_t rows = 1; rows <= 4096; ++rows)
-      kernels.meet(shared_permutation(type, {rows, 128}, {1, 0}));
+      kernels.add(shared_permutation(type, {rows, 128}, {1, 0}));
     CHECK(kernels.count() <= 6);
   }
 }
 
-TEST_CASE("matrices of any extents are mapped by three kernels of a type") {
+TEST_CASE("maps of matrices of any extents need at most three kernels for each type") {
   const std::uint64_t seed = reference::seed(20261122);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   for (const ElementType type : types) {
@@ -89,14 +88,14 @@ TEST_CASE("matrices of any extents are mapped by three kernels of a type") {
     for (int n = 0; n < 1000; ++n) {
       const auto extent = [&] { return any_extent(random, 14); };
       const Dims shape{extent(), extent()};
-      kernels.meet(operation::map(Tensor::contiguous(type, shape, shared_to), "x + x",
-                                  {Tensor::contiguous(type, shape, shared_from)}));
+      kernels.add(operation::map(Tensor::contiguous(type, shape, shared_to), "x + x",
+                                 {Tensor::contiguous(type, shape, shared_from)}));
     }
     CHECK(kernels.count() <= 3);
   }
 }
 
-TEST_CASE("kernels of random matrices are few") {
+TEST_CASE("pads, concats and transposes of random matrices need few kernels") {
   const std::uint64_t seed = reference::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   reference::Random random(seed);
@@ -111,12 +110,12 @@ TEST_CASE("kernels of random matrices are few") {
     const auto tensor = [](const Dims& shape, DevicePtr address) {
       return Tensor::contiguous(ElementType::bf16, shape, address);
     };
-    padded.meet(operation::pad(tensor({rows + 2, columns + 2}, shared_to),
-                               tensor({rows, columns}, shared_from), {.before = {1, 1}}));
-    joined.meet(
+    padded.add(operation::pad(tensor({rows + 2, columns + 2}, shared_to),
+                              tensor({rows, columns}, shared_from), {.before = {1, 1}}));
+    joined.add(
         operation::concat(tensor({rows, columns + more}, shared_to),
                           {tensor({rows, columns}, shared_from), tensor({rows, more}, 2 * shared_from)}, 1));
-    transposed.meet(shared_permutation(ElementType::bf16, {rows, columns}, {1, 0}));
+    transposed.add(shared_permutation(ElementType::bf16, {rows, columns}, {1, 0}));
   }
   CHECK(padded.count() <= 8);
   CHECK(joined.count() <= 32);

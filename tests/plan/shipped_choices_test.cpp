@@ -1,4 +1,4 @@
-/// Choices that come with the library: each is found for the move that it was measured for, and taken.
+/// The shipped tuned choices: each must be found and used for the move for which it was measured.
 #include "plan/shipped_choices.hpp"
 
 #include "jitc/common_permutations.hpp"
@@ -21,14 +21,14 @@ namespace {
 
 using Permutation = std::pair<tests::Shape, std::vector<std::uint32_t>>;
 
-/// Returns the permutations that `jitc tune` was given, each in elements of 1, 2, 4 and 8 bytes.
+/// The permutations measured by `jitc tune`, each with elements of 1, 2, 4 and 8 bytes.
 std::vector<Permutation> measured_permutations() {
   std::vector<Permutation> all;
   for (const jitc::CommonPermutation& common : jitc::common_permutations) {
     all.push_back(
         {{common.shape().begin(), common.shape().end()}, {common.axes().begin(), common.axes().end()}});
   }
-  // Transposes and heads of every size.
+  // Transposes and attention heads of all sizes.
   for (std::uint64_t n = 1024; n <= 32'768; n *= 2) {
     all.push_back({{n, n}, {1, 0}});
     all.push_back({{n, 2 * n}, {1, 0}});
@@ -54,7 +54,7 @@ std::vector<Permutation> measured_permutations() {
 
 }  // namespace
 
-TEST_CASE("each shipped choice is taken for what it was measured for") {
+TEST_CASE("each shipped choice is used for the move for which it was measured") {
   for (const ShippedChoices& shipped : shipped_choices()) {
     const TuningTable table = TuningTable::shipped();
     PlanOptions options{.tuning = &table};

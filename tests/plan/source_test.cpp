@@ -1,4 +1,4 @@
-/// The sources of kernels that move: they compile as they are, without warnings, and always are the same.
+/// The generated sources of kernels that move: they compile alone and without warnings.
 #include "plan/moves.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -22,7 +22,7 @@ namespace {
 
 using Sizes = std::vector<std::size_t>;
 
-/// Bytes of each parameter of the kernel, as the PTX declares them.
+/// The bytes of each parameter that the kernel's PTX declares.
 Sizes declared_parameters(const std::string& whole_ptx) {
   const std::size_t entry = whole_ptx.find(".entry");
   const std::string ptx = whole_ptx.substr(entry, whole_ptx.find('{', entry) - entry);
@@ -61,7 +61,7 @@ bool is_loaded(const std::string& library) {
 
 }  // namespace
 
-TEST_CASE("a source is written without NVRTC and without a driver") {
+TEST_CASE("source() loads neither NVRTC nor the driver") {
   const std::pair<bool, bool> before{is_loaded("libnvrtc"), is_loaded("libcuda.so")};
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
@@ -69,10 +69,10 @@ TEST_CASE("a source is written without NVRTC and without a driver") {
       const Source written = source(candidate);
       CHECK(written.expression == candidate.expression());
       CHECK(written.entry == "tmajit_" + std::string(candidate.family().name));
-      // Its first lines name the kernel and say why.
+      // The first lines name the kernel and the reason for its choice.
       CHECK_THAT(written.text.substr(0, 2000), ContainsSubstring(written.entry));
       CHECK(source(candidate).text == written.text);
-      // The entry's parameters are the plan's, in their order.
+      // The entry has the plan's parameters, in the same order.
       std::size_t at = written.text.find("extern \"C\" __global__");
       REQUIRE(at != std::string::npos);
       for (const Parameter& parameter : candidate.parameters()) {
@@ -85,7 +85,7 @@ TEST_CASE("a source is written without NVRTC and without a driver") {
   CHECK(std::pair(is_loaded("libnvrtc"), is_loaded("libcuda.so")) == before);
 }
 
-TEST_CASE("the kernel of every known move compiles as it is, without warnings") {
+TEST_CASE("the kernel of every known move compiles alone, without warnings") {
   for (const auto& [name, move, traits] : tests::known_moves()) {
     INFO(name);
     const Problem problem = make_problem(move);
@@ -97,7 +97,7 @@ TEST_CASE("the kernel of every known move compiles as it is, without warnings") 
   }
 }
 
-TEST_CASE("every candidate of a transpose of bytes compiles, those with the largest images too") {
+TEST_CASE("every candidate of a transpose of bytes compiles, including those with the largest images") {
   std::uint32_t largest = 0;
   for (const KernelPlan& candidate :
        plan_candidates(tests::permutation(ElementType::u8, {1001, 1003}, {1, 0}))) {
@@ -128,7 +128,7 @@ TEST_CASE("one candidate of each family compiles, for any rank") {
 }
 
 TEST_CASE(
-    "the source of a kernel names what it was made for, and its expression stands on a line of its own") {
+    "a kernel's source names the move that it was made for, and has the expression on a line of its own") {
   Move move{.destination = tests::dense(ElementType::f32, {512, 512}, tests::to_address),
             .sources = {tests::dense(ElementType::f32, {512, 512})},
             .body = Map{"x * 2 +"}};

@@ -1,4 +1,4 @@
-/// Stencils as plans: what expressions call, what is refused, which kernels are made.
+/// Plans of stencils: the neighbours that expressions read, errors, and kernels.
 #include "kernel/stencil_calls.hpp"
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"
@@ -42,7 +42,7 @@ std::string mistake(const char* expression, std::uint32_t sources = 1) {
 
 }  // namespace
 
-TEST_CASE("stencils: the neighbours that an expression reads") {
+TEST_CASE("stencils: the offsets of neighbours are parsed from the expression, wrong ones refused") {
   StencilCalls calls;
   REQUIRE_FALSE(read_calls("x1 * x0( -1,+2 ) + x0(0,0) + max0(x1(3, -4), x0 (-1, 2))", 2, calls));
   CHECK(calls.offsets == 2);
@@ -63,7 +63,7 @@ TEST_CASE("stencils: the neighbours that an expression reads") {
   CHECK(mistake("x(65)").starts_with("2: an offset within 64 of 0"));
 }
 
-TEST_CASE("stencils: what is refused") {
+TEST_CASE("stencils: wrong offsets, dimensions and overlapping tensors are refused") {
   const std::vector<std::uint64_t> shape{32, 64};
   const auto rules = [&](const char* expression, const Stencil& stencil = {}) {
     return broken_rules([&] { return planned(shape, expression, stencil); });
@@ -77,7 +77,7 @@ TEST_CASE("stencils: what is refused") {
   CHECK(rules("x(1)", {.dims = {2}}).size() == 1);
   CHECK(rules("x(1, 0)", {.dims = {1, -2}}).empty());
 
-  // In place, which a map may be.
+  // A map may be in place, a stencil may not.
   const Tensor both = to(shape);
   CHECK(broken_rules([&] { return plan_kernels(operation::map(both, "x + 1", {both})); }).empty());
   CHECK(broken_rules([&] { return plan_kernels(operation::stencil(both, "x(1)", {both})); }).size() == 1);
@@ -86,32 +86,32 @@ TEST_CASE("stencils: what is refused") {
         }).find("have no room in the 232448 bytes of shared memory") != std::string::npos);
 }
 
-TEST_CASE("stencils: the copy engine loads what tensor maps describe, threads the rest") {
+TEST_CASE("stencils: the copy engine loads views that a tensor map describes, threads load others") {
   CHECK(has_map(planned({1024, 1024}, five_points)));
   CHECK(has_map(planned({1024, 1024}, five_points, {.boundary = Boundary::wrap})));
   CHECK(has_map(planned({3, 64, 64, 64}, "x(1, 0, 0) - x(0, 0, 1)")));
   CHECK(has_map(planned({1 << 20}, "x(1) - x(-1)")));
   CHECK_FALSE(has_map(planned({1024, 1023}, five_points)));
   CHECK_FALSE(has_map(planned({1024, 1024}, five_points, {}, 4)));
-  // Planes of a stencil of three dimensions come once: a tile is a plane, and a CTA does many.
+  // A stencil of three dimensions loads each plane once: a tile is a plane, and a CTA processes many.
   CHECK(planned({256, 256, 256}, "x(1, 0, 0) + x(-1, 0, 0) + x(0, 1, 0)").shape().tile[0] == 1);
 }
 
-TEST_CASE("stencils: far offsets leave no more rows in the kernel than near ones") {
+TEST_CASE("stencils: a kernel has few rows even for far offsets") {
   const auto rows = [](const KernelPlan& plan) {
     const std::string text = source(plan).text;
     const auto at = text.find("constexpr u32 rows = ");
     REQUIRE(at != std::string::npos);
     return std::stoul(text.substr(at + 21));
   };
-  // Between them lie thousands, which took NVRTC minutes.
+  // If the kernel had all rows between the offsets, thousands, NVRTC would take minutes.
   CHECK(rows(planned({64, 64, 9}, "x(64, 64)", {.dims = {0, 1}})) <= 16);
   CHECK(rows(planned({4096, 4096}, "x(-64, 64) + x(64, -64)")) <= 32);
   CHECK(rows(planned({64, 4096, 4096}, "x(-64, 0, 64)")) <= 16);
   CHECK(rows(planned({4096, 4096}, five_points)) <= 18);
 }
 
-TEST_CASE("stencils: kernels are of the family stencil alone, and no other plan is") {
+TEST_CASE("stencils: the family stencil plans all stencils and nothing else") {
   CHECK(planned({64, 64}, five_points).family().name == "stencil");
   CHECK_THROWS_AS(
       plan_kernels(operation::stencil(to({64, 64}), five_points, {from({64, 64})}), {.family = "general"}),

@@ -1,4 +1,4 @@
-/// A transpose's image in shared memory: neither writing blocks nor reading rows of it meets a bank twice.
+/// A transpose's image in shared memory: writing blocks and reading rows have no bank conflicts, or few.
 #include "families/transpose/tile_image.hpp"
 
 #include "plan/moves.hpp"
@@ -11,7 +11,7 @@ using namespace tmajit;
 
 namespace {
 
-/// A matrix turned round, in tiles of so many bytes a side.
+/// A transpose of a matrix with tiles of row_bytes by column_bytes.
 BlockFacts facts_for(std::uint32_t element_bytes, std::uint32_t vector_bytes, std::uint32_t row_bytes,
                      std::uint32_t column_bytes, bool staggered = false) {
   return {.element_bytes = element_bytes,
@@ -51,7 +51,7 @@ Counted reading(const TileImage& image) {
   return all;
 }
 
-/// Calls visit(facts) for every size of element and vector, and sides of tiles in bytes.
+/// Calls visit(facts) for all sizes of elements and vectors, and tiles of several sizes.
 void for_each_tile(bool staggered, std::uint32_t shortest_row, const auto& visit) {
   for (const std::uint32_t vector : {8U, 16U}) {
     for (std::uint32_t element = 1; element <= vector; element *= 2) {
@@ -69,7 +69,7 @@ void for_each_tile(bool staggered, std::uint32_t shortest_row, const auto& visit
 
 }  // namespace
 
-TEST_CASE("whole tiles have no bank conflicts") {
+TEST_CASE("images of transposes that are not staggered have no bank conflicts") {
   for_each_tile(false, 32, [](const BlockFacts& facts) {
     const TileImage image(facts);
     const Counted written = writing(image, facts);
@@ -79,7 +79,7 @@ TEST_CASE("whole tiles have no bank conflicts") {
   });
 }
 
-TEST_CASE("staggered tiles have none where rows fill the banks, and few where not") {
+TEST_CASE("images of staggered transposes have at most 2-way conflicts, reads none with long rows") {
   for_each_tile(true, 128, [](const BlockFacts& facts) {
     const TileImage image(facts);
     CHECK(reading(image).ways == 1);
@@ -92,7 +92,7 @@ TEST_CASE("staggered tiles have none where rows fill the banks, and few where no
   });
 }
 
-TEST_CASE("every line of a block has a place of its own in the image, inside it") {
+TEST_CASE("every line of a block has an address of its own within the image") {
   const auto check = [](const BlockFacts& facts) {
     const TileImage image(facts);
     const std::uint32_t swizzle = image.best_swizzle();

@@ -1,4 +1,4 @@
-/// The bytes, sectors and pieces that the cost model counts by a tile, and by tiles that follow each other.
+/// The bytes, sectors and contiguous pieces that the cost model counts for a tile and for consecutive tiles.
 #include "plan/traffic.hpp"
 
 #include "plan/moves.hpp"
@@ -19,7 +19,7 @@ using ElementType::f32;
 
 }  // namespace
 
-TEST_CASE("tiles that CTAs take one after the other make longer pieces, of the side whose order they take") {
+TEST_CASE("consecutive tiles make longer contiguous pieces in the tensor whose order they follow") {
   const Problem problem = make_problem(permutation(f32, {4096, 4096}, {1, 0}));
   Footprint footprint{.box = {64, 64}};
   const auto runs = [&](double tiles, std::uint32_t operand) {
@@ -28,7 +28,7 @@ TEST_CASE("tiles that CTAs take one after the other make longer pieces, of the s
   constexpr double bytes = 4096.0 * 4096 * 4;
   CHECK(runs(1, 0) == Approx(bytes / 256));
   CHECK(runs(1, 1) == Approx(bytes / 256));
-  // 64 tiles side by side are 64 whole rows of the destination, and 64 elements of each row of the source.
+  // 64 adjacent tiles are 64 whole rows of the destination, but only 64 elements of each row of the source.
   CHECK(runs(64, 0) == Approx(bytes / (64 * 4096 * 4)));
   CHECK(runs(64, 1) == Approx(bytes / 256));
   footprint.order = {1, 0};
@@ -37,12 +37,13 @@ TEST_CASE("tiles that CTAs take one after the other make longer pieces, of the s
   CHECK(runs(1e9, 0) == Approx(1));
 }
 
-TEST_CASE("pieces that begin anywhere meet parts of sectors, and those that lie near share them") {
+TEST_CASE("misaligned pieces touch parts of sectors, and pieces near each other share sectors") {
   const Problem odd = make_problem(permutation(f32, {1000, 33}, {1, 0}));
   const auto of_box = [&](const ElementBox& box, std::uint32_t operand, BoxAccess access = {}) {
     return traffic_of(box, odd, odd.nest, operand, access);
   };
-  // The destination's rows of 4000 bytes begin at sectors; the source's, of 132 bytes, at words.
+  // The destination's rows of 4000 bytes are aligned to sectors, the source's rows of 132 bytes only to
+  // words.
   const PredictedTraffic written = of_box({8, 8}, 0);
   CHECK(written.pieces == Approx(33 * 125));
   CHECK(written.unused == Approx(0));
@@ -51,15 +52,15 @@ TEST_CASE("pieces that begin anywhere meet parts of sectors, and those that lie 
   CHECK(read.pieces == Approx(132'000.0 / 32));
   CHECK(read.unused == Approx(read.pieces * 28));
   CHECK(of_box({8, 8}, 1, {.store_bytes = 16}).unused == Approx(read.pieces * 16));
-  // Elements 132 bytes apart take a sector each, but no more than there is.
+  // Elements 132 bytes apart take a sector each, but not more bytes than the tensor has.
   CHECK(of_box({1, 1000}, 1).unused == Approx(33'000 * (32.0 - 4)));
-  // All 33 columns: one piece.
+  // All 33 columns are one contiguous piece.
   CHECK(of_box({33, 1000}, 1).pieces == Approx(1));
   CHECK(of_box({33, 1000}, 1).unused == Approx(0));
 }
 
-TEST_CASE("rows that are stored one by one share no sector with the next") {
-  // Rows of 48 bytes, which follow each other in the destination.
+TEST_CASE("rows that are stored one by one do not share sectors") {
+  // Rows of 48 bytes, contiguous in the destination.
   const Problem rows = make_problem(permutation(f32, {64, 8, 12}, {1, 0, 2}));
   const ElementBox box{8, 64, 12};
   const PredictedTraffic together = traffic_of(box, rows, rows.nest, 0);
@@ -70,7 +71,7 @@ TEST_CASE("rows that are stored one by one share no sector with the next") {
   CHECK(apart.unused == Approx(64 * 8 * 16));
 }
 
-TEST_CASE("more tiles together are never more pieces, and never more bytes beside than sectors have") {
+TEST_CASE("joint tiles have at most as many pieces as separate ones, and waste at most whole sectors") {
   const std::uint64_t seed = reference::seed(20261127);
   std::cout << "TMAJIT_SEED=" << seed << '\n';
   reference::Random random(seed);

@@ -30,7 +30,7 @@ using Catch::Matchers::StartsWith;
 
 namespace {
 
-/// A class that no move has, told apart by its number.
+/// A shape class that no move has. Different numbers give different classes.
 ShapeClass class_number(std::uint32_t n) {
   ShapeClass shape{.family = "transpose",
                    .element_bytes = 4,
@@ -79,7 +79,7 @@ std::string random_text(reference::Random& random) {
 
 }  // namespace
 
-TEST_CASE("a choice is found by chip and by every field of its class") {
+TEST_CASE("a choice is found only with its chip and all fields of its class") {
   TuningTable table;
   const ShapeClass shape = class_number(0);
   CHECK_FALSE(table.find("NVIDIA H200", shape).has_value());
@@ -109,7 +109,7 @@ TEST_CASE("a choice is found by chip and by every field of its class") {
   }
 }
 
-TEST_CASE("classes and choices read well") {
+TEST_CASE("shape classes and choices have the expected texts") {
   CHECK(class_number(0).text() == "transpose 4B rank 2 order 1,0 row 2^14 column 2^14 inner 256 bytes 2^31");
   const ShapeClass sum{.family = "general",
                        .element_bytes = 2,
@@ -127,7 +127,7 @@ TEST_CASE("classes and choices read well") {
   CHECK(choice.text() == "transpose 64x64 by 8, 256 threads, source order");
 }
 
-TEST_CASE("a choice replaces the one of the same chip and class") {
+TEST_CASE("adding a choice replaces the one of the same chip and class") {
   TuningTable table;
   table.add(sample(1, 5));
   auto better = sample(1, 4);
@@ -136,7 +136,7 @@ TEST_CASE("a choice replaces the one of the same chip and class") {
   CHECK(table.all() == std::vector{better});
 }
 
-TEST_CASE("choices are listed by chip and class") {
+TEST_CASE("choices are listed in order of chip and class") {
   TuningTable table;
   auto other = sample(1, 1);
   other.chip = "NVIDIA GH200";
@@ -150,7 +150,7 @@ TEST_CASE("choices are listed by chip and class") {
   CHECK(all[2] == sample(2, 1));
 }
 
-TEST_CASE("a tuning file has one choice a line") {
+TEST_CASE("a tuning file has one choice in each line") {
   const std::string head =
       "{\"tmajit\": \"" TMAJIT_VERSION_STRING "\", \"class_version\": 2, \"choice_version\": 2, ";
   CHECK(TuningTable().json() == head + "\"choices\": []}\n");
@@ -177,7 +177,7 @@ TEST_CASE("a tuning file has one choice a line") {
 )");
 }
 
-TEST_CASE("random choices survive the way to a file and back") {
+TEST_CASE("random choices survive a round trip through a file") {
   const auto seed = reference::seed(20261126);
   INFO("TMAJIT_SEED=" << seed);
   reference::Random random(seed);
@@ -260,7 +260,7 @@ std::string with(std::string text, std::string_view what, std::string_view by) {
 
 }  // namespace
 
-TEST_CASE("a text that is wrong says where, and changes nothing") {
+TEST_CASE("the error for a wrong tuning text names the position, and the table is not changed") {
   struct Wrong {
     std::string text;
     const char* says;
@@ -335,7 +335,7 @@ TEST_CASE("a text that is wrong says where, and changes nothing") {
   }
 }
 
-TEST_CASE("every beginning of a tuning file is refused") {
+TEST_CASE("a tuning file truncated at any byte is refused") {
   TuningTable table;
   table.add(sample(1, 1.25));
   table.add(sample(2, 3));
@@ -348,7 +348,7 @@ TEST_CASE("every beginning of a tuning file is refused") {
   }
 }
 
-TEST_CASE("deep nesting is refused like anything else") {
+TEST_CASE("deeply nested JSON is refused without a crash") {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   TuningTable table;
   CHECK_THAT(message_of([&] { table.add_json(deep); }), ContainsSubstring("a list; an object"));
@@ -356,7 +356,7 @@ TEST_CASE("deep nesting is refused like anything else") {
              ContainsSubstring("choices[0] is a list"));
 }
 
-TEST_CASE("keys of later versions are passed over, and so is all whose fields had another meaning") {
+TEST_CASE("unknown keys are ignored, and so are files of versions whose fields have another meaning") {
   const auto read = [](const std::string& text) {
     TuningTable table;
     table.add_json(text);
@@ -370,16 +370,16 @@ TEST_CASE("keys of later versions are passed over, and so is all whose fields ha
   CHECK(later[0].choice.text() == "transpose 1024, 128 threads");
   CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 3") + good + "]}").empty());
   CHECK(read(with(head, "\"choice_version\": 2", "\"choice_version\": 1") + good + "]}").empty());
-  // Fields of other versions are not checked: version 1 had neither order nor inner extents.
+  // Fields of other versions are not checked. Version 1 had neither order nor inner extents.
   const std::string first = entry(with(some_class, "\"order\": [], \"inner\": [], ", ""), some_choice);
   CHECK(read(with(head, "\"class_version\": 2", "\"class_version\": 1") + first + "]}").empty());
-  // An entry of an unknown family is dropped; the other entries stay.
+  // An entry of an unknown family is dropped, the other entries are kept.
   const std::string unknown = entry(some_class, with(some_choice, "\"transpose\"", "\"columns\""));
   CHECK(read(head + unknown + ", " + good + "]}") == later);
   CHECK(read(head + entry(with(some_class, "\"rows\"", "\"columns\""), some_choice) + "]}").empty());
 }
 
-TEST_CASE("files: none is nothing, what cannot be read or written is an I/O error") {
+TEST_CASE("a missing tuning file has no choices; one that cannot be read or written is an I/O error") {
   const TemporaryFolder folder;
   TuningTable table;
   table.load(folder / "none.json");
@@ -410,7 +410,7 @@ TEST_CASE("files: none is nothing, what cannot be read or written is an I/O erro
   CHECK(again.all() == table.all());
 }
 
-TEST_CASE("threads find and add at once") {
+TEST_CASE("threads can find and add choices concurrently") {
   TuningTable table;
   constexpr int classes = 50;
   constexpr int rounds = 200;
@@ -439,7 +439,7 @@ TEST_CASE("shipped choices are found, sorted, and of known families") {
   std::size_t rows = 0;
   for (const ShippedChoices& shipped : shipped_choices()) {
     rows += shipped.choices.size();
-    // Looked up by halves.
+    // The library looks them up by binary search.
     CHECK(std::ranges::is_sorted(shipped.choices, std::ranges::less_equal{}, &ShippedChoice::shape_class));
     CHECK(std::ranges::adjacent_find(shipped.choices, {}, &ShippedChoice::shape_class) ==
           shipped.choices.end());

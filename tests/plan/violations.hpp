@@ -9,8 +9,8 @@ namespace tests {
 
 using Rules = std::vector<std::string>;
 
-/// The rules that an action breaks, each with its subject: "view.shape of source 1: shape". None if the
-/// action throws nothing. Exceptions other than a SpecError propagate.
+/// The rules that an action breaks, each with its subject, such as "view.shape of source 1: shape". Empty if
+/// the action does not throw. Exceptions other than a SpecError propagate.
 template <class Action>
 [[nodiscard]] Rules broken_rules(Action&& action) {
   Rules rules;
@@ -24,7 +24,7 @@ template <class Action>
   return rules;
 }
 
-/// The message of the exception that an action throws; empty if it throws nothing.
+/// The message of the exception that an action throws. Empty if it does not throw.
 template <class Action>
 [[nodiscard]] std::string refusal(Action&& action) {
   try {

@@ -1,4 +1,5 @@
-/// Elements that stay together become wider ones, where that makes a transpose and alignment allows it.
+/// Elements that stay together become one wider element if that makes a transpose and their alignment allows
+/// it.
 #include "families/shared/blocks.hpp"
 #include "plan/moves.hpp"
 
@@ -13,7 +14,7 @@ using ElementType::bf16;
 using ElementType::f32;
 using ElementType::f64;
 
-/// Bytes of the elements that a transpose moves; 0 for other kernels.
+/// The bytes of the elements that a transpose moves, or 0 for other kernels.
 std::uint32_t width(const Move& move) {
   const Problem problem = make_problem(move);
   const Candidate usual = tests::usual_candidate(problem);
@@ -32,7 +33,7 @@ std::uint32_t joined(const Move& move) {
 
 }  // namespace
 
-TEST_CASE("2, 4, 8 or 16 bytes that stay together are one element") {
+TEST_CASE("elements of together 2, 4, 8 or 16 bytes that stay together become one element") {
   for (const ElementType type : {ElementType::u8, bf16, f32, f64}) {
     for (const std::uint64_t kept : {2U, 4U, 8U, 16U}) {
       INFO(kept << " of " << name(type));
@@ -46,7 +47,7 @@ TEST_CASE("2, 4, 8 or 16 bytes that stay together are one element") {
   }
 }
 
-TEST_CASE("a widened nest has the same accesses in fewer, wider steps") {
+TEST_CASE("a widened nest has the same accesses, with fewer and wider elements") {
   const Move move = permutation(bf16, {6, 50, 40, 4}, {2, 0, 1, 3});
   const Problem problem = make_problem(move);
   CHECK(problem.nest.text() == "40x300: 300,1 <- 1,40");
@@ -58,11 +59,11 @@ TEST_CASE("a widened nest has the same accesses in fewer, wider steps") {
   CHECK(problem.address[1] == from_address);
 }
 
-TEST_CASE("gaps, repeats and walking backwards keep elements together, at multiples of their bytes") {
+TEST_CASE("elements are widened despite gaps and negative strides that are multiples of the wider element") {
   const Tensor to = dense(f32, {64, 96, 2}, to_address);
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 132, 1})}}) == 2);
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 131, 1})}}) == 1);
-  // Pairs that repeat make no transpose.
+  // Pairs of stride 0 make no transpose.
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, 0, 1})}}) == 1);
   CHECK(joined({to, {strided(f32, {64, 96, 2}, {2, -128, 1}, from_address + 128 * 95 * 4)}}) == 2);
   // The pair may be reversed in both operands. In one alone, two reversed elements are not one wide element.
@@ -75,7 +76,7 @@ TEST_CASE("gaps, repeats and walking backwards keep elements together, at multip
   CHECK(make_problem(both).nest.operand[0].offset == 0);
 }
 
-TEST_CASE("addresses between multiples of the wider element leave it as it is") {
+TEST_CASE("elements at addresses that are not multiples of the wider element are not widened") {
   for (const DevicePtr shift : {4U, 8U, 12U, 16U}) {
     INFO(shift << " bytes");
     Move move = permutation(f32, {64, 96, 4}, {1, 0, 2});
@@ -87,8 +88,8 @@ TEST_CASE("addresses between multiples of the wider element leave it as it is") 
   }
 }
 
-TEST_CASE("only what makes a transpose is widened") {
-  // The source runs along no other dimension; rows of it move as they are; computed; padded.
+TEST_CASE("elements are widened only if the move becomes a transpose") {
+  // Not transposes: a source with gaps, a copy of rows, a move with an expression, and a padded move.
   CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {400, 4, 1})}}) == 1);
   CHECK(joined({dense(f32, {64, 96, 2}, to_address), {strided(f32, {64, 96, 2}, {200, 2, 1})}}) == 1);
   Move move = permutation(f32, {64, 96, 2}, {1, 0, 2});
@@ -96,6 +97,6 @@ TEST_CASE("only what makes a transpose is widened") {
   CHECK(joined(move) == 1);
   move.body = Padding{{0, 0, 0}, 1.0};
   CHECK(joined(move) == 1);
-  // Two columns leave half of a block of 4 by 4 empty.
+  // With two columns, half of each block of 4 by 4 would be empty.
   CHECK(joined(permutation(ElementType::u8, {64, 2, 2}, {1, 0, 2})) == 1);
 }

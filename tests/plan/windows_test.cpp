@@ -1,4 +1,4 @@
-/// Windows as plans: what is refused, which kernels are made.
+/// Plans of im2col and convolutions, the operations on windows: errors and kernels.
 #include "operations/cases.hpp"
 #include "plan/moves.hpp"
 #include "plan/violations.hpp"
@@ -38,7 +38,7 @@ bool by_engine(const KernelPlan& plan) {
   return plan.choice().number("stages") > 0;
 }
 
-/// The message of what making the operation throws.
+/// The message of the exception that creating the operation throws. Empty if it does not throw.
 std::string refused_windows(const Shape& destination, const Shape& images, const Windows& windows) {
   try {
     static_cast<void>(operation::im2col(windows_at(destination), images_at(images), windows));
@@ -51,7 +51,7 @@ std::string refused_windows(const Shape& destination, const Shape& images, const
 
 }  // namespace
 
-TEST_CASE("windows: how many there are") {
+TEST_CASE("windows: their number follows from filter, strides, dilations and padding") {
   CHECK(window_counts({.filter = {3}}, {10}) == Shape{8});
   CHECK(window_counts(
             {.filter = {3, 3}, .strides = {2, 1}, .dilations = {1, 4}, .before = {1, 0}, .after = {1, 2}},
@@ -62,7 +62,7 @@ TEST_CASE("windows: how many there are") {
   CHECK_THROWS_AS(window_counts({}, {}), Error);
 }
 
-TEST_CASE("windows: what is refused") {
+TEST_CASE("windows: mismatching shapes and illegal filters, strides, dilations and paddings are refused") {
   const Shape images{2, 8, 10, 16};
   const Shape rows{2 * 8 * 10, 9 * 16};
   CHECK(refused_windows(rows, images, around).empty());
@@ -82,7 +82,7 @@ TEST_CASE("windows: what is refused") {
   CHECK_THAT(refused_windows(rows, images, {.filter = {9, 3}}),
              ContainsSubstring("8 pixels, 8 with the padding"));
 
-  // A move that the caller has assembled.
+  // A move that the caller has filled in itself.
   const auto rules = [&](Move move) {
     return broken_rules([&] { return plan_kernels(Operation::of({std::move(move)})); });
   };
@@ -105,7 +105,7 @@ TEST_CASE("windows: what is refused") {
   CHECK(rules(wrong).size() == 1);
 }
 
-TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the rest") {
+TEST_CASE("windows: the copy engine loads windows that a tensor map describes, threads load others") {
   const Shape rows{2 * 8 * 10, 9 * 16};
   const Shape images{2, 8, 10, 16};
   CHECK(by_engine(planned_windows(windows_at(rows), images_at(images), around)));
@@ -113,7 +113,7 @@ TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the
   CHECK_FALSE(by_engine(planned_windows(windows_at(rows), images_at(images, 2), around)));
   CHECK_FALSE(
       by_engine(planned_windows(windows_at({2 * 8 * 10, 9 * 12}), images_at({2, 8, 10, 12}), around)));
-  // Out of range for an instruction: strides beyond 8, taps and padding beyond its bits.
+  // Strides above 8, and taps and paddings that exceed the bits of the instruction's offsets.
   const Shape line{1, 1000, 8};
   CHECK(by_engine(planned_windows(windows_at({125, 8}), images_at(line), {.filter = {1}, .strides = {8}})));
   CHECK_FALSE(
@@ -127,7 +127,7 @@ TEST_CASE("windows: the copy engine moves what tensor maps describe, threads the
                                         {.filter = {1, 1, 1}, .before = {17, 0, 0}})));
 }
 
-TEST_CASE("windows: kernels are of the family im2col alone, and no other plan is") {
+TEST_CASE("windows: the family im2col plans all im2col operations and nothing else") {
   const Operation operation = operation::im2col(windows_at({160, 144}), images_at({2, 8, 10, 16}), around);
   CHECK(plan_kernels(operation).at(0).family().name == "im2col");
   CHECK_THROWS_AS(plan_kernels(operation, {.family = "general"}), Error);
@@ -154,7 +154,7 @@ Operation convolved(const Shape& destination, const Shape& images, const Shape& 
 
 }  // namespace
 
-TEST_CASE("convolutions: what is refused") {
+TEST_CASE("convolutions: mismatching shapes and filters are refused") {
   const auto message = [](const Shape& destination, const Shape& images, const Shape& filter,
                           const Windows& windows = {}) -> std::string {
     try {
@@ -182,7 +182,7 @@ TEST_CASE("convolutions: what is refused") {
         Rules{"view.shape of shape of the filter (to the destination)"});
 }
 
-TEST_CASE("convolutions: the planner chooses the tile, and whether the copy engine loads") {
+TEST_CASE("convolutions: the planner chooses the tile and whether the copy engine or threads load") {
   const auto tile = [](const Operation& operation) { return plan_kernels(operation).at(0).choice(); };
   const KernelChoice large = tile(convolved({64, 56, 56, 256}, {64, 56, 56, 64}, {256, 3, 3, 64}, around));
   CHECK(large.family == "convolution");
@@ -196,7 +196,7 @@ TEST_CASE("convolutions: the planner chooses the tile, and whether the copy engi
                   Error);
 }
 
-TEST_CASE("random windows are mostly such as the engine loads, and some are not") {
+TEST_CASE("most but not all random windows are loaded by the copy engine") {
   const std::uint64_t seed = tests::seed(20261123);
   INFO("TMAJIT_SEED=" << seed);
   constexpr std::array<DevicePtr, 3> buffers{0x7000'0000'0000, 0x7100'0000'0000, 0x7200'0000'0000};

@@ -8,7 +8,7 @@ using Catch::Matchers::ContainsSubstring;
 using tests::error_of;
 using tests::kernel;
 
-TEST_CASE("an error shows its line with a caret") {
+TEST_CASE("an error message shows the faulty line with a caret below the error") {
   const auto result = parse(kernel("  .frob %r1, %r2;\n"), "k.ptx");
   REQUIRE_FALSE(result);
   CHECK(result.report ==
@@ -20,9 +20,7 @@ TEST_CASE("an error shows its line with a caret") {
   CHECK(result.diagnostics[0].location.column == 3);
 }
 
-TEST_CASE(
-    "an unknown instruction says what is wrong, and so does one with an unknown modifier or a wrong "
-    "operand") {
+TEST_CASE("the fault of an unknown instruction says whether the opcode, a modifier or an operand is wrong") {
   CHECK(error_of(kernel("frobnicate.b32 %r1;")) == "unknown instruction 'frobnicate'");
   CHECK_THAT(error_of(kernel("cp.async.bulk.tensor.6d.global.shared::cta.bulk_group [%rd1, {%r1}], [%r2];")),
              ContainsSubstring("'cp' takes no '.6d' here; it takes: .1d, .2d, .3d, .4d, .5d"));
@@ -33,7 +31,7 @@ TEST_CASE(
   CHECK_THAT(error_of(kernel("cp.async.bulk.wait_group %r1;")), ContainsSubstring("a literal"));
 }
 
-TEST_CASE("the zero that ends a text in memory may stand in its file, but only there") {
+TEST_CASE("a PTX text may end with a null character, which is illegal elsewhere") {
   using namespace std::string_literals;
   const std::string text = kernel("ret;\n");
   REQUIRE(parse(text + "\0"s));
@@ -41,14 +39,14 @@ TEST_CASE("the zero that ends a text in memory may stand in its file, but only t
   CHECK(error_of(kernel("ret;\0\n"s)) == "unexpected byte 0x0");
 }
 
-TEST_CASE("the place of a wrong operand is its own line") {
+TEST_CASE("an error in an operand is reported at the operand's line, not at the instruction's") {
   const Instruction instruction = tests::instruction("ld.global.u32\n    %r1,\n  %rd1;");
   CHECK(instruction.opcode == Opcode::unknown);
   CHECK(instruction.fault_location.line == 8);
   CHECK(instruction.fault_location.column == 3);
 }
 
-TEST_CASE("an unknown instruction is kept, and prints as it stood") {
+TEST_CASE("an unknown instruction stays in the tree and is printed unchanged") {
   const auto same = [](const std::string& text, const std::string& fault) {
     CAPTURE(text);
     const Instruction instruction = tests::instruction(text);
@@ -60,16 +58,16 @@ TEST_CASE("an unknown instruction is kept, and prints as it stood") {
   same("frobnicate.u32 %r1, [%rd1+4];", "unknown instruction 'frobnicate'");
   same("@!%p1 frobnicate.u32 %r1;", "unknown instruction 'frobnicate'");
   same("add.s32 %r1, %r2;", "'add.s32' lacks operand 3");
-  // Operands of another shape than any.
+  // Operands that match no syntax.
   same("add.s32 %r1, [%r2;", "expected ']'");
   same("frobnicate.u32 {%r1, {%r2}}, (%r3)+4 = 5;", "expected");
   const auto module = tests::parse(kernel("frobnicate.u32 {%r1, {%r2}}, -%r3;\nret;"));
   CHECK((tests::parse(print(module)) == module));
-  // The end of the block is no operand.
+  // The block's closing brace is not read as an operand.
   CHECK(error_of(kernel("add.s32 %r1, [")) == "expected an address, found '}'");
 }
 
-TEST_CASE("the parser goes on after an error, statement by statement") {
+TEST_CASE("after an error the parser continues with the next statement") {
   const auto result =
       parse(kernel(".foo;\nadd.s32 %r1, %r2, 3;\n.bar2 {%r1};\n.frob 3;\nld.u32 %r1, [%r2];\n.baz;"));
   REQUIRE_FALSE(result);
@@ -78,13 +76,13 @@ TEST_CASE("the parser goes on after an error, statement by statement") {
   CHECK(lines == std::vector<std::uint32_t>{6, 8, 9, 11});
 }
 
-TEST_CASE("twenty errors are enough") {
+TEST_CASE("the parser stops after 20 errors") {
   std::string body;
   for (int i = 0; i < 100; ++i) body += ".foo;\n";
   CHECK(parse(kernel(body)).diagnostics.size() == 20);
 }
 
-TEST_CASE("text that ends too early, or nests too deeply, is refused") {
+TEST_CASE("incomplete and too deeply nested text is refused") {
   CHECK(error_of(tests::header + ".entry k() { ret;") == "this block is never closed with '}'");
   CHECK(error_of("/* never closed") == "this comment is never closed with */");
   CHECK(error_of(tests::header + ".file 1 \"never closed") == "this string is never closed with \"");
@@ -97,7 +95,7 @@ TEST_CASE("text that ends too early, or nests too deeply, is refused") {
   CHECK(error_of(kernel(".reg .b32 %r<4294967296>;")) == "a declaration makes fewer than 2^32 registers");
 }
 
-TEST_CASE("every way to cut real PTX short is refused or parses, and never crashes") {
+TEST_CASE("truncated PTX from nvcc is parsed or refused without a crash") {
   const std::string text = tests::read_data("asynchronous.ptx");
   for (std::size_t length = 0; length < text.size(); length += 7) {
     const auto result = parse(std::string_view(text).substr(0, length));

@@ -17,7 +17,7 @@ struct Sample {
 
 }  // namespace
 
-TEST_CASE("instructions by chapter of the PTX ISA, each with its opcode") {
+TEST_CASE("instructions of every chapter of the PTX ISA are parsed with their opcodes") {
   const Sample samples[] = {
       // 9.7.1, 9.7.2: integers
       {Opcode::add, "add.sat.s32 d, a, b;"},
@@ -158,7 +158,7 @@ TEST_CASE("instructions by chapter of the PTX ISA, each with its opcode") {
   CHECK(seen.size() > 70);
 }
 
-TEST_CASE("an instruction that no form takes is unknown") {
+TEST_CASE("an instruction that matches no form gets the opcode unknown") {
   for (const char* text : {
            "add.sat.u32 d, a, b;",       // .sat is for s32
            "mul.u32 d, a, b;",           // integers need .lo, .hi or .wide
@@ -168,11 +168,11 @@ TEST_CASE("an instruction that no form takes is unknown") {
            "popc.b16 d, a;",             //
            "cvt.rn.f64.e4m3x2 d, a;",    //
            "ld.v3.f32 {a, b, c}, [p];",  //
-           "mul.u32.wide d, a, b;",      // in another order than any compiler takes
+           "mul.u32.wide d, a, b;",      // modifiers in an order that no compiler accepts
            "mbarrier.try_wait.shared.parity.b64 p, [a], b;",
-           "cvt.rn.f32.s64.f16 d, a;",  // a type too many
+           "cvt.rn.f32.s64.f16 d, a;",  // one type too many
            "cp.async.bulk.global.shared::cluster.mbarrier::complete_tx::bytes [a], [b], n, [m];",
-           "mbarrier.init.global.b64 [a], 1;",  // barriers live in shared memory
+           "mbarrier.init.global.b64 [a], 1;",  // mbarriers must be in shared memory
            "cp.async.bulk.tensor.2d.shared::cluster.global.tile.bulk_group [a], [m, {x, y}], [b];",
            "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [a], [m, {x, y}];",  // operands
                                                                                             // swapped
@@ -187,12 +187,12 @@ TEST_CASE("an instruction that no form takes is unknown") {
   }
 }
 
-TEST_CASE("modifiers in another order than the ISA's are put in that, as ptxas takes them") {
+TEST_CASE("modifiers in other orders that ptxas accepts are sorted into the ISA's order") {
   struct Order {
     const char* given;
     const char* name;
   };
-  // ptxas 13.0 takes each of these; CUTLASS, Triton, CCCL and nvcc write most.
+  // ptxas 13.0 accepts all of these; CUTLASS, Triton, CCCL and nvcc use most of them.
   const Order orders[] = {
       {"ldmatrix.sync.aligned.x4.m8n8.shared.b16 {a, b, c, d}, [p];",
        "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},

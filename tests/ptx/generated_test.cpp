@@ -12,7 +12,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("every family's kernel goes through the tree unchanged") {
+TEST_CASE("the PTX of every family's kernel is unchanged by parsing and printing") {
   const tests::NamedPlan named = GENERATE(from_range(tests::one_of_each_family()));
   const std::vector<std::string> debug =
       GENERATE(values<std::vector<std::string>>({std::vector<std::string>{}, {"-G"}}));
@@ -28,8 +28,7 @@ TEST_CASE("every family's kernel goes through the tree unchanged") {
   REQUIRE(kernel);
   REQUIRE(kernel->body);
   CHECK(kernel->is_entry);
-  // It does something: what it stores goes through the copy engine, by threads, or in what a debug build
-  // calls.
+  // The kernel stores something: by the copy engine, by threads, or in a function that a debug build calls.
   std::size_t stores = 0;
   for (const char* name : {"cp.async.bulk", "st", "call"}) stores += ptx::count(*kernel, name);
   CHECK(stores > 0);

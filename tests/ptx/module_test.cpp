@@ -17,7 +17,7 @@ Node only(const std::string& directive) {
 
 }  // namespace
 
-TEST_CASE("a module starts with its version, targets and address size") {
+TEST_CASE("a module must start with its version, targets and address size") {
   const Module module = tests::parse(".version 8.3\n.target sm_90a, debug\n.address_size 64\n");
   CHECK(module.version_major == 8);
   CHECK(module.version_minor == 3);
@@ -29,12 +29,12 @@ TEST_CASE("a module starts with its version, targets and address size") {
   CHECK(error_of(".version 8.3\n.address_size 64") == "expected '.target', found '.address_size'");
 }
 
-TEST_CASE("comments and blanks separate and mean nothing else") {
+TEST_CASE("comments and white space only separate tokens") {
   CHECK(tests::parse("// a\n.version/* b\n */8.3 // c\n.target\tsm_90a\r\n.address_size 64") ==
         tests::parse(header));
 }
 
-TEST_CASE("a variable has a space, an alignment, a type, extents and a value") {
+TEST_CASE("a variable's state space, alignment, type, extents and initial value are parsed") {
   const auto shared = only<Variable>(".extern .shared .align 1024 .b8 tile[];");
   CHECK(shared.linkage == Linkage::extern_);
   CHECK(shared.space == StateSpace::shared);
@@ -59,7 +59,7 @@ TEST_CASE("a variable has a space, an alignment, a type, extents and a value") {
   CHECK(error_of(header + ".global x;") == "expected a type such as .b32, found 'x'");
 }
 
-TEST_CASE("an address initialises a variable, generic or masked") {
+TEST_CASE("a variable's initial value may be an address, generic or masked") {
   const auto plain = only<Variable>(".global .u64 p = other+4;").initializer;
   CHECK(plain->kind == Initializer::Kind::symbol);
   CHECK(plain->name == "other");
@@ -72,7 +72,7 @@ TEST_CASE("an address initialises a variable, generic or masked") {
   CHECK(mask.value.bits == 0xFF00);
 }
 
-TEST_CASE("a kernel has parameters and tuning directives") {
+TEST_CASE("a kernel's parameters and performance-tuning directives are parsed") {
   const auto kernel = only<Function>(
       ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 .ptr .global .align 16 p)\n"
       ".reqntid 128, 1, 1 .minnctapersm 2 .explicitcluster .reqnctapercluster 2 { ret; }");
@@ -95,7 +95,7 @@ TEST_CASE("a kernel has parameters and tuning directives") {
             .starts_with("expected a parameter in .param or .reg"));
 }
 
-TEST_CASE("a function has results, and may be declared only") {
+TEST_CASE("functions with results, and declarations without a body, are parsed") {
   const auto function =
       only<Function>(".extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b) .noreturn;");
   CHECK_FALSE(function.is_entry);
@@ -110,7 +110,7 @@ TEST_CASE("a function has results, and may be declared only") {
   CHECK(std::get<Alias>(module.directives[2]).target == "f");
 }
 
-TEST_CASE("files and debug sections are kept") {
+TEST_CASE(".file directives and debug sections stay in the tree") {
   const auto file = only<File>(".file 1 \"a b.cu\", 17, 4");
   CHECK(file.index == 1);
   CHECK(file.name == "a b.cu");

@@ -1,6 +1,6 @@
 #pragma once
 
-/// Queries of PTX for tests: the instructions that it holds, and their number.
+/// Lets tests find and count the instructions of PTX.
 #include "ptx/parser.hpp"
 
 #include <cstddef>

@@ -23,7 +23,7 @@ struct Resolved {
 
 }  // namespace
 
-TEST_CASE("registers get dense indices in the order of their first use") {
+TEST_CASE("registers are numbered from 0 in the order of their first use") {
   const Resolved r(".reg .b32 %r<1000000>; .reg .f64 %fd<3>;\nadd.s32 %r7, %r9, %r7;\nneg.f64 %fd1, %fd2;");
   REQUIRE(r.result);
   REQUIRE(r.flat().registers.size() == 4);
@@ -74,7 +74,7 @@ TEST_CASE("a register and numbered registers of the same stem are different") {
   CHECK(Resolved(".reg .b32 a<2>;\n.reg .b16 a<3>;").error() == "'a' is declared twice in one scope");
 }
 
-TEST_CASE("a branch table lists instruction indices") {
+TEST_CASE("a branch table holds instruction indices") {
   const Resolved r(".reg .b32 i;\nts: .branchtargets a, b, a;\nbrx.idx i, ts;\na: ret;\nb: exit;");
   REQUIRE(r.result);
   CHECK(r.flat().branch_tables == std::vector<std::vector<std::uint32_t>>{{1, 2, 1}});
@@ -93,7 +93,7 @@ TEST_CASE("special registers need no declaration") {
   CHECK_FALSE(is_special_register("%r1"));
 }
 
-TEST_CASE("source lines follow .loc") {
+TEST_CASE("an instruction's source line is that of the last .loc before it") {
   const Resolved r("bar.sync 0;\n.loc 1 12 3\nbar.sync 0;\nret;");
   REQUIRE(r.result);
   CHECK(r.flat().instructions[0].source.line == 0);
@@ -128,7 +128,7 @@ TEST_CASE("every instruction has the chain of frames that it was inlined through
   for (std::size_t i = 0; i < 4; ++i) CHECK(flat.instructions[i].source.line == lines[i]);
 }
 
-TEST_CASE("a line that is inlined into itself many times has a chain of frames that ends") {
+TEST_CASE("the chain of frames is cut if a line is inlined into itself very often") {
   std::string text = ".loc 1 5 3\nbar.sync 0;\n";
   for (int i = 0; i < 1000; ++i) text += ".loc 1 5 3, function_name $a, inlined_at 1 5 3\nbar.sync 0;\n";
   const Resolved r(text + "ret;");
@@ -136,7 +136,7 @@ TEST_CASE("a line that is inlined into itself many times has a chain of frames t
   CHECK(r.flat().instructions[1000].source.line == 5);
 }
 
-TEST_CASE("undeclared names and names declared twice are errors at their place") {
+TEST_CASE("undeclared and doubly declared names are reported at their line") {
   const Resolved r(".reg .b32 %r<4>;\nadd.s32 %r3, %r4, 1;");
   REQUIRE_FALSE(r.result);
   CHECK(r.error() == "'%r4' is not declared here");
@@ -147,7 +147,7 @@ TEST_CASE("undeclared names and names declared twice are errors at their place")
   CHECK(Resolved(".reg .b32 %r<9>;\nmov.b32 %r007, 1;").error() == "'%r007' is not declared here");
 }
 
-TEST_CASE("every function of real PTX resolves") {
+TEST_CASE("every function of nvcc's PTX can be resolved") {
   const std::string name =
       GENERATE("control.ptx", "arithmetic.ptx", "memory.ptx", "asynchronous.ptx", "debug.ptx");
   const Module module = tests::parse(tests::read_data(name));

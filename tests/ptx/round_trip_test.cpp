@@ -8,7 +8,7 @@
 
 using namespace tmajit::ptx;
 
-TEST_CASE("nvcc's PTX parses, and prints to a text of the same tree") {
+TEST_CASE("nvcc's PTX is parsed, and printing and parsing it again gives the same tree") {
   const std::string name =
       GENERATE("control.ptx", "arithmetic.ptx", "memory.ptx", "asynchronous.ptx", "debug.ptx");
   CAPTURE(name);
@@ -21,7 +21,7 @@ TEST_CASE("nvcc's PTX parses, and prints to a text of the same tree") {
   CHECK(histogram(module) == histogram(again));
 }
 
-TEST_CASE("operands that cannot be read are printed as they are, whatever they begin with") {
+TEST_CASE("operands that cannot be parsed are printed unchanged, whatever their first character") {
   for (const char* operands : {"\"\"", "\"text\", %r1", ".u32 %r1", "%r1 %r2", "[["}) {
     const std::string text = ".version 9.0\n.target sm_90a\n.address_size 64\n.entry k() { frobnicate " +
                              std::string(operands) + "; ret; }";
@@ -34,9 +34,9 @@ TEST_CASE("operands that cannot be read are printed as they are, whatever they b
   }
 }
 
-TEST_CASE("no instruction of the text is missing in the tree") {
-  // Counted without the parser: lines that start, after a guard, with an opcode. The arguments of a call
-  // stand on lines of their own, without ';' or starting with '('.
+TEST_CASE("the tree has as many instructions as a line-by-line count finds in the text") {
+  // The count uses no parser: it counts the lines that start, after a guard, with an opcode. The arguments of
+  // a call are on separate lines, which have no ';' or start with '('.
   const std::regex line(R"(^\s*(@!?%p\d+\s+)?([a-z][a-z0-9_]*)[^;]*;.*$)");
   const std::string name = GENERATE("memory.ptx", "control.ptx");
   std::istringstream text(tests::read_data(name));
@@ -51,7 +51,7 @@ TEST_CASE("no instruction of the text is missing in the tree") {
   CHECK(found > 100);
 }
 
-TEST_CASE("a changed tree differs, wherever it stands in the text") {
+TEST_CASE("trees with different content compare unequal, and positions in the text do not matter") {
   const std::string text = tests::read_data("asynchronous.ptx");
   const Module module = tests::parse(text);
   CHECK((tests::parse("\n\n" + text) == module));

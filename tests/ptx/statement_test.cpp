@@ -7,7 +7,7 @@ using tests::instruction;
 using tests::statements;
 using Kind = Operand::Kind;
 
-TEST_CASE("an instruction has a guard, words and operands") {
+TEST_CASE("an instruction's guard, opcode, modifiers and operands are parsed") {
   const Instruction i = instruction("@!%p1 ld.global.v4.f32 {%f1, %f2, _, %f4}, [%rd1+-16];");
   CHECK(i.guard == Guard{"%p1", true});
   CHECK(i.opcode == Opcode::ld);
@@ -27,7 +27,7 @@ TEST_CASE("an instruction has a guard, words and operands") {
   CHECK(i.location.column == 7);
 }
 
-TEST_CASE("a tensor operand has a map and coordinates") {
+TEST_CASE("a tensor operand is parsed into a map and coordinates") {
   const Operand o =
       instruction("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {%r1, 0}], [%r2];")
           .operands[0];
@@ -38,7 +38,7 @@ TEST_CASE("a tensor operand has a map and coordinates") {
   CHECK(o.elements[2].kind == Kind::immediate);
 }
 
-TEST_CASE("operands of every kind") {
+TEST_CASE("operands of every kind are parsed") {
   CHECK(instruction("mov.u32 %r1, %tid.x;").operands[1].component == "x");
   CHECK(instruction("mov.u64 %rd1, table+8;").operands[1].offset == 8);
   CHECK(instruction("ld.shared.u32 %r1, [64];").operands[1].elements.empty());
@@ -54,7 +54,7 @@ TEST_CASE("operands of every kind") {
   CHECK(call.operands[2].elements.size() == 2);
 }
 
-TEST_CASE("literals: decimal, octal, hexadecimal, binary, unsigned, and floats by their bits") {
+TEST_CASE("literals are parsed: decimal, octal, hexadecimal, binary, unsigned, and floats by their bits") {
   const auto literal = [](const std::string& text) {
     return instruction("mov.b64 %rd1, " + text + ";").operands[1].value;
   };
@@ -80,7 +80,7 @@ TEST_CASE("literals: decimal, octal, hexadecimal, binary, unsigned, and floats b
         "'18446744073709551616' is no integer of at most 64 bits");
 }
 
-TEST_CASE("a block is a scope with registers of its own") {
+TEST_CASE("a block is parsed as a scope with its own registers") {
   const auto nodes = statements("{ .reg .b16 low, high; .reg .b32 %r<5>; { } }");
   const auto& block = std::get<Block>(nodes.at(0).node);
   REQUIRE(block.statements.size() == 3);
@@ -91,7 +91,7 @@ TEST_CASE("a block is a scope with registers of its own") {
   CHECK(std::get<Block>(block.statements[2].node).statements.empty());
 }
 
-TEST_CASE("labels name places, branch targets and call prototypes") {
+TEST_CASE("labels, branch tables and call prototypes are parsed") {
   const auto nodes = statements(
       "$L1: bra.uni $L1;\n"
       "ts: .branchtargets $L1, $L2;\n brx.idx %r1, ts;\n$L2:\n"
@@ -107,7 +107,7 @@ TEST_CASE("labels name places, branch targets and call prototypes") {
   CHECK(prototype.parameters.size() == 2);
 }
 
-TEST_CASE(".loc marks the source line, inlined calls included; .pragma is kept") {
+TEST_CASE(".loc with and without an inlined call, and .pragma, are parsed") {
   const auto nodes = statements(
       ".loc 1 10 3\n.loc 2 20 0, function_name $L__info+7, inlined_at 1 10 3\n.pragma \"nounroll\";");
   CHECK(std::get<LineMark>(nodes.at(0).node).line == 10);
@@ -119,7 +119,7 @@ TEST_CASE(".loc marks the source line, inlined calls included; .pragma is kept")
   CHECK(std::get<Pragma>(nodes.at(2).node).texts == std::vector<std::string>{"nounroll"});
 }
 
-TEST_CASE("variables may be local to a function") {
+TEST_CASE("variables that a function declares are parsed") {
   const auto nodes =
       statements(".shared .align 8 .b64 bar[2];\n.local .align 16 .b8 __local_depot0[64];\n.param .b32 a;");
   CHECK(std::get<Variable>(nodes.at(0).node).space == StateSpace::shared);

@@ -15,7 +15,7 @@ namespace tests {
 
 inline const std::string header = ".version 8.3\n.target sm_90a\n.address_size 64\n";
 
-/// A module whose one kernel holds `body`, from line 6 on.
+/// A module with one kernel, whose `body` begins at line 6.
 inline std::string kernel(const std::string& body) {
   return header + ".visible .entry kernel()\n{\n" + body + "\n}\n";
 }
@@ -32,7 +32,7 @@ inline std::vector<tmajit::ptx::Statement> statements(const std::string& body) {
   return module.find("kernel")->body->statements;
 }
 
-/// The one instruction of kernel(text).
+/// The first statement of kernel(text), which must be an instruction.
 inline tmajit::ptx::Instruction instruction(const std::string& text) {
   return std::get<tmajit::ptx::Instruction>(statements(text).at(0).node);
 }

@@ -1,4 +1,4 @@
-/// Conversions held against the host's own, under each of its roundings.
+/// Compares conversions with the host's own, in each rounding mode.
 #include "reference/conversion.hpp"
 
 #include "numbers/small_float.hpp"
@@ -19,7 +19,7 @@ using tmajit::ElementType;
 
 namespace {
 
-/// Returns a random number of any exponent, and near the numbers of narrower types.
+/// Returns a random number: with any exponent, or close to a number that a narrower type can represent.
 double number(reference::Random& random) {
   const auto exponent = static_cast<int>(reference::between(random, 0, 320)) - 160;
   const auto digits = static_cast<int>(reference::between(random, 0, 52));
@@ -28,11 +28,11 @@ double number(reference::Random& random) {
   return reference::one_in(random, 2) ? -value : value;
 }
 
-/// `work` while the host rounds so.
+/// Returns work(), executed in this rounding mode of the host.
 template <class Work>
 auto rounding(int mode, const Work& work) {
   std::fesetround(mode);
-  const volatile auto result = work();  // not moved beyond the mode
+  const volatile auto result = work();  // volatile: must be computed before the mode is restored
   std::fesetround(FE_TONEAREST);
   return result;
 }
@@ -84,7 +84,7 @@ TEST_CASE("conversions round as the host does") {
   }
 }
 
-TEST_CASE("conversions end where their flags say") {
+TEST_CASE("conversions saturate, flush, stay finite and rectify as their flags say") {
   const auto of = [](float value) { return std::uint64_t{std::bit_cast<std::uint32_t>(value)}; };
   const auto to_f32 = [&](Conversion how, float value) {
     how.to = how.from = ElementType::f32;

@@ -43,7 +43,7 @@ std::vector<std::byte> loaded(const TensorMapSpec& map, std::span<const std::byt
 
 }  // namespace
 
-TEST_CASE("a tile without swizzle lies row by row") {
+TEST_CASE("a tile without swizzle is stored row by row") {
   const auto map = matrix(4, 64, 2, 16);
   const auto tensor = numbered(256);
   const auto image = loaded(map, tensor, {1, 32});
@@ -52,7 +52,7 @@ TEST_CASE("a tile without swizzle lies row by row") {
   CHECK(std::equal(image.begin() + 16, image.end(), tensor.begin() + 160));
 }
 
-TEST_CASE("elements outside the tensor are zero, on every side") {
+TEST_CASE("elements outside the tensor are loaded as zeros, on every side") {
   const auto map = matrix(4, 64, 2, 16);
   const auto image = loaded(map, numbered(256), {-1, 56});
   CHECK(std::all_of(image.begin(), image.begin() + 16, [](auto b) { return b == std::byte{0}; }));
@@ -60,7 +60,7 @@ TEST_CASE("elements outside the tensor are zero, on every side") {
   for (std::size_t i = 8; i < 16; ++i) CHECK(image[16 + i] == std::byte{0});
 }
 
-TEST_CASE("an out-of-bounds fill of NaN") {
+TEST_CASE("elements outside the tensor are loaded as NaN if the map's fill is NaN") {
   TensorMapSpec map{.type = ElementType::f16,
                     .rank = 1,
                     .oob_fill = OobFill::nan,
@@ -79,7 +79,7 @@ TEST_CASE("the 128-byte swizzle permutes 16-byte chunks by their row") {
   map.swizzle = Swizzle::b128;
   std::vector<std::byte> tensor(1024);
   for (std::size_t i = 0; i < 1024; ++i)
-    tensor[i] = static_cast<std::byte>(i / 16);  // the number of its chunk
+    tensor[i] = static_cast<std::byte>(i / 16);  // number of the 16-byte chunk
   const auto image = loaded(map, tensor, {0, 0});
   for (std::size_t row = 0; row < 8; ++row) {
     for (std::size_t chunk = 0; chunk < 8; ++chunk) {
@@ -88,7 +88,7 @@ TEST_CASE("the 128-byte swizzle permutes 16-byte chunks by their row") {
   }
 }
 
-TEST_CASE("the smaller swizzles repeat after 256 and 512 bytes") {
+TEST_CASE("the patterns of the 32-byte and 64-byte swizzles repeat after 256 and 512 bytes") {
   CHECK(swizzled(0x80, Swizzle::b32) == 0x90);
   CHECK(swizzled(0x100, Swizzle::b32) == 0x100);
   CHECK(swizzled(0x180, Swizzle::b64) == 0x1b0);
@@ -96,7 +96,7 @@ TEST_CASE("the smaller swizzles repeat after 256 and 512 bytes") {
   CHECK(swizzled(0x3f0, Swizzle::none) == 0x3f0);
 }
 
-TEST_CASE("rows narrower than the span keep the full span, the rest stays untouched") {
+TEST_CASE("rows narrower than the swizzle's span occupy the whole span, whose rest is not written") {
   auto map = matrix(2, 32, 2, 32);
   map.swizzle = Swizzle::b128;
   const auto image = loaded(map, numbered(64), {0, 0});
@@ -115,7 +115,7 @@ TEST_CASE("element strides skip rows") {
   CHECK(image[16] == std::byte{64});
 }
 
-TEST_CASE("a store puts back what a load took, and nothing outside the tensor") {
+TEST_CASE("a store of a loaded tile restores its elements and writes nothing outside the tensor") {
   Random random(seed(7));
   const std::array shapes{std::array<std::uint64_t, 3>{5, 7, 48}, std::array<std::uint64_t, 3>{1, 9, 16}};
   for (int i = 0; i < 300; ++i) {
@@ -143,7 +143,7 @@ TEST_CASE("a store puts back what a load took, and nothing outside the tensor") 
   }
 }
 
-TEST_CASE("an element stride that does not divide the box takes one more row") {
+TEST_CASE("an element stride that does not divide the box rounds the number of rows up") {
   auto map = matrix(16, 16, 16, 16);
   map.element_strides = {3, 1};
   const auto image = loaded(map, numbered(256), {0, 0});
@@ -176,7 +176,7 @@ TEST_CASE("an interleaved layout counts slices, and groups of slices follow each
   const auto image = loaded(map, tensor, {0, 0, 2});
   REQUIRE(image.size() == 256);
   CHECK(image[0] == std::byte{64});
-  CHECK(image[128 + 16] == std::byte{192});  // the second group of slices, its halves exchanged
+  CHECK(image[128 + 16] == std::byte{192});  // the second group of slices, whose halves the swizzle exchanges
   CHECK(image[192] == std::byte{0});         // slice 8 lies outside
   map.swizzle = Swizzle::none;
   CHECK(loaded(map, tensor, {0, 0, 0}) == tensor);
@@ -195,12 +195,12 @@ TEST_CASE("a load of an interleaved image moves one slice of each pixel") {
   for (std::size_t i = 0; i < tensor.size(); ++i) tensor[i] = static_cast<std::byte>(i / 16);
   const auto image = loaded(map, tensor, {0, 1, 2, 3});
   REQUIRE(image.size() == 8 * 16);
-  // Three of one row, five of the next.
+  // Three pixels of one row and five of the next.
   for (std::size_t pixel = 0; pixel < 8; ++pixel)
     CHECK(image[16 * pixel] == static_cast<std::byte>((1 * 5 + 2) * 6 + 3 + pixel));
 }
 
-TEST_CASE("a swizzle is a permutation of a tile") {
+TEST_CASE("a swizzle maps the bytes of a tile one to one") {
   const auto swizzle = GENERATE(Swizzle::b32, Swizzle::b64, Swizzle::b128);
   std::set<std::uint64_t> reached;
   for (std::uint64_t offset = 0; offset < 4096; ++offset) reached.insert(swizzled(offset, swizzle));

@@ -1,4 +1,4 @@
-// Expressions on the host: what is understood, and that it is computed in the types of C++.
+// Expressions on the host: which texts can be parsed, and that they are evaluated in the types of C++.
 #include "reference/expression.hpp"
 
 #include "reference/random.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("expressions have the types and values of C++") {
     CHECK(value_of("fmaxf(x, NAN)", {a}) == Scalar(a));
     CHECK(value_of("x0 > x1 ? x0 : 1.5f", {a, b}) == Scalar(a > b ? a : 1.5F));
     CHECK(value_of("x0 + 1 <= x1 == 0 ? -1 : 2.0", {a, b}) == Scalar(a + 1 <= b ? 2.0 : -1.0));
-    // A negative number is above an unsigned one.
+    // A negative number is converted to unsigned, and is then larger.
     CHECK(value_of("x > 7", {std::int32_t{-1}}) == Scalar(0));
     CHECK(value_of("x > (unsigned)7", {std::int32_t{-1}}) == Scalar(1));
     CHECK(value_of("(float)x * 0.5f", {small}) == Scalar(static_cast<float>(small) * 0.5F));
@@ -67,7 +67,7 @@ TEST_CASE("expressions have the types and values of C++") {
   }
 }
 
-TEST_CASE("texts that do not parse are no expressions") {
+TEST_CASE("texts outside the supported syntax are not parsed") {
   for (const char* text : {"",       "x +",    "x >",      "g[0]",       "int(g[8])", "n",    "erf(x)",
                            "expf x", "expf(x", "fmaxf(x)", "expf(x, x)", "x8",        "1u",   "(x",
                            "x)",     "x ? 1",  "x = 1",    "(float)",    "(char)x",   "expf", "2147483648"}) {
@@ -79,7 +79,7 @@ TEST_CASE("texts that do not parse are no expressions") {
 }
 
 TEST_CASE(
-    "an expression says whether a kernel computes the same bits, and each value by how much it may differ") {
+    "an expression says whether a kernel gets the same bits, and each value has a bound of the difference") {
   const auto is_exact = [](const char* text) { return Expression::parse(text)->is_exact(); };
   CHECK(is_exact("x"));
   CHECK(is_exact("x0 - x1 + x2"));
@@ -91,11 +91,11 @@ TEST_CASE(
   CHECK_FALSE(is_exact("x0 - x1 * 3"));
   CHECK_FALSE(is_exact("x * 0.5f + 1"));
   CHECK_FALSE(is_exact("expf(x)"));
-  // A product that is exact is the same in one step.
+  // If the product is exact, multiplying and adding in one step gives the same result.
   CHECK(error_of("x * 2 + 1", {1.3F}) == 0);
   CHECK(error_of("0.25f * x0 - 0.5f * x1", {1.3F, 0.7F}) == 0);
   CHECK(error_of("x0 * x1 + 1", {std::int32_t{7}, std::int32_t{9}}) == 0);
-  // Steps in f32 have the error of f32, even where another source is f64.
+  // Intermediate results in f32 have the rounding error of f32 even if another source is f64.
   CHECK(error_of("2 * x0 + 3.1f * x0 + x1", {1.3F, 0.7}) > 1e-8);
   CHECK(error_of("2 * x0 + 3.1 * x0 + x1", {1.3, 0.7}) < 1e-14);
   reference::Random random(tests::seed(20261125));

@@ -48,7 +48,7 @@ std::span<const std::uint64_t> shape_of(const TensorView& view) {
   return std::span(view.shape).first(view.rank);
 }
 
-/// The element of an input that the output's element at `index` is made of, as its tensor map delivers it.
+/// The input element from which the output's element at `index` is computed, as a tensor load delivers it.
 std::array<std::byte, 8> loaded(const Tiling& tiling, const Tensor& input,
                                 std::span<const std::uint64_t> index) {
   std::vector<std::uint64_t> at(index.begin(), index.end());
@@ -121,7 +121,7 @@ void map(const Tiling& tiling, Tensor& output, std::span<const Tensor> inputs, c
 }
 
 void bulk(const Tiling& tiling, Tensor& output, const Tensor& input, const Function& f) {
-  // Bulk copies move bytes: no tensor map converts anything on the way.
+  // Bulk copies move bytes: there is no tensor map that would convert elements.
   for_each_index(shape_of(output.view), [&](std::span<const std::uint64_t> index) {
     const Scalar x = decode(input.view.type, input.at(index));
     encode(output.view.type, f({&x, 1}, element_at(tiling, index)), output.at(index));

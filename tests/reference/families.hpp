@@ -16,21 +16,22 @@
 
 namespace reference {
 
-/// A tensor in host memory. `bytes` begins with its first element; strides are not negative.
+/// A tensor in host memory, whose first element is at the beginning of `bytes`. Strides are not negative.
 struct Tensor {
   tmajit::TensorView view;
   std::vector<std::byte> bytes;
 
-  /// Makes a tensor of the view's span, every byte `fill`.
+  /// Makes a tensor with memory for the view's span, in which every byte is `fill`.
   explicit Tensor(const tmajit::TensorView& view, std::byte fill = std::byte{0});
   /// The element at a row-major index of view.rank coordinates.
   [[nodiscard]] std::byte* at(std::span<const std::uint64_t> index);
   [[nodiscard]] const std::byte* at(std::span<const std::uint64_t> index) const;
 };
 
-/// How a kernel cuts its tensors into tiles, as far as its output depends on it.
+/// How a kernel divides its tensors into tiles, as far as its output depends on it.
 struct Tiling {
-  std::vector<std::uint32_t> tile = {};  ///< elements of the output, row-major; for bulk those of a chunk
+  std::vector<std::uint32_t> tile =
+      {};  ///< extents of a tile of the output; for bulk the elements of a chunk
   std::vector<std::uint32_t> element_strides = {};  ///< element strides of the inputs; empty: all 1
   tmajit::Swizzle swizzle = tmajit::Swizzle::none;
   tmajit::Interleave interleave = tmajit::Interleave::none;
@@ -41,18 +42,18 @@ struct Tiling {
   }
 };
 
-/// The place at which an expression is evaluated.
+/// The output element for which an expression is evaluated.
 struct Element {
   std::array<std::uint64_t, tmajit::max_map_rank> g{};  ///< coordinates in the output
   std::array<std::uint32_t, tmajit::max_map_rank> t{};  ///< coordinates in the tile
-  std::uint32_t tile_index = 0;                         ///< row-major number in the tile
+  std::uint32_t tile_index = 0;                         ///< row-major index in the tile
 };
 
 /// The function of a map: x[i] is input i's element.
 using Function = std::function<Scalar(std::span<const Scalar> x, const Element& element)>;
 
-/// Makes a Function of a generic callable on x, computed in the element's own type: unary([](auto x) { return
-/// x + 1; }).
+/// Makes a Function from a generic callable, which computes in the element's own type: unary([](auto x) {
+/// return x + 1; }).
 template <typename F>
 [[nodiscard]] Function unary(F f) {
   return [f](std::span<const Scalar> x, const Element&) {
@@ -75,12 +76,14 @@ void copy(const Tiling& tiling, Tensor& output, const Tensor& source);
 /// Combines the source's elements into those of `output` by `op`; no tensor map converts them.
 void reduce_into(const Tiling& tiling, tmajit::CombineOp op, Tensor& output, const Tensor& source);
 void map(const Tiling& tiling, Tensor& output, std::span<const Tensor> inputs, const Function& f);
-/// Takes one input and output of one dimension. `element` counts chunks from the first element.
+/// `input` and `output` have one dimension. The tile of `element` is a chunk; chunks begin at the first
+/// element.
 void bulk(const Tiling& tiling, Tensor& output, const Tensor& input, const Function& f);
-/// u8 [tiles, bytes of a tile]: the image of every tile in shared memory that held `poison` before the load.
+/// Returns the images of all tiles in shared memory that held `poison` before the loads: u8, with the shape
+/// [tiles, bytes of a tile].
 [[nodiscard]] Tensor snapshot(const Tiling& tiling, const Tensor& source, std::byte poison);
 
-/// The first index whose elements differ (same_value()), if any.
+/// Whether any elements differ by same_value(). `index` becomes the first index where they do.
 [[nodiscard]] bool first_difference(const Tensor& a, const Tensor& b, std::vector<std::uint64_t>& index);
 
 }  // namespace reference

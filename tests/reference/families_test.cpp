@@ -15,7 +15,7 @@ TensorView dense(ElementType type, std::uint64_t rows, std::uint64_t columns) {
       .type = type, .rank = 2, .shape = {rows, columns}, .strides = {static_cast<std::int64_t>(columns), 1}};
 }
 
-/// A tensor of f32 or i32 that counts up.
+/// A tensor of f32 or i32 whose elements are 0, 1, 2, ….
 template <typename T>
 Tensor counting(const TensorView& view) {
   Tensor tensor(view);
@@ -34,7 +34,7 @@ T value(const Tensor& tensor, std::uint64_t row, std::uint64_t column) {
 
 }  // namespace
 
-TEST_CASE("map: each element plus its number in the tile") {
+TEST_CASE("map: an expression can use an element's index in the tile") {
   const Tiling tiling{.tile = {4, 4}};
   const std::array inputs{counting<float>(dense(ElementType::f32, 8, 8))};
   Tensor output(inputs[0].view);
@@ -46,7 +46,7 @@ TEST_CASE("map: each element plus its number in the tile") {
     CHECK(value<float>(output, 4, 4 + c) == 36.0F + 2 * static_cast<float>(c));
 }
 
-TEST_CASE("map: two inputs of different types, coordinates of the output") {
+TEST_CASE("map: an expression can combine inputs of different types and the output's coordinates") {
   const Tiling tiling{.tile = {2, 4}};
   const std::array inputs{counting<std::int32_t>(dense(ElementType::i32, 4, 4)),
                           counting<float>(dense(ElementType::f32, 4, 4))};
@@ -60,7 +60,7 @@ TEST_CASE("map: two inputs of different types, coordinates of the output") {
   CHECK(value<std::int32_t>(output, 3, 0) == 301);
 }
 
-TEST_CASE("map: two inputs of one type") {
+TEST_CASE("map: binary() passes two inputs of one type to a generic callable") {
   const Tiling tiling{.tile = {2, 4}};
   const std::array inputs{counting<std::int32_t>(dense(ElementType::i32, 4, 4)),
                           counting<std::int32_t>(dense(ElementType::i32, 4, 4))};
@@ -69,7 +69,7 @@ TEST_CASE("map: two inputs of one type") {
   CHECK(value<std::int32_t>(output, 3, 3) == 225);
 }
 
-TEST_CASE("copy: element strides thin the source out, views may be padded") {
+TEST_CASE("copy: element strides skip source elements, and views may be padded") {
   const Tiling tiling{.tile = {2, 4}, .element_strides = {2, 1}};
   const auto source = counting<std::int32_t>(dense(ElementType::i32, 5, 4));
   auto view = dense(ElementType::i32, 3, 4);
@@ -82,7 +82,7 @@ TEST_CASE("copy: element strides thin the source out, views may be padded") {
   CHECK(padding == -1);
 }
 
-TEST_CASE("bulk: one dimension, any length") {
+TEST_CASE("bulk: a length that is no multiple of the chunk is computed to its end") {
   const Tiling tiling{.tile = {4}};
   const TensorView view{.type = ElementType::i32, .rank = 1, .shape = {7}, .strides = {1}};
   const auto input = counting<std::int32_t>(view);
@@ -93,7 +93,7 @@ TEST_CASE("bulk: one dimension, any length") {
   CHECK(values == std::vector<std::int32_t>{1, 2, 3, 4, 5, 6, 7});
 }
 
-TEST_CASE("snapshot: an image for each tile, edge tiles filled") {
+TEST_CASE("snapshot: each tile has an image, in which elements outside the tensor are filled") {
   const Tiling tiling{.tile = {2, 4}};
   const auto source = counting<std::int32_t>(dense(ElementType::i32, 3, 8));
   const auto images = snapshot(tiling, source, std::byte{0xab});
@@ -105,7 +105,7 @@ TEST_CASE("snapshot: an image for each tile, edge tiles filled") {
   CHECK(last[4] == 0);
 }
 
-TEST_CASE("the first difference is found, NaNs apart") {
+TEST_CASE("the first difference is found, and NaNs count as equal") {
   auto a = counting<float>(dense(ElementType::f32, 2, 4));
   auto b = a;
   std::vector<std::uint64_t> index;

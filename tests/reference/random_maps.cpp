@@ -45,7 +45,7 @@ std::uint32_t inner_unit(const TensorMapSpec& map) {
   }
 }
 
-/// The innermost box: elements that make whole 16 bytes, no wider than the swizzle's span unless interleaved.
+/// The innermost extent of the box: a multiple of 16 bytes, within the swizzle's span unless interleaved.
 std::uint32_t random_inner_box(Random& random, const TensorMapSpec& map) {
   const auto size = size_of(map.type);
   const auto unit = 16 / size;
@@ -75,7 +75,8 @@ void choose_box(Random& random, TensorMapSpec& map) {
   }
 }
 
-/// Channels and pixels of a tile that fits shared memory; what of a tile is a box is none.
+/// Channels and pixels of a tile that fits shared memory. The box, which such a tile does not have, is
+/// zeroed.
 void choose_pixels(Random& random, TensorMapSpec& map) {
   PixelBox& box = map.pixel_box;
   box.channels = random_inner_box(random, map);
@@ -89,7 +90,8 @@ void choose_pixels(Random& random, TensorMapSpec& map) {
   }
 }
 
-/// Corners, of which the whole range is as likely as small ones, that leave a place in each dimension.
+/// Corners that leave at least one position in each dimension; half of them are small, the others of any
+/// size.
 void choose_corners(Random& random, TensorMapSpec& map) {
   const auto least = -(std::int64_t{1} << (map.rank == 3 ? 15 : map.rank == 4 ? 7 : 4));
   for (std::uint32_t d = 0; d + 2U < map.rank; ++d) {
@@ -121,7 +123,7 @@ void choose_extents(Random& random, TensorMapSpec& map) {
     stride *= overflows ? 0 : map.shape[d];
     const bool free = overflows || stride == 0 || one_in(random, 10);
     if (free) {
-      // Anything goes as far as the driver is concerned: overlapping, descending, zero.
+      // The driver accepts any stride: overlapping, descending or zero.
       stride = one_in(random, 4) ? one_of(random, std::array<std::uint64_t, 3>{0, unit, two_to_40 - unit})
                                  : unit * between(random, 1, (two_to_40 - 1) / unit);
     } else {
@@ -130,7 +132,7 @@ void choose_extents(Random& random, TensorMapSpec& map) {
   }
 }
 
-/// Makes dimension `d` of the box so large that the tile is just below or above 227 or 228 KiB, if it can.
+/// Makes dimension `d` of the box so large that the tile is just below or above 227 or 228 KiB, if possible.
 void fill_shared_memory(Random& random, TensorMapSpec& map, std::uint32_t d) {
   const auto edge = one_of(random, std::array<std::uint64_t, 2>{shared_bytes, shared_bytes + 1024});
   std::uint64_t others = inner_unit(map);
@@ -186,7 +188,7 @@ void mutate_pixels(Random& random, PixelBox& box) {
   }
 }
 
-/// To another mode, with what that needs half of the time.
+/// Changes the mode; half of the time also the fields that the new mode requires.
 void change_mode(Random& random, TensorMapSpec& map) {
   if (map.mode == MapMode::tiled && map.rank > 0 && one_in(random, 2)) {
     map.mode = MapMode::im2col;

@@ -12,7 +12,7 @@ using tmajit::ElementType;
 
 namespace {
 
-/// The value that `type` holds after `value` was converted to it.
+/// The result of converting `value` to `type`.
 template <typename T>
 T converted(ElementType type, const Scalar& value) {
   std::array<std::byte, 8> bytes{};
@@ -30,14 +30,14 @@ std::uint32_t loaded(ElementType type, std::uint32_t bits) {
 
 }  // namespace
 
-TEST_CASE("integers wrap into integers") {
+TEST_CASE("integers that are converted to narrower integers wrap") {
   CHECK(converted<std::uint8_t>(ElementType::u8, scalar(256 + 7)) == 7);
   CHECK(converted<std::int8_t>(ElementType::i8, scalar(128)) == -128);
   CHECK(converted<std::uint64_t>(ElementType::u64, scalar(-1)) == std::numeric_limits<std::uint64_t>::max());
   CHECK(converted<std::int32_t>(ElementType::i32, scalar(true)) == 1);
 }
 
-TEST_CASE("floats truncate into integers and saturate, NaN gives 0") {
+TEST_CASE("floats that are converted to integers are truncated and saturate, and NaN gives 0") {
   CHECK(converted<std::int32_t>(ElementType::i32, -1.9F) == -1);
   CHECK(converted<std::uint8_t>(ElementType::u8, 255.9F) == 255);
   CHECK(converted<std::uint8_t>(ElementType::u8, 300.0F) == 255);
@@ -50,7 +50,7 @@ TEST_CASE("floats truncate into integers and saturate, NaN gives 0") {
   CHECK(converted<std::int32_t>(ElementType::i32, std::nan("")) == 0);
 }
 
-TEST_CASE("anything rounds to nearest even into floats") {
+TEST_CASE("conversions to floats round to nearest even") {
   CHECK(converted<float>(ElementType::f32, scalar((1 << 24) + 1)) == 16777216.0F);
   CHECK(converted<float>(ElementType::f32, scalar((1 << 24) + 3)) == 16777220.0F);
   CHECK(converted<float>(ElementType::f16, scalar(2049)) == 2048.0F);
@@ -58,12 +58,12 @@ TEST_CASE("anything rounds to nearest even into floats") {
   CHECK(converted<double>(ElementType::f64, 0.1F) == static_cast<double>(0.1F));
 }
 
-TEST_CASE("f64 becomes f16 through f32, rounding twice") {
-  // Just above the middle of two f16 values, by less than f32 can hold.
+TEST_CASE("f64 is converted to f16 through f32, and so rounded twice") {
+  // Just above the middle of two f16 values; the difference is lost in f32.
   CHECK(converted<float>(ElementType::f16, 1.0 + std::ldexp(1.0, -11) + std::ldexp(1.0, -40)) == 1.0F);
 }
 
-TEST_CASE("tf32 maps round on load, others change nothing") {
+TEST_CASE("maps of tf32 round on load, and maps of other types change nothing") {
   CHECK(loaded(ElementType::f32, 0x00000001) == 0x00000001);
   CHECK(loaded(ElementType::f32_ftz, 0x007fffff) == 0x007fffff);
   for (const ElementType type : {ElementType::tf32, ElementType::tf32_ftz}) {
@@ -73,7 +73,7 @@ TEST_CASE("tf32 maps round on load, others change nothing") {
   }
 }
 
-TEST_CASE("NaNs of different bits are the same value, zeros of different sign are not") {
+TEST_CASE("NaNs with different bits are the same value, zeros with different signs are not") {
   const std::array a{std::byte{0x00}, std::byte{0x7e}};
   const std::array b{std::byte{0xff}, std::byte{0x7f}};
   CHECK(same_value(ElementType::f16, a.data(), b.data()));

@@ -21,7 +21,7 @@ std::uint32_t patterns(const SmallFloat& format) {
 
 }  // namespace
 
-TEST_CASE("known values of the short floats") {
+TEST_CASE("known bit patterns of the short floats are decoded to their values") {
   CHECK(decode(f16_format, 0x3c00) == 1.0F);
   CHECK(decode(f16_format, 0x7bff) == 65504.0F);
   CHECK(decode(f16_format, 0x0001) == std::ldexp(1.0F, -24));
@@ -49,7 +49,7 @@ TEST_CASE("bf16 is the upper half of f32, for every pattern") {
   }
 }
 
-TEST_CASE("every value survives decoding and encoding") {
+TEST_CASE("encoding a decoded value gives the same bit pattern, for every pattern") {
   const auto format = GENERATE(f16_format, bf16_format, e4m3_format, e5m2_format);
   for (std::uint32_t bits = 0; bits < patterns(format); ++bits) {
     const auto value = decode(format, static_cast<std::uint16_t>(bits));
@@ -58,13 +58,13 @@ TEST_CASE("every value survives decoding and encoding") {
   }
 }
 
-TEST_CASE("encoding rounds to nearest, ties to even, between every two neighbours") {
+TEST_CASE("encoding rounds to nearest, ties to even, between all pairs of adjacent values") {
   const auto format = GENERATE(f16_format, bf16_format, e4m3_format, e5m2_format);
   for (std::uint32_t bits = 0; bits + 1 < patterns(format) / 2; ++bits) {
     const auto low = decode(format, static_cast<std::uint16_t>(bits));
     const auto high = decode(format, static_cast<std::uint16_t>(bits + 1));
     if (!std::isfinite(high)) break;
-    // Halfway is exact in f32: it has one bit more.
+    // The middle is exact in f32: it needs only one more bit.
     const float middle = low + (high - low) / 2;
     const auto even = bits % 2 == 0 ? bits : bits + 1;
     REQUIRE(encode(format, middle) == even);

@@ -23,7 +23,7 @@ Finding race_at(std::uint32_t line) {
 
 }  // namespace
 
-TEST_CASE("a finding as JSON keeps its fields, and text that is no UTF-8 is replaced") {
+TEST_CASE("a finding's JSON has all its fields, and invalid UTF-8 is replaced") {
   auto finding = race_at(3);
   finding.found = "bad \xff";
   const auto json = nlohmann::json::parse(finding_json(finding));
@@ -32,7 +32,7 @@ TEST_CASE("a finding as JSON keeps its fields, and text that is no UTF-8 is repl
   CHECK(json.at("found") == "bad \xef\xbf\xbd");
 }
 
-TEST_CASE("SARIF places a finding at its source's line and keeps the PTX as related") {
+TEST_CASE("in SARIF a finding is at its source line, and the PTX line is a related location") {
   const std::vector findings{race_at(3), race_at(4)};
   const auto log = nlohmann::json::parse(findings_sarif(
       {.tool = "t", .input = "k.ptx", .source = "dir/k.cu", .kernels = {}, .findings = findings}));
@@ -47,7 +47,7 @@ TEST_CASE("SARIF places a finding at its source's line and keeps the PTX as rela
   CHECK(result.at("relatedLocations").size() == 1);
 }
 
-TEST_CASE("JUnit counts findings from a severity on as failures, and kernels without findings as passed") {
+TEST_CASE("in JUnit findings of at least a given severity are failures, and kernels without findings pass") {
   const std::vector findings{race_at(3)};
   const std::vector<std::string> kernels{"k", "other"};
   FindingsReport report{

@@ -39,7 +39,7 @@ std::string without_colours(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("text fits the terminal: banks, then units of 16 bytes, then less of each") {
+TEST_CASE("narrower terminals get coarser pictures: banks, then 16-byte units, then shorter labels") {
   auto view = view_of(ElementType::f32, {64, 32}, Swizzle::b128);
   view.lines = 10;
   const auto first_line = [](const std::string& text, const char* begins) {
@@ -68,13 +68,13 @@ TEST_CASE("text fits the terminal: banks, then units of 16 bytes, then less of e
     std::istringstream lines(without_colours(coloured));
     for (std::string line; std::getline(lines, line);) {
       INFO(line);
-      // The table of conflicts keeps columns of ten, the picture what its shortest labels need.
+      // At any width the table's columns have 10 characters, and the picture has its shortest labels.
       if (width >= 70) CHECK(width_of(line) <= width);
     }
   }
 }
 
-TEST_CASE("cells have the colour of their element's columns or row, and gaps have none") {
+TEST_CASE("cells are coloured by the row or the columns of their elements, and gaps have no colour") {
   auto view = view_of(ElementType::f32, {2, 24}, Swizzle::b128);
   view.patterns.clear();
   const auto colours_of = [&](const std::string& line) {
@@ -99,7 +99,7 @@ TEST_CASE("cells have the colour of their element's columns or row, and gaps hav
   CHECK(colours_of("0x0080") == std::vector<int>(6, first[1]));
 }
 
-TEST_CASE("a tile that is too long is shown from where the access begins") {
+TEST_CASE("of a tile that is too long, the lines from the access on are shown") {
   auto view = view_of(ElementType::f32, {64, 32}, Swizzle::none);
   view.lines = 8;
   show(view, AccessPattern::row, 4, 20);
@@ -117,7 +117,7 @@ TEST_CASE("a tile that is too long is shown from where the access begins") {
   CHECK(describe_cut(view).empty());
 }
 
-TEST_CASE("lanes that a picture shows are drawn where they touch, and banks' words below") {
+TEST_CASE("the picture of an access shows lanes at the bytes that they access, and each bank's words below") {
   auto view = view_of(ElementType::bf16, {64, 64}, Swizzle::b128);
   show(view, AccessPattern::column, 2);
   const auto svg = layout_svg(view);

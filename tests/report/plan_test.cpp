@@ -48,7 +48,7 @@ std::string step_json(const MoveStep& step) {
 
 }  // namespace
 
-TEST_CASE("the page of an explanation") {
+TEST_CASE("the text of an explanation with one step has the expected lines") {
   MoveExplanation explanation;
   explanation.steps = {transpose_step()};
   explanation.shape_class = "2d 4B turned";
@@ -77,7 +77,7 @@ TEST_CASE("the page of an explanation") {
 )");
 }
 
-TEST_CASE("several steps are told apart, and a choice by measurement is named") {
+TEST_CASE("steps are numbered if there are several, and a choice by measurement is named as such") {
   MoveExplanation explanation;
   explanation.steps = {transpose_step(), transpose_step()};
   explanation.steps[1].tuned = true;
@@ -90,7 +90,7 @@ TEST_CASE("several steps are told apart, and a choice by measurement is named") 
                        ContainsSubstring("chosen by a measurement (jitc tune)\n"));
 }
 
-TEST_CASE("a plan of nothing says so") {
+TEST_CASE("the explanation of a plan without kernels says that there is nothing to do") {
   CHECK(explanation_text("slice", {}, {}, 100, false) ==
         "slice\n  plan        nothing to move: a dimension has the extent 0\n");
 }
@@ -115,7 +115,7 @@ TEST_CASE("the JSON of an explanation has every field") {
         nlohmann::ordered_json{{"choice", "elements, 256 threads"}, {"predicted_us", 1048.576}});
 }
 
-TEST_CASE("a planned move is printed, in streams and by fmt") {
+TEST_CASE("planned moves can be printed by streams and by fmt") {
   const Runtime runtime({.cache_directory = std::nullopt});
   const auto at = [](std::vector<std::uint64_t> shape, DevicePtr address) {
     return Tensor{TensorView::contiguous(ElementType::f32, shape), address};
@@ -132,7 +132,7 @@ TEST_CASE("a planned move is printed, in streams and by fmt") {
              ContainsSubstring("nothing to move"));
 }
 
-TEST_CASE("explanations of a step are whole, of planned kernels and of chosen tiles") {
+TEST_CASE("explanations are complete, both for a planner's kernel and for chosen tiles") {
   const Runtime runtime({.cache_directory = std::nullopt});
   const TensorView view = TensorView::contiguous(ElementType::f32, {256, 128});
   const Tensor to{view, 1 << 20};

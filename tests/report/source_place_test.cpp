@@ -4,7 +4,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("an instruction's place in the source, and where that was inlined") {
+TEST_CASE("an instruction's source line is found, and the line where it was inlined") {
   Artifact artifact;
   artifact.source = "one\n  two();\nthree\n";
   artifact.ptx =
@@ -33,7 +33,7 @@ TEST_CASE("an instruction's place in the source, and where that was inlined") {
   CHECK(source_places(artifact, 1000).empty());
 }
 
-TEST_CASE("the own place comes first, and the frames around it follow in their order") {
+TEST_CASE("the instruction's own line comes first, and then the calling frames from inner to outer") {
   Artifact artifact;
   artifact.entry = "k";
   artifact.ptx =

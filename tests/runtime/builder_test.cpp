@@ -19,7 +19,7 @@ using tests::error_of;
 
 namespace {
 
-// A toolchain is two plain functions; what they do is set here, afresh for each test.
+// A toolchain is two plain functions. This controls what they do, and is reset by each test.
 struct FakeToolchain {
   std::optional<CompilerIdentity> compiler = CompilerIdentity{13, 0, "build-a", "/somewhere"};
   int compiles = 0;
@@ -63,7 +63,7 @@ const Error refused(ErrorCode::invalid_image, "cuLibraryLoadData failed");
 
 }  // namespace
 
-TEST_CASE("a kernel is compiled, stored and loaded, and the next builder finds it on disk") {
+TEST_CASE("a kernel is compiled, stored and loaded, and another builder finds it on disk") {
   const Bench bench;
   const BuiltKernel first = bench.builder().build(bench.kernel);
   CHECK(first.level == CacheLevel::compiled);
@@ -86,14 +86,14 @@ TEST_CASE("a kernel is compiled, stored and loaded, and the next builder finds i
   CHECK(toolchain.compiles == 1);
 }
 
-TEST_CASE("without a cache folder every builder compiles") {
+TEST_CASE("without a cache folder every build compiles") {
   const Bench bench;
   CHECK(bench.builder(false).build(bench.kernel).level == CacheLevel::compiled);
   CHECK(bench.builder(false).build(bench.kernel).level == CacheLevel::compiled);
   CHECK(std::filesystem::is_empty(bench.folder.path()));
 }
 
-TEST_CASE("another NVRTC build or another source is another kernel") {
+TEST_CASE("a stored kernel is not used for another source or with another NVRTC build") {
   Bench bench;
   const BuiltKernel first = bench.builder().build(bench.kernel);
   toolchain.compiler->build = "build-b";
@@ -103,7 +103,7 @@ TEST_CASE("another NVRTC build or another source is another kernel") {
   CHECK(toolchain.compiles == 3);
 }
 
-TEST_CASE("without a device a kernel is made but not loaded") {
+TEST_CASE("without a device a kernel is compiled but not loaded") {
   Bench bench;
   bench.device = nullptr;
   const BuiltKernel kernel = bench.builder().build(bench.kernel);
@@ -111,7 +111,7 @@ TEST_CASE("without a device a kernel is made but not loaded") {
   CHECK(kernel.times.load == 0);
 }
 
-TEST_CASE("without NVRTC a stored kernel still runs, whichever NVRTC stored it") {
+TEST_CASE("without NVRTC a stored kernel can be loaded, whichever NVRTC compiled it") {
   const Bench bench;
   (void)bench.builder().build(bench.kernel);
   toolchain.compiler->build = "build-b";
@@ -129,7 +129,7 @@ TEST_CASE("without NVRTC a stored kernel still runs, whichever NVRTC stored it")
   CHECK(toolchain.compiles == 2);
 }
 
-TEST_CASE("without NVRTC and without an entry the error says both") {
+TEST_CASE("the error without NVRTC and without a stored kernel names both causes") {
   const Bench bench;
   toolchain.compiler = std::nullopt;
   const Error error = error_of([&] { return bench.builder().build(bench.kernel); });
@@ -140,7 +140,7 @@ TEST_CASE("without NVRTC and without an entry the error says both") {
              ContainsSubstring("NVRTC was not found."));
 }
 
-TEST_CASE("an entry that the driver refuses is compiled again, once, and replaced") {
+TEST_CASE("a stored kernel that the driver refuses is compiled again, once, and replaced") {
   const Bench bench;
   (void)bench.builder().build(bench.kernel);
   bench.device->refusals = {refused};
@@ -155,14 +155,14 @@ TEST_CASE("an entry that the driver refuses is compiled again, once, and replace
   CHECK(toolchain.compiles == 3);
 }
 
-TEST_CASE("a fresh kernel that the driver refuses is not compiled again") {
+TEST_CASE("a kernel that was just compiled and that the driver refuses is not compiled again") {
   const Bench bench;
   bench.device->refusals = {refused};
   CHECK(error_of([&] { return bench.builder().build(bench.kernel); }).code() == ErrorCode::invalid_image);
   CHECK(toolchain.compiles == 1);
 }
 
-TEST_CASE("a GPU that fails or is full is no reason to compile again") {
+TEST_CASE("a stored kernel is not compiled again because a GPU fails or is out of memory") {
   for (const ErrorCode code : {ErrorCode::device_failed, ErrorCode::out_of_memory}) {
     const Bench bench;
     (void)bench.builder().build(bench.kernel);
@@ -173,12 +173,12 @@ TEST_CASE("a GPU that fails or is full is no reason to compile again") {
   }
 }
 
-TEST_CASE("a damaged entry is compiled again") {
+TEST_CASE("a kernel whose file is damaged is compiled again") {
   const Bench bench;
   (void)bench.builder().build(bench.kernel);
   int damaged = 0;
   for (const auto& file : std::filesystem::recursive_directory_iterator(bench.folder.path())) {
-    if (!file.is_regular_file() || file.file_size() < 200) continue;  // the entry, not the compiler's record
+    if (!file.is_regular_file() || file.file_size() < 200) continue;  // not the kernel, the compiler's record
     std::fstream entry(file.path(), std::ios::in | std::ios::out | std::ios::binary);
     entry.seekp(static_cast<std::streamoff>(file.file_size() / 2));
     entry.put('\xff').put('\xff');
@@ -189,7 +189,7 @@ TEST_CASE("a damaged entry is compiled again") {
   CHECK(bench.builder().build(bench.kernel).level == CacheLevel::disk);
 }
 
-TEST_CASE("a folder that cannot be written does not fail a compile") {
+TEST_CASE("compilation succeeds if the cache folder cannot be written") {
   Bench bench;
   std::ofstream(bench.folder.path() / "file") << "in the way";
   RuntimeOptions options;
@@ -198,7 +198,7 @@ TEST_CASE("a folder that cannot be written does not fail a compile") {
   CHECK(builder.build(bench.kernel).level == CacheLevel::compiled);
 }
 
-TEST_CASE("a plan's source is written, compiled and kept by the plan's key") {
+TEST_CASE("a plan's source is generated, compiled and stored under the plan's key") {
   const Bench bench;
   const TensorView view = TensorView::contiguous(ElementType::f32, {256, 64});
   const KernelPlan plan =
@@ -209,14 +209,14 @@ TEST_CASE("a plan's source is written, compiled and kept by the plan's key") {
   CHECK(kernel.artifact.entry == "tmajit_copy");
   CHECK(kernel.times.generate > 0);
   CHECK(bench.device->allowed == std::vector{plan.launch_shape().shared_bytes});
-  // The same kernel, on disk, for other addresses.
-  const KernelPlan elsewhere =
+  // A plan for other addresses finds the same kernel on disk.
+  const KernelPlan at_other_addresses =
       plan_tiles({.family = "copy", .destination = {view, 0x400000}, .sources = {{view, 0x300000}}});
-  CHECK(bench.builder().build({.plan = &elsewhere, .shared_bytes = request.shared_bytes}).level ==
+  CHECK(bench.builder().build({.plan = &at_other_addresses, .shared_bytes = request.shared_bytes}).level ==
         CacheLevel::disk);
 }
 
-TEST_CASE("an artifact is read again, and made again where its entry has gone") {
+TEST_CASE("an artifact is read from its file again, or compiled again if the file was removed") {
   const Bench bench;
   const Builder builder = bench.builder();
   const BuiltKernel kernel = builder.build(bench.kernel);
@@ -227,7 +227,7 @@ TEST_CASE("an artifact is read again, and made again where its entry has gone") 
   CHECK(builder.artifact(kernel.key, bench.kernel).ptx == kernel.artifact.ptx);
   CHECK(toolchain.compiles == 2);
   CHECK(builder.artifact(kernel.key, bench.kernel).cubin == kernel.artifact.cubin);
-  CHECK(toolchain.compiles == 2);  // it was stored again
+  CHECK(toolchain.compiles == 2);  // the second compilation stored it again
   DiskCache(bench.folder.path()).clear();
   toolchain.compiler = std::nullopt;
   CHECK(error_of([&] { return builder.artifact(kernel.key, bench.kernel); }).code() ==
@@ -235,7 +235,7 @@ TEST_CASE("an artifact is read again, and made again where its entry has gone") 
   CHECK(bench.device->loads == 1);
 }
 
-TEST_CASE("a kernel that could not be stored is not on disk") {
+TEST_CASE("a kernel that could not be stored is not marked as on disk") {
   const Bench bench;
   CHECK_FALSE(bench.builder(false).build(bench.kernel).on_disk);
   std::ofstream(bench.folder.path() / "file") << "in the way";
@@ -245,7 +245,7 @@ TEST_CASE("a kernel that could not be stored is not on disk") {
       Builder(options, {.identity = &identity, .compile = &fake_compile}).build(bench.kernel).on_disk);
 }
 
-TEST_CASE("text, entry, expression and shared memory tell custom kernels apart, and from plans") {
+TEST_CASE("custom kernels with other text, entry, expression or shared memory differ, also from plans") {
   const std::vector<Source> sources{{"text", "entry", ""},  {"texT", "entry", ""}, {"text", "entrY", ""},
                                     {"text", "entry", "x"}, {"ext", "entryt", ""}, {"xtext", "entry", ""}};
   std::vector<KernelRequest> requests;
@@ -258,7 +258,7 @@ TEST_CASE("text, entry, expression and shared memory tell custom kernels apart, 
   const KernelPlan plan =
       plan_tiles({.family = "copy", .destination = {view, 0x200000}, .sources = {{view, 0x100000}}});
   requests.push_back({.plan = &plan});
-  // Whatever a text is: it is no plan.
+  // A text that equals a plan's key is not mistaken for the plan.
   const Source disguised{std::string(plan.key()), "", ""};
   requests.push_back({.custom = &disguised});
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -266,8 +266,8 @@ TEST_CASE("text, entry, expression and shared memory tell custom kernels apart, 
     for (std::size_t j = 0; j < requests.size(); ++j) CHECK((origin == requests[j]) == (i == j));
     CHECK(origin == KernelOrigin(requests[i]));
   }
-  const KernelPlan elsewhere =
+  const KernelPlan at_other_addresses =
       plan_tiles({.family = "copy", .destination = {view, 0x400000}, .sources = {{view, 0x300000}}});
-  CHECK(KernelOrigin({.plan = &plan}) == KernelRequest{.plan = &elsewhere});
-  CHECK(KernelRequest{.plan = &plan}.hash() == KernelRequest{.plan = &elsewhere}.hash());
+  CHECK(KernelOrigin({.plan = &plan}) == KernelRequest{.plan = &at_other_addresses});
+  CHECK(KernelRequest{.plan = &plan}.hash() == KernelRequest{.plan = &at_other_addresses}.hash());
 }

@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// Whether a process that has threads may fork in this build. ThreadSanitizer, which GCC announces by a macro
-/// and Clang by a feature, ends children of such a process as soon as they start threads.
+/// Whether a process with threads may fork in this build. Under ThreadSanitizer, which GCC announces by a
+/// macro and Clang by a feature, children of such a process are killed as soon as they start threads.
 #if defined(__SANITIZE_THREAD__)
 #define TMAJIT_THREADS_CAN_FORK 0
 #elif defined(__has_feature)
@@ -30,8 +30,8 @@ inline void skip_unless_threads_can_fork() {
   if (TMAJIT_THREADS_CAN_FORK == 0) SKIP("ThreadSanitizer does not let processes with threads fork");
 }
 
-/// A fork of this process that runs a function and exits with the code that it returns, 99 for an exception.
-/// The destructor kills it if it still runs.
+/// A fork of this process that runs a function and exits with the code that the function returns, or 99 after
+/// an exception. The destructor kills the child if it still runs.
 class ChildProcess {
  public:
   explicit ChildProcess(const std::function<int()>& run) : id_(::fork()) {
@@ -54,7 +54,8 @@ class ChildProcess {
 
   void kill(int signal) const { ::kill(id_, signal); }
 
-  /// The child's exit code; nothing if it was killed or has not ended after `limit`.
+  /// Waits for the child's end, at most for `limit`. Returns its exit code; nothing if it was killed or still
+  /// runs.
   [[nodiscard]] std::optional<int> exit_code(std::chrono::milliseconds limit) {
     const auto deadline = std::chrono::steady_clock::now() + limit;
     int status = 0;

@@ -1,5 +1,5 @@
-// Tests what a process that ends may still do: its threads go on, and its static objects are destroyed, in
-// any order.
+// Tests which calls a process may still make while it exits, when other threads still run and static objects
+// are destroyed in any order.
 #include "at_process_end.hpp"
 #include "runtime/child_process.hpp"
 #include "runtime/fake_device.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 tests::AtProcessEnd at_process_end;
 
-/// Plans with every kind of family that there is for its matrices, and writes the sources.
+/// Plans with every kind of family that suits the matrices, and generates the sources.
 bool plans_are_right() {
   constexpr std::array<std::uint64_t, 2> shape{300, 500};
   constexpr std::array<std::uint64_t, 2> turned{500, 300};
@@ -41,7 +41,7 @@ bool plans_are_right() {
 
 }  // namespace
 
-TEST_CASE("a static object that ends last can plan, launch and explain") {
+TEST_CASE("the destructor of the last static object can plan, launch and explain") {
   ChildProcess child([]() -> int {
     auto device = std::make_shared<FakeDevice>();
     const Runtime runtime({.device = device, .cache_directory = std::nullopt});
@@ -57,7 +57,7 @@ TEST_CASE("a static object that ends last can plan, launch and explain") {
       const bool explained = !move.explain().text().empty();
       return plans_are_right() && explained && device->launches == 3 ? 0 : 3;
     };
-    std::exit(4);  // NOLINT(concurrency-mt-unsafe): that is what is tested
+    std::exit(4);  // NOLINT(concurrency-mt-unsafe): the subject of this test
   });
   CHECK(child.exit_code(30s) == 0);
 }

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// A device that only records the calls. Thread-safe where a Device is.
+/// A device that only records calls. It is thread-safe where Device is.
 class FakeDevice final : public tools::NullDevice {
  public:
   struct Encoded {
@@ -25,9 +25,9 @@ class FakeDevice final : public tools::NullDevice {
     tmajit::Stream stream;
   };
 
-  // Errors that loading the next cubins throws, in order.
+  // Errors that the next calls of load() throw, in order.
   std::vector<tmajit::Error> refusals;
-  // Called on every launch, while its parameters can be read.
+  // Called during every launch, while its parameters can be read.
   std::function<void(const Launch&)> on_launch = [](const Launch&) {};
 
   std::vector<Encoded> encoded;
@@ -35,7 +35,7 @@ class FakeDevice final : public tools::NullDevice {
   std::atomic<int> loads = 0;
   std::atomic<int> launches = 0;
 
-  // Map number n holds the bytes of n, from 0.
+  // Encoded map number n, from 0, contains the bytes of the number n.
   tmajit::EncodedTensorMap encode(const tmajit::TensorMapSpec& spec, tmajit::DevicePtr address) override {
     const std::lock_guard lock(mutex_);
     tmajit::EncodedTensorMap map;

@@ -1,4 +1,5 @@
-// A child that is forked while other threads are at work has none of them, and waits for none of them.
+// A process that is forked while other threads hold locks or make values must not wait for those threads,
+// which it does not have.
 #include "captured_log.hpp"
 #include "ops/tuning_store.hpp"
 #include "runtime/child_process.hpp"
@@ -31,7 +32,7 @@ Values::Result value(const std::string& text) {
   return std::make_shared<const std::string>(text);
 }
 
-/// Runs `work(i)` again and again in threads while it lives.
+/// Calls `work(i)` repeatedly in threads during its lifetime.
 class Busy {
  public:
   template <class Work>
@@ -49,7 +50,7 @@ class Busy {
 
 }  // namespace
 
-TEST_CASE("a child makes what its parent was making, and finds what was made") {
+TEST_CASE("a child makes values that its parent was making, and finds those that were complete") {
   skip_unless_threads_can_fork();
   Values values;
   (void)values.get(1, "made before", [] { return value("of the parent"); });
@@ -73,7 +74,8 @@ TEST_CASE("a child makes what its parent was making, and finds what was made") {
     }));
   });
   making.wait();
-  makers.emplace_back([&] { (void)values.get(1, "a", [] { return value("of nobody"); }); });  // waits
+  makers.emplace_back(
+      [&] { (void)values.get(1, "a", [] { return value("never made"); }); });  // waits for the first
 
   std::vector<ChildProcess> children;
   for (int i = 0; i < 4; ++i) {
@@ -103,7 +105,7 @@ TEST_CASE("a child makes what its parent was making, and finds what was made") {
   CHECK(*values.get(1, "c", [] { return value("again"); }) == "again");
 }
 
-TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
+TEST_CASE("after a fork while a value is made, parent and child can both make it") {
   skip_unless_threads_can_fork();
   for (const bool fails : {false, true}) {
     Values values;
@@ -112,7 +114,7 @@ TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
       return *values.get(1, "key", [&] { return value(expected); }) == expected;
     };
     const auto make = [&]() -> Values::Result {
-      // Another thread of the child makes the same value and is not disturbed by how the first one ends.
+      // The child makes the same value, and the end of the parent's attempt does not affect it.
       child.emplace([&] { return get("of the child") && get("of the child") ? 0 : 1; });
       if (fails) throw std::runtime_error("no luck");
       return value("of the parent");
@@ -127,7 +129,7 @@ TEST_CASE("a fork in the midst of making leaves both sides able to go on") {
   }
 }
 
-TEST_CASE("a child finds no lock held by a thread that it does not have") {
+TEST_CASE("no lock is held in a child by a thread of its parent") {
   skip_unless_threads_can_fork();
   Values values;
   TuningTable choices;
@@ -135,7 +137,7 @@ TEST_CASE("a child finds no lock held by a thread that it does not have") {
     const auto key = std::to_string(i % 5000);
     const auto hash = static_cast<std::uint64_t>(i % 5000) * 0x9e3779b97f4a7c15;
     (void)values.get(hash, key, [&] { return value(key); });
-    // A value that fails is inserted and erased again by each call.
+    // A value whose function throws is inserted and erased by each call.
     try {
       (void)values.get(hash, "fails", []() -> Values::Result { throw std::runtime_error("no luck"); });
     } catch (const std::runtime_error&) {
@@ -151,7 +153,7 @@ TEST_CASE("a child finds no lock held by a thread that it does not have") {
     ChildProcess child([&] {
       bool right = true;
       for (int i = 0; i < 64; ++i) right = right && work(i * 79);
-      // Objects come and go in the child, too, and it forks itself.
+      // The child, too, creates and destroys objects, and forks.
       const Values more;
       return right && ChildProcess([&] { return work(1) ? 0 : 1; }).exit_code(10s) == 0 ? 0 : 1;
     });
@@ -159,7 +161,7 @@ TEST_CASE("a child finds no lock held by a thread that it does not have") {
   }
 }
 
-TEST_CASE("a child reads tuned choices that its parent was reading") {
+TEST_CASE("a child can read tuned choices that its parent was reading at the fork") {
   skip_unless_threads_can_fork();
   const TemporaryFolder folder;
   std::ofstream(folder.path() / "tuning.json") << "broken";
@@ -168,7 +170,7 @@ TEST_CASE("a child reads tuned choices that its parent was reading") {
   std::latch reading(1);
   std::latch enough(1);
   std::atomic<bool> is_child = false;
-  set_logger([&](LogLevel, std::string_view) {  // which is called while the file is read
+  set_logger([&](LogLevel, std::string_view) {  // called while the file is read
     if (is_child) return;
     reading.count_down();
     enough.wait();
@@ -183,7 +185,7 @@ TEST_CASE("a child reads tuned choices that its parent was reading") {
   enough.count_down();
 }
 
-TEST_CASE("a child can log to standard error although its parent was at it") {
+TEST_CASE("a child can log to standard error although its parent was logging at the fork") {
   skip_unless_threads_can_fork();
   const tests::CapturedLog restored;
   set_logger(nullptr, LogLevel::warn);

@@ -1,4 +1,4 @@
-// Tests how much memory the kernels of a runtime take: each kernel, and more kernels than are kept.
+// Tests how much memory a runtime's kernels take: one kernel, and more kernels than the runtime keeps.
 #include "runtime/kernel_table.hpp"
 
 #include "lib/allocations.hpp"
@@ -27,7 +27,7 @@ const CompilerIdentity& no_compiler() {
   return identity;
 }
 
-/// An artifact of the usual size.
+/// An artifact of a typical size.
 Artifact large_artifact(const Source& source, const CompileOptions&) {
   Artifact artifact;
   artifact.entry = source.entry;
@@ -41,7 +41,7 @@ Artifact large_artifact(const Source& source, const CompileOptions&) {
 
 constexpr Toolchain large_toolchain{.identity = &no_compiler, .compile = &large_artifact};
 
-struct Desk {
+struct TableBench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   TemporaryFolder folder;
 
@@ -61,11 +61,11 @@ Kernel numbered(KernelTable& table, std::size_t n) {
 
 }  // namespace
 
-TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
-  const Desk desk;
+TEST_CASE("a kernel in memory has only what launches need; its artifact is on disk") {
+  const TableBench bench;
   constexpr std::size_t count = 100;
   const auto bytes_of_kernel = [&](bool on_disk) {
-    KernelTable table(desk.options(on_disk, 2 * count), large_toolchain);
+    KernelTable table(bench.options(on_disk, 2 * count), large_toolchain);
     (void)numbered(table, 0);
     const std::size_t before = heap_bytes();
     for (std::size_t n = 1; n <= count; ++n) (void)numbered(table, n);
@@ -75,7 +75,8 @@ TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
     CHECK(kernel.resources().registers == 32);
     CHECK(kernel.artifact().source == "kernel number 1");
     CHECK(kernel.artifact().cubin.size() == 50'000);
-    CHECK(heap_bytes() - before < (count + 1) * bytes + 20'000);  // what was asked for does not stay
+    CHECK(heap_bytes() - before <
+          (count + 1) * bytes + 20'000);  // artifacts that were requested are not kept
     return bytes;
   };
   const std::size_t with_cache = bytes_of_kernel(true);
@@ -86,9 +87,9 @@ TEST_CASE("a kernel keeps what launches need; its artifact is on disk") {
   CHECK(without > 90'000);
 }
 
-TEST_CASE("a kernel of a plan keeps the plan, to be made of again, and little beside") {
-  const Desk desk;
-  KernelTable table(desk.options(true, 100), large_toolchain);
+TEST_CASE("a plan's kernel keeps the plan, from which it can be compiled again, and little else") {
+  const TableBench bench;
+  KernelTable table(bench.options(true, 100), large_toolchain);
   const auto ask = [&](int number) {
     const std::array<std::uint64_t, 2> shape{256, 64};
     const TensorView view = TensorView::contiguous(ElementType::f32, shape);
@@ -108,10 +109,10 @@ TEST_CASE("a kernel of a plan keeps the plan, to be made of again, and little be
   CHECK(ask(1).artifact().source.find("x + 1") != std::string::npos);
 }
 
-TEST_CASE("10,000 kernels take no more memory than those that are kept") {
-  const Desk desk;
+TEST_CASE("after 10,000 kernels memory is used only for those that are kept") {
+  const TableBench bench;
   constexpr std::size_t limit = 100;
-  KernelTable table(desk.options(false, limit), large_toolchain);
+  KernelTable table(bench.options(false, limit), large_toolchain);
   const Kernel held = numbered(table, 0);
   for (std::size_t n = 1; n < 2 * limit; ++n) (void)numbered(table, n);
   const std::size_t at_limit = heap_bytes();
@@ -119,39 +120,39 @@ TEST_CASE("10,000 kernels take no more memory than those that are kept") {
   for (std::size_t n = 2 * limit; n < 10'000; ++n) {
     (void)numbered(table, n);
     most = std::max(most, heap_bytes());
-    if (desk.device->kernels_alive() > static_cast<int>(limit) + 1)
-      FAIL("more kernels are loaded than are kept");
+    if (bench.device->kernels_alive() > static_cast<int>(limit) + 1)
+      FAIL("more kernels are loaded than may be kept");
   }
   CHECK(table.kept() == limit);
-  CHECK(desk.device->kernels_alive() == static_cast<int>(limit) + 1);  // one is held
-  CHECK(most < at_limit + 100'000);  // one kernel more while the next is made
+  CHECK(bench.device->kernels_alive() == static_cast<int>(limit) + 1);  // the caller holds one
+  CHECK(most < at_limit + 100'000);  // there is one more kernel while the next is made
   CHECK(held.artifact().source == "kernel number 0");
   // An evicted kernel is made again.
-  const int loads = desk.device->loads;
+  const int loads = bench.device->loads;
   (void)numbered(table, 1);
-  CHECK(desk.device->loads == loads + 1);
+  CHECK(bench.device->loads == loads + 1);
 }
 
-TEST_CASE("a kernel that is in use stays") {
-  const Desk desk;
-  KernelTable table(desk.options(false, 10), large_toolchain);
+TEST_CASE("a kernel to which the caller has a handle is not evicted") {
+  const TableBench bench;
+  KernelTable table(bench.options(false, 10), large_toolchain);
   for (std::size_t n = 1; n < 200; ++n) {
     (void)numbered(table, 0);
     (void)numbered(table, n);
   }
-  CHECK(desk.device->loads == 200);
+  CHECK(bench.device->loads == 200);
 }
 
-TEST_CASE("kernels outlive the table that made them, and so do their artifacts") {
-  const Desk desk;
+TEST_CASE("kernels and their artifacts can be used after their table was destroyed") {
+  const TableBench bench;
   std::optional<Kernel> kernel;
   {
-    KernelTable table(desk.options(true, 10), large_toolchain);
+    KernelTable table(bench.options(true, 10), large_toolchain);
     kernel = numbered(table, 5);
   }
-  CHECK(desk.device->kernels_alive() == 1);
+  CHECK(bench.device->kernels_alive() == 1);
   CHECK(kernel->artifact().source == "kernel number 5");
-  DiskCache(desk.folder.path()).clear();
+  DiskCache(bench.folder.path()).clear();
   CHECK(kernel->artifact().source == "kernel number 5");  // made again
-  CHECK(desk.device->loads == 1);
+  CHECK(bench.device->loads == 1);
 }

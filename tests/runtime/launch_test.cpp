@@ -1,4 +1,4 @@
-// From plans to the driver's arguments: real plans, real kernels, a device that only records.
+// Tests the arguments that launches of real plans and kernels pass to the device, which only records them.
 #include "error_of.hpp"
 #include "lib/allocations.hpp"
 #include "measurable.hpp"
@@ -40,7 +40,7 @@ struct LaunchBench {
   std::shared_ptr<FakeDevice> device = std::make_shared<FakeDevice>();
   Runtime runtime{{.device = device, .cache_directory = std::nullopt, .compile = {}}};
 
-  /// Returns the launch that `launch` hands to the device; it must be one launch of `plan`.
+  /// Returns the launch that `launch` makes on the device. It must make one, of `plan`.
   template <class Launch>
   Seen seen(const KernelPlan& plan, const Launch& launch) {
     std::vector<Seen> all;
@@ -81,7 +81,7 @@ Rules rules(const TileRequest& request) {
 
 }  // namespace
 
-TEST_CASE("copy: two maps and the tile grid, one launch") {
+TEST_CASE("copy: one launch gets two maps and the grid of tiles") {
   LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {1000, 400});
   const std::array<std::uint32_t, 2> box{64, 32};
@@ -103,16 +103,16 @@ TEST_CASE("copy: two maps and the tile grid, one launch") {
 
   const Seen seen = bench.seen(plan, [&] { launch(some_stream); });
   CHECK(seen.stream == some_stream);
-  CHECK(seen.names ==
-        std::vector<std::string>{"destination", "source", "grid"});  // rows end at whole chunks: no tail
-  CHECK(seen.word("destination") == 0);                              // the numbers of the maps
+  CHECK(seen.names == std::vector<std::string>{"destination", "source",
+                                               "grid"});  // rows are multiples of 16 bytes: no tail
+  CHECK(seen.word("destination") == 0);                   // the numbers of the maps
   CHECK(seen.word("source") == 1);
   CHECK(seen.tiles(2) == std::vector<std::uint32_t>{16, 13});
   CHECK(seen.shape.grid == std::array{16U * 13U / spec.tiles_per_cta, 1U, 1U});
   CHECK(seen.shape.block == std::array{threads(spec), 1U, 1U});
   CHECK(seen.shape.shared_bytes == launch_shared_bytes(spec));
 
-  // Few tiles: no idle CTAs. The kernel is the same.
+  // With few tiles the same kernel gets one CTA a tile.
   const TensorView small = dense(ElementType::f32, {65, 32});
   TileRequest little = request_of("copy", small, small);
   little.tiles = request.tiles;
@@ -137,26 +137,26 @@ TEST_CASE("a persistent grid has no more CTAs than are resident, and no more tha
   CHECK(launch_shared_bytes(spec) == shared_layout(spec).bytes);
   CHECK(bench.launched(plan_tiles(request({1000, 400}))).shape.grid[0] == 132 * 2);  // of 125 x 13 tiles
   CHECK(bench.launched(plan_tiles(request({65, 32}))).shape.grid[0] == 9);
-  // As many as the chip that was planned for holds.
-  TileRequest elsewhere = request({1000, 400});
-  elsewhere.chip.sm_count = 10;
-  CHECK(plan_tiles(elsewhere).launch_shape().grid[0] == 10 * 2);
+  // The number depends on the chip of the plan.
+  TileRequest smaller_chip = request({1000, 400});
+  smaller_chip.chip.sm_count = 10;
+  CHECK(plan_tiles(smaller_chip).launch_shape().grid[0] == 10 * 2);
 }
 
-TEST_CASE("a grid that is not persistent asks for the shared memory that keeps further CTAs off") {
+TEST_CASE("a grid that is not persistent allocates shared memory that limits the CTAs of an SM") {
   const TensorView view = dense(ElementType::f32, {1000, 400});
   for (std::uint32_t ctas = 1; ctas <= 8; ++ctas) {
     TileRequest request = request_of("copy", view, view);
     request.tiles = {.ctas_per_sm = ctas, .tiles_per_cta = 2};
     const std::uint32_t each =
-        plan_tiles(request).launch_shape().shared_bytes + 1024;  // what the system takes
+        plan_tiles(request).launch_shape().shared_bytes + 1024;  // memory that the system reserves
     CAPTURE(ctas);
     CHECK(each * ctas <= 228 * 1024);
     CHECK(each * (ctas + 1) > 228 * 1024);
   }
 }
 
-TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail names the rest") {
+TEST_CASE("if rows are no multiple of 16 bytes, the map covers whole chunks and a tail the rest") {
   LaunchBench bench;
   const TensorView view = TensorView::strided(ElementType::f32, {1000, 402}, {404, 1});
   const Seen seen = bench.launched(plan_tiles(request_of("copy", view, view)));
@@ -167,7 +167,7 @@ TEST_CASE("rows that end within a 16-byte chunk: the map ends before, the tail n
   CHECK(seen.numbers<std::uint32_t>("tail", 3, 24) == std::vector<std::uint32_t>{1000, 402, 400});
 }
 
-TEST_CASE("copy with element strides reads only what it moves") {
+TEST_CASE("the map of a copy with element strides covers only the elements that are moved") {
   LaunchBench bench;
   const TensorView source = dense(ElementType::f32, {101, 64});
   const std::array<std::uint32_t, 2> box{20, 32};
@@ -181,7 +181,7 @@ TEST_CASE("copy with element strides reads only what it moves") {
   CHECK(plan.bytes_moved() == 2ULL * 51 * 64 * 4);
 }
 
-TEST_CASE("map: every input's map, and the output's") {
+TEST_CASE("map: a launch gets the maps of all inputs and of the output") {
   LaunchBench bench;
   const std::array views{dense(ElementType::f16, {9, 70, 64}), dense(ElementType::f32, {9, 70, 64}),
                          dense(ElementType::f16, {9, 70, 64})};
@@ -192,7 +192,7 @@ TEST_CASE("map: every input's map, and the output's") {
   const TileSpec spec = spec_of(map_traits, request);
   const KernelPlan plan = plan_tiles(request);
   const Seen seen = bench.launched(plan);
-  std::map<DevicePtr, std::uint64_t> number_of;  // of the map of an address
+  std::map<DevicePtr, std::uint64_t> number_of;  // the number of the tensor map with an address
   for (const auto& map : bench.device->encoded) number_of.emplace(map.address, number_of.size());
   REQUIRE(number_of.size() == 4);
   CHECK(seen.word("x0") == number_of.at(launch_in));
@@ -209,7 +209,7 @@ TEST_CASE("map: every input's map, and the output's") {
   }
 }
 
-TEST_CASE("snapshot: the source's map and grid, the output's address") {
+TEST_CASE("snapshot: a launch gets the source's map and grid, and the output's address") {
   LaunchBench bench;
   const TensorView source = dense(ElementType::u16, {33, 128});
   const std::array<std::uint32_t, 2> box{16, 64};
@@ -231,7 +231,7 @@ TEST_CASE("snapshot: the source's map and grid, the output's address") {
   CHECK_THAT(error_of([&] { return plan_tiles(request); }).what(), ContainsSubstring("multiple of 16"));
 }
 
-TEST_CASE("bulk: two addresses and a count, no map") {
+TEST_CASE("bulk: a launch gets two addresses and a count, and no map") {
   LaunchBench bench;
   const TensorView view = dense(ElementType::i32, {1'000'003});
   TileRequest request = request_of("bulk", view, view, "x + 1");
@@ -262,7 +262,7 @@ TEST_CASE("bulk: two addresses and a count, no map") {
   CHECK_THAT(error_of([&] { return plan_tiles(odd); }).what(), ContainsSubstring("a multiple of 4 bytes"));
 }
 
-TEST_CASE("in place needs the same memory and a family that computes element by element") {
+TEST_CASE("operands may overlap only if they are the same memory and the family works element by element") {
   const TensorView view = dense(ElementType::f32, {256, 64});
   TileRequest map = request_of("map", view, view, "x * 2");
   map.destination.address = launch_in;
@@ -276,7 +276,7 @@ TEST_CASE("in place needs the same memory and a family that computes element by 
   REQUIRE(rules(copy).size() == 1);
   CHECK_THAT(rules(copy)[0], StartsWith("memory.overlap of "));
 
-  // The left half of the columns to the right half.
+  // A copy of the left half of the columns to the right half.
   const std::array<std::uint64_t, 2> shape{256, 64};
   const std::array<std::int64_t, 2> strides{128, 1};
   const TensorView half = TensorView::strided(ElementType::f32, shape, strides);
@@ -285,7 +285,7 @@ TEST_CASE("in place needs the same memory and a family that computes element by 
   CHECK(rules(halves).empty());
 }
 
-TEST_CASE("operands that break a rule are refused, with every rule they break") {
+TEST_CASE("operands that break rules are refused with all of these rules") {
   LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
   TileRequest none = request_of("copy", view, view);
@@ -308,17 +308,17 @@ TEST_CASE("operands that break a rule are refused, with every rule they break") 
   nan_of_integers.tiles.oob_fill = OobFill::nan;
   CHECK(rules(nan_of_integers).size() == 1);
 
-  // Addresses of 0 stand for any in a plan; there is nothing to launch.
-  TileRequest nowhere = request_of("copy", view, view);
-  nowhere.sources[0].address = 0;
-  const KernelPlan plan = plan_tiles(nowhere);
+  // A plan may have addresses of 0, which stand for any; a launch may not.
+  TileRequest null_request = request_of("copy", view, view);
+  null_request.sources[0].address = 0;
+  const KernelPlan plan = plan_tiles(null_request);
   const Error error = error_of([&] { return bench.runtime.kernel(plan).prepare(plan); });
   CHECK(error.code() == ErrorCode::invalid_argument);
   CHECK_THAT(error.what(), ContainsSubstring("without addresses"));
   CHECK(bench.device->launches == 0);
 }
 
-TEST_CASE("a plan of another kernel is refused") {
+TEST_CASE("a kernel refuses to launch the plan of another kernel") {
   LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
   const KernelPlan copy = plan_tiles(request_of("copy", view, view));
@@ -332,7 +332,7 @@ TEST_CASE("a plan of another kernel is refused") {
   CHECK(bench.device->launches == 0);
 }
 
-TEST_CASE("a planner's kernel is launched with its views, and bound again to other memory") {
+TEST_CASE("a planner's kernel is launched with its views, and can be rebound to other memory") {
   LaunchBench bench;
   const auto turned = [](DevicePtr to, DevicePtr from) {
     const Tensor source{dense(ElementType::f32, {512, 1024}), from};
@@ -364,7 +364,7 @@ TEST_CASE("a planner's kernel is launched with its views, and bound again to oth
     const auto rebound = launched([&] { launch(some_stream); });
     const auto maps = std::move(bench.device->encoded);
     bench.device->encoded = {};
-    // The same kernel and tile, planned there.
+    // The candidate with the same kernel and tile, planned for the other memory.
     const std::vector<KernelPlan> there = plan_candidates(turned(launch_out + 4096, launch_in - 8192));
     const auto same = std::ranges::find_if(there, [&](const KernelPlan& other) {
       return other.key() == plan.key() && other.choice() == plan.choice();
@@ -382,7 +382,7 @@ TEST_CASE("a planner's kernel is launched with its views, and bound again to oth
   }
 }
 
-TEST_CASE("a prepared launch makes one device call and no allocation, on any thread") {
+TEST_CASE("a prepared launch makes one device call and allocates nothing, on any thread") {
   LaunchBench bench;
   const TensorView view = dense(ElementType::f32, {256, 64});
   bench.device->on_launch = nullptr;
@@ -395,11 +395,11 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
   PreparedLaunch launch = std::move(prepared);
 
   bench.device->encoded.reserve(64);
-  const std::array<DevicePtr, 2> elsewhere{launch_out + 4096, launch_in + 4096};
+  const std::array<DevicePtr, 2> other_addresses{launch_out + 4096, launch_in + 4096};
   const std::size_t before = allocations();
   launch(some_stream);
   CHECK(allocations() == before);
-  launch.rebind(elsewhere);
+  launch.rebind(other_addresses);
   CHECK(allocations() == before);
   launch(some_stream);
   CHECK(allocations() == before);
@@ -415,14 +415,14 @@ TEST_CASE("a prepared launch makes one device call and no allocation, on any thr
   CHECK(bench.device->launches == 4002);
 }
 
-TEST_CASE("the cost of a launch before it reaches the device") {
+TEST_CASE("host time of launches, without the device's, is below 0.5 and 2 microseconds") {
   LaunchBench bench;
   bench.device->on_launch = nullptr;
   const TensorView view = dense(ElementType::f32, {256, 64});
   const KernelPlan plan = plan_tiles(request_of("copy", view, view));
   const Kernel kernel = bench.runtime.kernel(plan);
   PreparedLaunch prepared = kernel.prepare(plan);
-  // The best of many batches, as for a memory hit.
+  // The fastest of many batches.
   const auto nanoseconds = [&](const auto& action) {
     constexpr int batches = 100;
     constexpr int runs = 200;
@@ -436,14 +436,14 @@ TEST_CASE("the cost of a launch before it reaches the device") {
     }
     return best;
   };
-  const std::array<DevicePtr, 2> elsewhere{launch_out + 4096, launch_in + 4096};
+  const std::array<DevicePtr, 2> other_addresses{launch_out + 4096, launch_in + 4096};
   const double ready = nanoseconds([&] { prepared(some_stream); });
   const double rebound = nanoseconds([&] {
-    prepared.rebind(elsewhere);
+    prepared.rebind(other_addresses);
     prepared(some_stream);
   });
   const double planned = nanoseconds([&] { kernel.launch(plan, some_stream); });
-  WARN("prepared launch: " << ready << " ns; bound again, with two maps: " << rebound
+  WARN("prepared launch: " << ready << " ns; rebound, with two maps: " << rebound
                            << " ns; launch of a plan, with two maps: " << planned << " ns");
 #if TMAJIT_MEASURABLE
   CHECK(ready < 500);
@@ -452,7 +452,7 @@ TEST_CASE("the cost of a launch before it reaches the device") {
 #endif
 }
 
-TEST_CASE("found: memory of no device is refused") {
+TEST_CASE("found: addresses that are in no device's memory are refused") {
   CHECK(error_of([] { Buffer(nullptr, 64); }).code() == ErrorCode::unavailable);
   const Runtime runtime({.cache_directory = std::nullopt});
   CHECK(error_of([&] { Buffer(runtime.device(), 64); }).code() == ErrorCode::unavailable);

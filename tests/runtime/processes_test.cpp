@@ -1,4 +1,4 @@
-// Processes that share a cache directory and need one kernel at once: one of them compiles it.
+// If processes with a common cache directory need the same kernel at the same time, only one compiles it.
 #include "runtime/builder.hpp"
 #include "runtime/child_process.hpp"
 #include "runtime/single_flight.hpp"
@@ -21,10 +21,10 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// A toolchain is two plain functions; what they do is set here, before processes are forked.
+// A toolchain is two plain functions. This controls what they do, and is set before processes are forked.
 struct SlowToolchain {
   CompilerIdentity compiler{13, 0, "build", "/somewhere"};
-  std::filesystem::path counted;  ///< a byte a compile
+  std::filesystem::path counted;  ///< file to which each compilation appends a byte
   std::chrono::milliseconds takes{0};
 };
 SlowToolchain slow_toolchain;
@@ -60,7 +60,7 @@ struct ProcessBench {
     const auto size = std::filesystem::file_size(slow_toolchain.counted, none);
     return none ? 0 : size;
   }
-  /// Has `threads` threads ask for one kernel, and says whether all of them got it.
+  /// Requests one kernel from `threads` threads. Returns whether all of them got it.
   [[nodiscard]] bool ask(std::chrono::milliseconds patience, int threads = 1) const {
     RuntimeOptions options;
     options.cache_directory = cache();
@@ -81,7 +81,7 @@ struct ProcessBench {
     }
     return whole == threads;
   }
-  /// Waits until a process compiles.
+  /// Waits until a process has begun to compile.
   void wait_for_compile() const {
     for (int i = 0; i < 1000 && compiles() == 0; ++i) std::this_thread::sleep_for(10ms);
     REQUIRE(compiles() == 1);
@@ -96,7 +96,7 @@ struct ProcessBench {
 
 }  // namespace
 
-TEST_CASE("eight cold processes of eight threads compile a kernel once") {
+TEST_CASE("eight processes with eight threads each compile a kernel once") {
   const ProcessBench bench(300ms);
   std::vector<ChildProcess> children;
   for (int i = 0; i < 8; ++i) children.emplace_back([&] { return bench.ask(60s, 8) ? 0 : 1; });
@@ -106,7 +106,7 @@ TEST_CASE("eight cold processes of eight threads compile a kernel once") {
   CHECK(DiskCache(bench.cache()).entries().size() == 1);
 }
 
-TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
+TEST_CASE("NVRTC compiles a kernel once for processes that need it at the same time") {
   const ProcessBench bench(0ms);
   const Source source = custom_source("extern \"C\" __global__ void once(float* x) { *x = 1; }", "once");
   std::vector<ChildProcess> children;
@@ -121,7 +121,7 @@ TEST_CASE("NVRTC compiles a kernel once for processes that need it at once") {
   CHECK(compiled == 1);
 }
 
-TEST_CASE("a child that is forked while its parent compiles takes the kernel from disk") {
+TEST_CASE("a child that is forked while its parent compiles gets the kernel from disk") {
   skip_unless_threads_can_fork();
   const ProcessBench bench(500ms);
   std::atomic<bool> whole = false;
@@ -142,14 +142,14 @@ TEST_CASE("a process that is killed while it compiles blocks no other process") 
   slow_toolchain.takes = 0ms;
   std::vector<ChildProcess> others;
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(60s) ? 0 : 1; });
-  std::this_thread::sleep_for(100ms);  // they wait
+  std::this_thread::sleep_for(100ms);  // until the others wait
   CHECK(bench.compiles() == 1);
   first.kill(SIGKILL);
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
   CHECK(bench.compiles() == 2);
 }
 
-TEST_CASE("a process that is stopped while it compiles holds up others for their patience only") {
+TEST_CASE("a process that is stopped while it compiles delays others by their time limit only") {
   const ProcessBench bench(1s);
   ChildProcess first([&] { return bench.ask(60s) ? 0 : 1; });
   bench.wait_for_compile();
@@ -159,15 +159,15 @@ TEST_CASE("a process that is stopped while it compiles holds up others for their
   for (int i = 0; i < 3; ++i) others.emplace_back([&] { return bench.ask(300ms) ? 0 : 1; });
   for (auto& other : others) CHECK(other.exit_code(20s) == 0);
   CHECK(bench.compiles() > 1);
-  // A later process finds the kernel that they stored and does not ask for the lock. The first process goes
-  // on.
+  // A later process finds the kernel that they stored, and does not try to lock it. The first process
+  // continues.
   ChildProcess later([&] { return bench.ask(60s) ? 0 : 1; });
   CHECK(later.exit_code(20s) == 0);
   first.kill(SIGCONT);
   CHECK(first.exit_code(20s) == 0);
 }
 
-TEST_CASE("where there can be no lock a kernel is made without one") {
+TEST_CASE("a kernel is compiled without a lock if none can be created") {
   const ProcessBench bench(0ms);
   std::filesystem::create_directory(bench.cache());
   std::ofstream(bench.cache() / "locks") << "in the way";

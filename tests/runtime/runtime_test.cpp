@@ -41,7 +41,7 @@ constexpr std::string_view own_kernel =
 
 }  // namespace
 
-TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the next") {
+TEST_CASE("a runtime compiles a plan once, and the next runtime loads it from disk") {
   const TemporaryFolder folder;
   const auto device = std::make_shared<FakeDevice>();
   const RuntimeOptions options{.device = device, .cache_directory = folder.path(), .compile = {}};
@@ -53,7 +53,7 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
   CHECK(first.artifact().entry == "tmajit_map");
   CHECK_FALSE(first.artifact().cubin.empty());
   CHECK(Inside::state(runtime.kernel(sample())) == Inside::state(first));
-  // Elsewhere it is the same kernel.
+  // A plan for other addresses has the same kernel.
   CHECK(Inside::state(runtime.kernel(sample("x + 1", 0x700000, 0x800000))) == Inside::state(first));
   CHECK(runtime.kernel(sample("x + 2")).key() != first.key());
   CHECK(device->loads == 2);
@@ -66,7 +66,7 @@ TEST_CASE("a plan is compiled once by one runtime, and comes from disk in the ne
   CHECK(again.artifact().cubin == first.artifact().cubin);
 }
 
-TEST_CASE("threads that ask for one plan at once compile it once") {
+TEST_CASE("a plan that several threads request at the same time is compiled once") {
   const auto device = std::make_shared<FakeDevice>();
   Runtime runtime({.device = device, .cache_directory = std::nullopt, .compile = {}});
   std::vector<std::shared_ptr<const KernelState>> got(8);
@@ -80,13 +80,13 @@ TEST_CASE("threads that ask for one plan at once compile it once") {
   CHECK(device->loads == 1);
 }
 
-TEST_CASE("an expression that is wrong fails every time, and does not stay") {
+TEST_CASE("an expression that does not compile fails at each request, and no kernel is kept") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
   for (int i = 0; i < 2; ++i) CHECK_THROWS_AS(runtime.kernel(sample("x +")), CompileError);
   CHECK_FALSE(runtime.kernel(sample()).artifact().cubin.empty());
 }
 
-TEST_CASE("without a device everything up to the cubin works, and a launch says why it does not") {
+TEST_CASE("without a device kernels can be compiled, and the error of a launch names the reason") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
   const KernelPlan plan = sample();
   const Kernel kernel = runtime.kernel(plan);
@@ -103,7 +103,7 @@ TEST_CASE("without a device everything up to the cubin works, and a launch says 
   }
 }
 
-TEST_CASE("a runtime plans for its device's chip, without one for the one that it was given") {
+TEST_CASE("a runtime plans for its device's chip or, without a device, for the chip of its options") {
   Chip small{.name = "a small chip", .gbps = 100, .sm_count = 3};
   CHECK(Runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}, .chip = small}).chip() ==
         small);
@@ -137,11 +137,11 @@ TEST_CASE("a custom kernel is compiled, loaded and launched with its author's pa
   });
   CHECK(more.code() == ErrorCode::invalid_argument);
   CHECK_THAT(more.what(), ContainsSubstring("1025 bytes") && ContainsSubstring("at most 1024"));
-  // A plan's launch is no launch of it.
+  // A custom kernel cannot be launched by a plan.
   CHECK(error_of([&] { return kernel.prepare(sample()); }).code() == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("kernels of a runtime are unloaded with it, unless the caller holds one") {
+TEST_CASE("a runtime's kernels are unloaded with it, except those to which the caller has a handle") {
   const auto device = std::make_shared<FakeDevice>();
   std::optional<Kernel> held;
   {
@@ -156,7 +156,7 @@ TEST_CASE("kernels of a runtime are unloaded with it, unless the caller holds on
   CHECK(device->kernels_alive() == 0);
 }
 
-TEST_CASE("a runtime caches as many kernels as it is told; evicted ones are unloaded with the last handle") {
+TEST_CASE("a runtime keeps as many kernels as its option says; evicted ones unload with the last handle") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt, .kernels_kept = 1});
   const KernelPlan first = sample();
@@ -168,12 +168,12 @@ TEST_CASE("a runtime caches as many kernels as it is told; evicted ones are unlo
   CHECK(device->kernels_alive() == 1);
   (void)runtime.kernel(sample("x + 2"));
   CHECK(device->loads == 2);
-  (void)runtime.kernel(first);  // made again
+  (void)runtime.kernel(first);  // compiled again
   CHECK(device->loads == 3);
   CHECK(device->kernels_alive() == 1);
 }
 
-TEST_CASE("a kernel's source, PTX and cubin come from disk, and are made again where the entry has gone") {
+TEST_CASE("a kernel's source, PTX and cubin are read from disk, or made again if the file was removed") {
   const TemporaryFolder folder;
   const KernelPlan plan = sample();
   const Kernel kernel = Runtime({.device = nullptr, .cache_directory = folder.path()}).kernel(plan);
@@ -189,11 +189,11 @@ TEST_CASE("a kernel's source, PTX and cubin come from disk, and are made again w
   CHECK(DiskCache(folder.path()).entries().size() == 1);
 }
 
-TEST_CASE("a memory hit takes well below a microsecond") {
+TEST_CASE("finding a kernel in memory takes well below a microsecond") {
   Runtime runtime({.device = nullptr, .cache_directory = std::nullopt, .compile = {}});
   const KernelPlan plan = sample("x * 0.5f + g[0] * 3");
   (void)runtime.kernel(plan);
-  // The best of many batches: what the code takes where nothing else has the core.
+  // The fastest of many batches: the time of a batch that no other program interrupts.
   constexpr int batches = 200;
   constexpr int lookups = 500;
   double best = 1e9;

@@ -31,7 +31,7 @@ class Seen {
   }
 
   [[nodiscard]] bool has(const std::string& name) const { return parameters_.contains(name); }
-  /// `count` numbers of a parameter, from `offset` on.
+  /// `count` numbers of a parameter, which begin `offset` bytes after its start.
   template <class T>
   [[nodiscard]] std::vector<T> numbers(const std::string& name, std::size_t count,
                                        std::size_t offset = 0) const {
@@ -41,7 +41,7 @@ class Seen {
     std::memcpy(values.data(), bytes.data() + offset, count * sizeof(T));
     return values;
   }
-  /// The first 8 bytes: an address, or the number of a map.
+  /// A parameter's first 8 bytes: an address, or the number of a tensor map.
   [[nodiscard]] std::uint64_t word(const std::string& name) const {
     return numbers<std::uint64_t>(name, 1)[0];
   }

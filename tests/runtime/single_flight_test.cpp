@@ -17,7 +17,7 @@ Table::Result made(const char* text) {
   return std::make_shared<const std::string>(text);
 }
 
-/// Lets a maker go on only once others have had the time to wait for it.
+/// Blocks the thread that makes a value until other threads have had the time to wait for it.
 class Gate {
  public:
   void open() {
@@ -34,8 +34,8 @@ void give_others_time() {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// Returns the results of eight threads that all ask for one key while its value is made. The value must be
-/// made once.
+/// Returns the results of eight threads that all request one key while its value is made. The value must be
+/// made only once.
 std::vector<Table::Result> asked_at_once(Table& table) {
   Gate gate;
   std::atomic<int> makes = 0;
@@ -60,7 +60,7 @@ std::vector<Table::Result> asked_at_once(Table& table) {
 
 }  // namespace
 
-TEST_CASE("a value is made once and then found") {
+TEST_CASE("a value is made at the first request and found at later ones") {
   Table table;
   int makes = 0;
   const auto make = [&] { return ++makes, made("value"); };
@@ -70,7 +70,7 @@ TEST_CASE("a value is made once and then found") {
   CHECK(makes == 1);
 }
 
-TEST_CASE("keys with equal hashes are kept apart") {
+TEST_CASE("different keys with equal hashes have different values") {
   Table table;
   const auto a = table.get(7, "a", [] { return made("of a"); });
   const auto b = table.get(7, "b", [] { return made("of b"); });
@@ -79,7 +79,7 @@ TEST_CASE("keys with equal hashes are kept apart") {
   CHECK(table.get(7, "a", [] { return made("again"); }) == a);
 }
 
-TEST_CASE("threads that ask at once share one making") {
+TEST_CASE("threads that request a key at the same time share one value, which is made once") {
   Table table;
   const std::vector<Table::Result> results = asked_at_once(table);
   for (const auto& result : results) CHECK(result == results[0]);
@@ -87,7 +87,8 @@ TEST_CASE("threads that ask at once share one making") {
 
 TEST_CASE("no lock is held while a value is made") {
   Table table;
-  // Same hash, so the same shard; from within, and from another thread.
+  // Equal hashes, so the same shard: a request from inside the function that makes a value, and one from
+  // another thread.
   const auto outer = table.get(1, "outer", [&] {
     const auto inner = table.get(1, "inner", [] { return made("inner"); });
     std::jthread([&] { (void)table.get(1, "other", [] { return made("other"); }); }).join();
@@ -96,7 +97,7 @@ TEST_CASE("no lock is held while a value is made") {
   CHECK(*outer == "outer");
 }
 
-TEST_CASE("a failure reaches all waiting threads, and is forgotten") {
+TEST_CASE("all waiting threads get a failure, and the next request tries again") {
   Table table;
   Gate gate;
   std::atomic<int> makes = 0;
@@ -124,7 +125,7 @@ TEST_CASE("a failure reaches all waiting threads, and is forgotten") {
   CHECK(*table.get(1, "key", [] { return made("better"); }) == "better");
 }
 
-TEST_CASE("many threads over many keys make each once") {
+TEST_CASE("many threads that request many keys make each value once") {
   Table table;
   constexpr int keys = 200;
   std::vector<std::atomic<int>> makes(keys);
@@ -147,7 +148,7 @@ TEST_CASE("many threads over many keys make each once") {
   for (const auto& count : makes) CHECK(count == 1);
 }
 
-TEST_CASE("more values than are kept: those go that were not asked for since") {
+TEST_CASE("beyond the capacity, values that were not requested again are evicted first") {
   Table table(3);
   const auto ask = [&](std::uint64_t n) {
     return table.get(n, std::to_string(n), [&] { return std::make_shared<const std::string>("a value"); });
@@ -158,17 +159,17 @@ TEST_CASE("more values than are kept: those go that were not asked for since") {
   (void)ask(3);
   CHECK(table.kept() == 3);
   CHECK(ask(1) == held);
-  (void)ask(4);  // 2 has not been asked for since 3 came
+  (void)ask(4);  // evicts 2, which has not been requested since 3 was added
   CHECK(table.kept() == 3);
   CHECK_FALSE(kept(2));
   CHECK(second.expired());
   CHECK(kept(1));
-  CHECK(kept(4));  // and 3 was not asked for since 4 came
+  CHECK(kept(4));  // 3 was evicted, which has not been requested since 4 was added
   (void)ask(5);
   CHECK_FALSE(kept(3));
   for (std::uint64_t n = 6; n < 10; ++n) (void)ask(n);
   CHECK_FALSE(kept(1));
-  CHECK(*held == "a value");  // it lives on
+  CHECK(*held == "a value");  // an evicted value can still be used
   CHECK(*ask(1) == "a value");
 }
 
@@ -178,7 +179,7 @@ TEST_CASE("a table without capacity still makes a value once for all waiting thr
   CHECK(table.kept() == 0);
 }
 
-TEST_CASE("threads find values while others leave") {
+TEST_CASE("threads find values while other values are evicted") {
   constexpr std::size_t kept = 8;
   constexpr int keys = 40;
   Table table(kept);

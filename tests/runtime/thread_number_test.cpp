@@ -9,7 +9,7 @@
 
 using tmajit::most_numbered_threads, tmajit::this_thread_number;
 
-TEST_CASE("threads that live at once have numbers of their own, and later ones have theirs") {
+TEST_CASE("concurrent threads have different numbers, which later threads reuse") {
   const std::size_t own = this_thread_number();
   CHECK(own < most_numbered_threads);
   for (int round = 0; round < 50; ++round) {
@@ -22,7 +22,7 @@ TEST_CASE("threads that live at once have numbers of their own, and later ones h
         threads.emplace_back([&] {
           number = this_thread_number();
           ++there;
-          while (there < count) std::this_thread::yield();  // no number is free before all have one
+          while (there < count) std::this_thread::yield();  // all threads must have numbers before one ends
           if (this_thread_number() != number) number = most_numbered_threads;
         });
       }
@@ -30,7 +30,7 @@ TEST_CASE("threads that live at once have numbers of their own, and later ones h
     std::set<std::size_t> all(numbers.begin(), numbers.end());
     all.insert(own);
     CHECK(all.size() == count + 1);
-    CHECK(*all.rbegin() < 4 * count);  // they were given back
+    CHECK(*all.rbegin() < 4 * count);  // numbers of ended threads were reused
   }
   CHECK(this_thread_number() == own);
 }
@@ -39,7 +39,7 @@ namespace {
 
 std::atomic<std::size_t> asked_late = 0;
 
-/// Made before the thread has a number, so that it ends after it was given back.
+/// Constructed before the thread gets a number, and so destroyed after the number was given back.
 struct AsksLate {
   AsksLate() = default;
   AsksLate(const AsksLate&) = delete;
@@ -50,7 +50,7 @@ struct AsksLate {
 
 }  // namespace
 
-TEST_CASE("a thread that is ending has no number") {
+TEST_CASE("a thread that is ending has no number any more") {
   std::jthread([] {
     static const thread_local AsksLate late;
     late.begin();

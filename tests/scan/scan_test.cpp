@@ -1,5 +1,5 @@
-/// Scans on the simulated device, against the reference: rows that many tiles share, and what is wrong with a
-/// scan that is refused.
+/// Compares scans on the simulated device with the reference, also for rows of many tiles, and tests the
+/// errors of illegal scans.
 #include "ops/run_case.hpp"
 #include "ptx_alone.hpp"
 
@@ -29,13 +29,13 @@ Tensor dense(ElementType type, const std::vector<std::uint64_t>& shape, DevicePt
   return {TensorView::contiguous(type, shape), address};
 }
 
-/// The first kernel planned for a scan of `shape`, from and to tensors at multiples of 256 bytes.
+/// The planner's first kernel for a scan of `shape` between tensors at multiples of 256 bytes.
 KernelPlan planned(const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
   return plan_kernels(operation::scan(dense(type, shape, 0x7000'0000'0000), what, {dense(type, shape)}))
       .front();
 }
 
-/// A scan without gaps, `shift` elements after where memory begins.
+/// A scan of tensors without gaps, which begin `shift` elements after their buffers' start.
 reference::RandomCase dense_scan(const Scan& what, ElementType from, ElementType to,
                                  const std::vector<std::uint64_t>& shape, std::uint64_t shift = 0) {
   auto made = reference::dense_case("scan",
@@ -60,7 +60,7 @@ std::string refusal(const Tensor& destination, const Scan& what, std::vector<Ten
 
 }  // namespace
 
-TEST_CASE("tiles that look back leave what one thread would, and zeros in scratch memory") {
+TEST_CASE("a scan by tiles that look back equals a sequential one, and leaves zeros in scratch memory") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const auto check = [&](const Scan& what, ElementType type, const std::vector<std::uint64_t>& shape) {
@@ -77,8 +77,8 @@ TEST_CASE("tiles that look back leave what one thread would, and zeros in scratc
   check({.op = ScanOp::product, .axis = 1, .reverse = true}, f32, {2, 3001, 8});
 }
 
-TEST_CASE("tiles use the slots of the ring again once the tiles before are done") {
-  // More tiles side by side than a ring of columns has slots for.
+TEST_CASE("tiles reuse the slots of a ring when earlier tiles are complete") {
+  // There are more adjacent tiles than the ring for columns has slots.
   const std::vector<std::uint64_t> shape{70'000, 8};
   const Scan what{.op = ScanOp::sum, .axis = 0};
   Runtime runtime(
@@ -88,7 +88,7 @@ TEST_CASE("tiles use the slots of the ring again once the tiles before are done"
   CHECK(tests::run_candidates(runtime, scan, 11) == "");
 }
 
-TEST_CASE("rows of any length are cut into vectors, tiles and parts") {
+TEST_CASE("scans of rows of many lengths, divided into vectors, tiles and parts, equal the reference") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   for (const std::uint64_t length :
@@ -100,10 +100,10 @@ TEST_CASE("rows of any length are cut into vectors, tiles and parts") {
   }
 }
 
-TEST_CASE("a thread that walks a long column alone rounds like one that adds groups of rows") {
+TEST_CASE("a thread that scans a long column alone rounds like one that adds groups of rows") {
   constexpr std::size_t rows = 8192;
   constexpr std::size_t columns = 64;
-  constexpr float value = 0.1F;  // equal addends round the same way again and again
+  constexpr float value = 0.1F;  // equal addends round in the same direction many times
   Runtime runtime({.device = make_sim_device({.sm_count = 1}),
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});
@@ -129,7 +129,7 @@ TEST_CASE("found: vectors of one-byte sources are no longer than a destination o
         "");
 }
 
-TEST_CASE("one call scans in place, and finds its plan again") {
+TEST_CASE("a call can scan in place, and a second call reuses its plan") {
   Runtime runtime(
       {.device = make_sim_device(), .cache_directory = tests::shared_kernels(), .compile = tests::ptx_alone});
   const Buffer memory(runtime.device(), 4096);
@@ -166,7 +166,7 @@ TEST_CASE("exclusive scans begin with the identity of the operation in the expre
   CHECK(first(ScanOp::max, ElementType::u16) == 0);
 }
 
-TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
+TEST_CASE("a scan of an empty tensor needs no kernel, and one along an axis of extent 1 is a copy") {
   CHECK(plan_kernels(operation::scan(dense(f32, {4, 0}), {.axis = 1}, {dense(f32, {4, 0}, 0x20000000)}))
             .empty());
   CHECK(plan_kernels(operation::scan(dense(f32, {0, 4}), {.axis = 1}, {dense(f32, {0, 4}, 0x20000000)}))
@@ -176,7 +176,7 @@ TEST_CASE("empty tensors need no kernel, axes of one element a copy's work") {
   CHECK(tests::run_candidates(runtime, dense_scan({.axis = 1}, f32, f32, {40, 1}), 3) == "");
 }
 
-TEST_CASE("an illegal scan is rejected with the rule and a legal value") {
+TEST_CASE("the error of an illegal scan names the rule and a legal value") {
   const Tensor from = dense(f32, {4, 5}, 0x20000000);
   const Tensor to = dense(f32, {4, 5});
   CHECK_THAT(refusal(to, {.axis = 2}, {from}), ContainsSubstring("axis 2"));

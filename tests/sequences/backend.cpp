@@ -24,40 +24,40 @@ std::unique_ptr<Graph> Backend::capture(Stream, std::uint64_t, bool, const std::
 
 namespace {
 
-/// Counts the null devices that live, and those that ended with objects left. It lives as long as the
-/// process, because devices may be static.
-struct Left {
+/// Counts the null devices that exist, and those that were destroyed before their objects. It is never
+/// destroyed, because devices may be static objects.
+struct Leaks {
   std::atomic<std::int64_t> devices = 0;
-  std::atomic<std::int64_t> unbalanced = 0;  ///< devices that ended with memory, kernels or timers
+  std::atomic<std::int64_t> unbalanced = 0;  ///< devices whose memory, kernels or timers still existed
 };
 
 class CountedDevice final : public tools::NullDevice {
  public:
-  explicit CountedDevice(Left& left) : left_(left) { ++left_.devices; }
+  explicit CountedDevice(Leaks& leaks) : leaks_(leaks) { ++leaks_.devices; }
   ~CountedDevice() override {
-    --left_.devices;
-    if (allocations_alive() != 0 || kernels_alive() != 0 || timers_alive() != 0) ++left_.unbalanced;
+    --leaks_.devices;
+    if (allocations_alive() != 0 || kernels_alive() != 0 || timers_alive() != 0) ++leaks_.unbalanced;
   }
   CountedDevice(const CountedDevice&) = delete;
   CountedDevice& operator=(const CountedDevice&) = delete;
 
  private:
-  Left& left_;
+  Leaks& leaks_;
 };
 
 class NullBackend final : public Backend {
  public:
-  std::shared_ptr<Device> open() override { return std::make_shared<CountedDevice>(left()); }
+  std::shared_ptr<Device> open() override { return std::make_shared<CountedDevice>(leaks()); }
   [[nodiscard]] bool computes() const override { return false; }
   [[nodiscard]] bool survives_fork() const override { return true; }
   void check_nothing_left() override {
-    if (left().devices != 0) throw Failure(std::to_string(left().devices) + " devices are kept by nobody");
-    if (left().unbalanced != 0) throw Failure("a device ended with memory, kernels or timers of its own");
+    if (leaks().devices != 0) throw Failure(std::to_string(leaks().devices) + " devices have leaked");
+    if (leaks().unbalanced != 0) throw Failure("a device was destroyed before its memory, kernels or timers");
   }
 
  private:
-  static Left& left() {
-    static Left& one = *new Left;
+  static Leaks& leaks() {
+    static Leaks& one = *new Leaks;
     return one;
   }
 };
@@ -107,12 +107,12 @@ class GpuBackend final : public Backend {
   [[nodiscard]] bool survives_fork() const override { return false; }
   [[nodiscard]] bool has_graphs() const override { return true; }
 
-  std::unique_ptr<Graph> capture(Stream stream, std::uint64_t mode, bool anywhere,
+  std::unique_ptr<Graph> capture(Stream stream, std::uint64_t mode, bool threads_allocate,
                                  const std::function<void()>& work) override {
     constexpr std::array modes{CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, CU_STREAM_CAPTURE_MODE_RELAXED,
                                CU_STREAM_CAPTURE_MODE_GLOBAL};
     driver_.make_current();
-    driver_.check(driver_.cuStreamBeginCapture(stream, modes[mode % (anywhere ? 2 : 3)]),
+    driver_.check(driver_.cuStreamBeginCapture(stream, modes[mode % (threads_allocate ? 2 : 3)]),
                   "cuStreamBeginCapture");
     CUgraph graph = nullptr;
     try {
@@ -125,18 +125,18 @@ class GpuBackend final : public Backend {
     return std::make_unique<GpuGraph>(driver_, graph);
   }
 
-  /// The driver keeps some memory for itself, more with the first sequences. Code that is never unloaded
-  /// grows without bound.
+  /// The driver itself keeps some memory, increasingly during the first sequences; `allowed` covers it.
+  /// Kernels that are never unloaded would exceed any limit.
   void check_nothing_left() override {
-    constexpr std::uint64_t warm = 20;
+    constexpr std::uint64_t warmup_checks = 20;
     constexpr std::size_t allowed = std::size_t{64} << 20;
     std::size_t free = 0;
     std::size_t total = 0;
     driver_.make_current();
     driver_.check(driver_.cuMemGetInfo(&free, &total), "cuMemGetInfo");
-    if (++checks_ <= warm) least_free_ = checks_ == 1 ? free : std::min(least_free_, free);
+    if (++checks_ <= warmup_checks) least_free_ = checks_ == 1 ? free : std::min(least_free_, free);
     if (free + allowed < least_free_) {
-      throw Failure(std::to_string((least_free_ - free) >> 20) + " MiB of device memory are kept by nobody");
+      throw Failure(std::to_string((least_free_ - free) >> 20) + " MiB of device memory have leaked");
     }
   }
 

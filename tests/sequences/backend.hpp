@@ -22,7 +22,7 @@ class Graph {
   virtual void drop_template() = 0;
 };
 
-/// Opens devices of one kind, and tells their abilities. Made in the process that uses it.
+/// Opens devices of one kind, and says what they support. It must be constructed in the process that uses it.
 class Backend {
  public:
   Backend() = default;
@@ -36,10 +36,12 @@ class Backend {
   /// Whether a forked child can continue to use the devices of its parent.
   [[nodiscard]] virtual bool survives_fork() const = 0;
   [[nodiscard]] virtual bool has_graphs() const { return false; }
-  /// Captures the work that `work` enqueues on `stream`. `anywhere`: other threads may allocate meanwhile.
+  /// Captures the launches that `work` enqueues on `stream`. `threads_allocate`: other threads may allocate
+  /// meanwhile.
   [[nodiscard]] virtual std::unique_ptr<Graph> capture(tmajit::Stream stream, std::uint64_t mode,
-                                                       bool anywhere, const std::function<void()>& work);
-  /// Throws Failure if a resource of a device has leaked, when all handles are gone.
+                                                       bool threads_allocate,
+                                                       const std::function<void()>& work);
+  /// Throws Failure if a device's resource has leaked. All handles must have been destroyed.
   virtual void check_nothing_left() {}
 };
 

@@ -14,7 +14,7 @@ namespace sequences {
 namespace {
 
 constexpr std::uint64_t alignment = 256;
-constexpr std::size_t of_each_kind = 2;
+constexpr std::size_t cases_per_operation = 2;
 constexpr reference::CaseLimits small{.elements = 600, .most_elements = 600, .bytes = 60'000};
 
 std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
@@ -23,7 +23,7 @@ std::vector<DevicePtr> addresses_of(const std::vector<Tensor>& tensors) {
   return addresses;
 }
 
-Case finished(RandomCase drawn, std::string_view family) {
+Case with_expected(RandomCase drawn, std::string_view family) {
   Case one{.drawn = std::move(drawn), .family = family};
   one.before = random_buffers(one.drawn, 1);
   one.expected = reference::expected(one.drawn, one.before);
@@ -31,12 +31,12 @@ Case finished(RandomCase drawn, std::string_view family) {
   return one;
 }
 
-/// y = x or, of a family that computes, y = -x of f32.
+/// The f32 operation y = x or, for a family that computes, y = -x.
 Case tiled(std::string_view family, bool computes, std::vector<std::uint64_t> shape) {
   const TensorView view = TensorView::contiguous(ElementType::f32, shape);
   RandomCase drawn = reference::dense_case(computes ? "map" : "copy", {}, {view}, {view});
   if (computes) drawn.arguments.set("expression", "-x0");
-  return finished(std::move(drawn), family);
+  return with_expected(std::move(drawn), family);
 }
 
 }  // namespace
@@ -45,19 +45,19 @@ std::vector<Case> make_cases() {
   std::vector<Case> cases{tiled("copy", false, {32, 48}), tiled("map", true, {32, 48}),
                           tiled("bulk", true, {1500})};
   for (const std::string_view operation : reference::elementwise_operations) {
-    for (std::uint64_t pattern = 0; pattern < of_each_kind; ++pattern)
-      cases.push_back(finished(reference::random_case(operation, pattern, 0, small), {}));
+    for (std::uint64_t pattern = 0; pattern < cases_per_operation; ++pattern)
+      cases.push_back(with_expected(reference::random_case(operation, pattern, 0, small), {}));
   }
   return cases;
 }
 
 Placement::Placement(std::shared_ptr<Device> device, const Case& what, std::uint64_t shift)
     : device_(std::move(device)), what_(what), shift_(shift) {
-  static std::atomic<DevicePtr> nowhere = DevicePtr{1} << 41;
+  static std::atomic<DevicePtr> next_unused = DevicePtr{1} << 41;
   std::uint64_t bytes = alignment;
   for (const std::uint64_t each : what.drawn.buffers) bytes += reference::round_up(each + shift, alignment);
   if (device_) memory_ = Buffer(device_, bytes);
-  DevicePtr next = reference::round_up(device_ ? memory_.address() : nowhere.fetch_add(bytes), alignment);
+  DevicePtr next = reference::round_up(device_ ? memory_.address() : next_unused.fetch_add(bytes), alignment);
   for (const std::uint64_t each : what.drawn.buffers) {
     addresses_.push_back(next + shift);
     next += reference::round_up(each + shift, alignment);
@@ -103,7 +103,7 @@ std::vector<std::vector<DevicePtr>> operands(const Placement& at, const std::vec
   std::vector<std::vector<DevicePtr>> all;
   const Operation operation = at.operation();
   for (const Move& move : operation.moves) {
-    if (move.destination.view.elements() == 0) continue;  // which has no kernel
+    if (move.destination.view.elements() == 0) continue;  // no kernel
     const KernelPlan& plan = plans.at(all.size());
     std::vector<DevicePtr>& operands = all.emplace_back();
     for (std::uint32_t i = 0; i <= move.sources.size(); ++i) operands.push_back(plan.operand_address(i));

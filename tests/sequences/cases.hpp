@@ -10,21 +10,21 @@
 
 namespace sequences {
 
-/// A small operation with its data and its expected results. There are few of them, so that their kernels are
-/// compiled once for thousands of sequences.
+/// A small operation with its data and its expected results. Thousands of sequences use the same few cases,
+/// so that few kernels must be compiled.
 struct Case {
   reference::RandomCase drawn;
-  std::string_view family = {};  ///< family whose tiles plan_tiles() makes for it; empty: none
+  std::string_view family = {};  ///< family for plan_tiles(); empty: the planner chooses
   reference::Buffers before = {};
   reference::Expected expected = {};
-  /// Bytes by which buffers may be moved so that their elements stay aligned.
+  /// Buffers may be moved by this number of bytes; their elements are still aligned then.
   std::uint64_t unit = 1;
 };
 
-/// Cases of every kind of operation, and some with chosen tiles.
+/// Returns cases of every kind of operation, and some for plan_tiles().
 [[nodiscard]] std::vector<Case> make_cases();
 
-/// A case's buffers in a device's memory or, without a device, at addresses without memory.
+/// A case's buffers: in a device's memory or, without a device, at unused addresses.
 class Placement {
  public:
   /// Places every buffer `shift` bytes after a multiple of 256.
@@ -37,7 +37,7 @@ class Placement {
   [[nodiscard]] std::vector<tmajit::DevicePtr> destinations() const;
   [[nodiscard]] std::vector<tmajit::DevicePtr> sources() const;
 
-  /// Writes the buffers' content before the operation.
+  /// Writes the buffers' initial content.
   void write(tmajit::Stream stream) const;
   /// Waits for `stream`; throws Failure unless the buffers have the expected content after the operation.
   void check(tmajit::Stream stream) const;
@@ -50,14 +50,14 @@ class Placement {
   std::vector<tmajit::DevicePtr> addresses_;
 };
 
-/// The kernels of a case at a placement: its tiles, or the planner's choice.
+/// Plans a case's kernels at a placement, by plan_tiles() or by the planner.
 [[nodiscard]] std::vector<tmajit::KernelPlan> kernel_plans(const Placement& at, const tmajit::Chip& chip);
 
 /// Returns the addresses that PreparedLaunch::rebind() takes for each of those kernels.
 [[nodiscard]] std::vector<std::vector<tmajit::DevicePtr>> operands(
     const Placement& at, const std::vector<tmajit::KernelPlan>& plans);
 
-/// Runs the case in one call.
+/// Executes the case by the function of its operation.
 void call(const tmajit::Runtime& runtime, const Placement& at, tmajit::Stream stream);
 
 }  // namespace sequences

@@ -9,13 +9,13 @@
 
 namespace sequences {
 
-/// A failure that a sequence found.
+/// A failure of the library that a sequence found.
 struct Failure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The steps of the running sequence, in memory that it shares with the process that watches it and with the
-/// children that it forks. They can be read however the writer has ended.
+/// A log of the running sequence's steps, in memory shared with the watching process and with forked
+/// children. It can be read after the writing process has ended in any way.
 class Journal {
  public:
   explicit Journal(bool verbose);

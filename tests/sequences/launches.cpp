@@ -1,4 +1,4 @@
-// Steps that make, bind and launch kernels.
+// Steps that compile, bind and launch kernels.
 #include "sequences/sequence.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -31,7 +31,7 @@ void Sequence::make_kernel() {
 
 void Sequence::make_custom_kernel() {
   const Runtime& runtime = any_runtime();
-  note("make and launch a kernel of one's own");
+  note("make and launch a custom kernel");
   const Kernel kernel =
       runtime.kernel(custom_source("extern \"C\" __global__ void nothing(int) {}", "nothing"));
   add(kernels_, std::make_shared<Made>(Made{kernel, runtime.device() != nullptr}));
@@ -57,7 +57,7 @@ std::shared_ptr<Sequence::Prepared> Sequence::prepared(const Runtime& runtime) {
 void Sequence::prepare() {
   const Runtime& runtime = any_runtime();
   if (runtime.device()) return add(launches_, prepared(runtime));
-  const auto at = place(nullptr, surroundings_.cases.front(), true);
+  const auto at = place(nullptr, environment_.cases.front(), true);
   const KernelPlan plan = kernel_plans(*at, runtime.chip()).front();
   note("prepare without a device");
   must_throw(ErrorCode::unavailable, [&] { (void)runtime.kernel(plan).prepare(plan); });
@@ -78,7 +78,7 @@ void Sequence::rebind() {
   if (launches_.empty()) return prepare();
   const std::shared_ptr<Prepared> prepared = any(launches_);
   const Placement& from = *prepared->at;
-  // Aligned alike is all that kernels ask for.
+  // Kernels only require the same alignment.
   const bool far = from.shift() % 16 == 0 && one_in(2);
   auto at =
       std::make_shared<Placement>(from.device(), from.what(), far ? 16 - from.shift() % 32 : from.shift());
@@ -90,7 +90,7 @@ void Sequence::rebind() {
   run_at(*prepared->at, [&](Stream stream) { launch_all(*prepared, stream); });
 }
 
-void Sequence::rebind_wrongly() {
+void Sequence::misuse_rebind() {
   if (launches_.empty()) return prepare();
   const std::shared_ptr<Prepared> prepared = any(launches_);
   note("rebind a launch to a wrong number of addresses");
@@ -130,10 +130,10 @@ void Sequence::drop_launch() {
   drop(launches_);
 }
 
-void Sequence::prepare_wrongly() {
+void Sequence::misuse_prepare() {
   const Runtime& runtime = any_runtime();
-  const auto one = place(runtime.device(), surroundings_.cases[0], true);
-  const auto other = place(runtime.device(), surroundings_.cases[1], true);
+  const auto one = place(runtime.device(), environment_.cases[0], true);
+  const auto other = place(runtime.device(), environment_.cases[1], true);
   note("prepare a plan of another kernel");
   const Kernel kernel = runtime.kernel(kernel_plans(*one, runtime.chip()).front());
   must_throw(runtime.device() ? ErrorCode::invalid_argument : ErrorCode::unavailable,

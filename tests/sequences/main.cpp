@@ -1,5 +1,5 @@
-// Random sequences of what a program does with the library: create, plan, move, destroy, rebind, capture,
-// replay, fork and exit. See docs/development.md.
+// Executes random sequences of a program's steps with the library: create, plan, move, destroy, rebind,
+// capture, replay, fork and exit. See docs/development.md.
 #include "sequences/run.hpp"
 
 #include <charconv>
@@ -17,9 +17,9 @@ constexpr std::string_view usage =
     "  --device NAME   null (does nothing), sim, or gpu:0; exit status 77 if there is no such GPU\n"
     "  --first N       seed of the first sequence (1)\n"
     "  --count N       number of sequences; each seed is 1 more than the last (100)\n"
-    "  --seconds N     begin no further sequence after so long\n"
-    "  --in-process N  most sequences of one process (25)\n"
-    "  --seed N        one sequence alone, its steps on standard error\n";
+    "  --seconds N     begin no further sequence after N seconds\n"
+    "  --in-process N  largest number of sequences of one process (25)\n"
+    "  --seed N        run only this sequence, with its steps on standard error\n";
 
 std::uint64_t number(std::string_view text) {
   std::uint64_t value = 0;

@@ -19,12 +19,13 @@ using Clock = std::chrono::steady_clock;
 namespace sequences {
 namespace {
 
-/// How long one step may take: longer than it waits for a child, and than any kernel compiles.
-constexpr auto patience_with_steps = 100s;
+/// Time limit of a step: longer than the wait for a child, and than any compilation.
+constexpr auto step_limit = 100s;
 constexpr int no_such_device = 77;
 
-/// State that the run's processes share. It is never destroyed, because they end in every possible way.
-struct Everything {
+/// State that is set up before the processes of the run are forked. It is never destroyed, because the
+/// processes may end in any way.
+struct SharedState {
   RunOptions options;
   std::vector<Case> cases = make_cases();
   Journal journal{options.verbose};
@@ -32,11 +33,11 @@ struct Everything {
       std::filesystem::temp_directory_path() / ("tmajit-sequences-" + std::to_string(::getpid()));
 };
 
-/// How a process ended: returned from it, or why it failed.
-struct Ended {
-  bool here = false;         ///< this is that process
-  int status = 0;            ///< status that it returns, or its exit status
-  std::string failure = {};  ///< empty if there is none
+/// Result of in_process(): in the child, what its work returned; in the parent, how the child ended.
+struct ProcessEnd {
+  bool in_child = false;     ///< this process is the child
+  int status = 0;            ///< in the child what its work returned, in the parent its exit status
+  std::string failure = {};  ///< why the child failed; empty if it did not
 };
 
 std::size_t open_files() {
@@ -44,8 +45,8 @@ std::size_t open_files() {
                                                 std::filesystem::directory_iterator()));
 }
 
-/// The cases' kernels, aligned in every way, so that sequences find them in the cache.
-int fill_cache(const Everything& all, Backend& backend) {
+/// Compiles the cases' kernels for all alignments, so that sequences find them in the cache.
+int fill_cache(const SharedState& all, Backend& backend) {
   for (const auto& device : {std::shared_ptr<tmajit::Device>(), backend.open()}) {
     const tmajit::Runtime runtime({.device = device, .cache_directory = all.options.cache});
     for (const Case& what : all.cases) {
@@ -60,18 +61,18 @@ int fill_cache(const Everything& all, Backend& backend) {
   return 0;
 }
 
-/// Sequences from `seed` on, until one must end the process. Returns what main() is to return.
-int run_sequences(Everything& all, Backend& backend, std::uint64_t seed, std::uint64_t end) {
-  // Errors may tell what the driver says, which opens files when it is first asked.
+/// Runs sequences from `seed` on, until one must end the process. Returns main()'s return value.
+int run_sequences(SharedState& all, Backend& backend, std::uint64_t seed, std::uint64_t end) {
+  // The driver opens files at its first call. Error messages may cause this call, so it is made here.
   (void)tmajit::why_no_gpu();
   std::size_t files = 0;
   for (; seed < end; ++seed) {
     all.journal.begin(seed);
     Sequence sequence({backend, all.journal, all.cases, all.options.cache, all.folder}, seed);
     try {
-      if (const std::optional<Leave> how = sequence.run()) {
+      if (const std::optional<EndOfProcess> how = sequence.run()) {
         if (!sequence.is_child()) all.journal.end();
-        return leave_process(*how);
+        return end_process(*how);
       }
       backend.check_nothing_left();
       const std::size_t now = open_files();
@@ -87,19 +88,20 @@ int run_sequences(Everything& all, Backend& backend, std::uint64_t seed, std::ui
   return 0;
 }
 
-/// Forks a process that does `work`, and watches it.
+/// Forks a process that executes work(backend), and watches it. Returns in both processes.
 template <class Work>
-Ended in_process(Everything& all, Work work) {
+ProcessEnd in_process(SharedState& all, Work work) {
   const ::pid_t id = ::fork();
   if (id < 0) throw std::runtime_error("no process could be forked");
   if (id == 0) {
     try {
-      // Not destroyed: the process may end in the midst of a sequence, and threads may go on.
+      // Never destroyed: the process may end inside a sequence, while threads still use it.
       static Backend& backend = *make_backend(all.options.device).release();
-      return {.here = true, .status = work(backend)};
+      return {.in_child = true, .status = work(backend)};
     } catch (const tmajit::Error& error) {
       all.journal.note(error.what());
-      return {.here = true, .status = error.code() == tmajit::ErrorCode::unavailable ? no_such_device : 1};
+      return {.in_child = true,
+              .status = error.code() == tmajit::ErrorCode::unavailable ? no_such_device : 1};
     }
   }
   auto progress = all.journal.progress();
@@ -111,11 +113,10 @@ Ended in_process(Everything& all, Work work) {
       progress = now;
       since = Clock::now();
     }
-    if (Clock::now() - since < patience_with_steps) continue;
+    if (Clock::now() - since < step_limit) continue;
     ::kill(id, SIGKILL);
     ::waitpid(id, &status, 0);
-    return {.failure =
-                "the last step did not end within " + std::to_string(patience_with_steps.count()) + " s"};
+    return {.failure = "the last step did not end within " + std::to_string(step_limit.count()) + " s"};
   }
   if (WIFSIGNALED(status))
     return {.failure = "the process ended by signal " + std::to_string(WTERMSIG(status))};
@@ -124,11 +125,11 @@ Ended in_process(Everything& all, Work work) {
           .failure = "the process ended with " + std::to_string(WEXITSTATUS(status))};
 }
 
-int failed(const Everything& all, const Ended& ended, std::uint64_t first) {
+int failed(const SharedState& all, const ProcessEnd& ended, std::uint64_t first) {
   const std::uint64_t seed = all.journal.seed();
   std::cout << ended.failure << "; the steps of sequence " << seed << ":\n"
-            << all.journal.text() << "run it again alone: --device " << all.options.device << " --seed "
-            << seed << "\nor with those before it in its process: --device " << all.options.device
+            << all.journal.text() << "run this sequence alone: --device " << all.options.device << " --seed "
+            << seed << "\nor with the earlier sequences of its process: --device " << all.options.device
             << " --first " << first << " --count " << seed - first + 1 << std::endl;
   return 1;
 }
@@ -136,14 +137,14 @@ int failed(const Everything& all, const Ended& ended, std::uint64_t first) {
 }  // namespace
 
 int run(const RunOptions& options) {
-  static Everything& all = *new Everything{options};
+  static SharedState& all = *new SharedState{options};
   std::filesystem::create_directories(all.options.cache);
   std::filesystem::permissions(all.options.cache, std::filesystem::perms::owner_all);
   std::filesystem::create_directories(all.folder);
   std::filesystem::permissions(all.folder, std::filesystem::perms::owner_all);
   const auto start = Clock::now();
-  const Ended filled = in_process(all, [&](Backend& backend) { return fill_cache(all, backend); });
-  if (filled.here) return filled.status;
+  const ProcessEnd filled = in_process(all, [&](Backend& backend) { return fill_cache(all, backend); });
+  if (filled.in_child) return filled.status;
   if (filled.status == no_such_device) {
     std::cout << "skipped: " << all.journal.text();
     return no_such_device;
@@ -153,13 +154,13 @@ int run(const RunOptions& options) {
   std::uint64_t next = options.first;
   const std::uint64_t end = options.first + options.count;
   std::uint64_t processes = 0;
-  const auto too_late = [&] { return options.limit && Clock::now() - start >= *options.limit; };
-  for (; next < end && !too_late(); ++processes) {
+  const auto out_of_time = [&] { return options.limit && Clock::now() - start >= *options.limit; };
+  for (; next < end && !out_of_time(); ++processes) {
     all.journal.forget_ended();
     const std::uint64_t last = std::min(end, next + options.in_process);
-    const Ended ended =
+    const ProcessEnd ended =
         in_process(all, [&](Backend& backend) { return run_sequences(all, backend, next, last); });
-    if (ended.here) return ended.status;
+    if (ended.in_child) return ended.status;
     if (!ended.failure.empty()) return failed(all, ended, next);
     if (all.journal.ended() == 0) return failed(all, {.failure = "the process ended early"}, next);
     next += all.journal.ended();

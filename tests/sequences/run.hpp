@@ -10,18 +10,19 @@ namespace sequences {
 
 struct RunOptions {
   std::string device = "null";
-  std::uint64_t first = 1;  ///< the first sequence's seed; each further one is 1 more
+  std::uint64_t first = 1;  ///< the first sequence's seed; the seed of each further sequence is larger by 1
   std::uint64_t count = 100;
-  std::optional<std::chrono::seconds> limit = std::nullopt;  ///< no further sequence is begun after it
-  std::uint64_t in_process = 25;                             ///< sequences of one process, at most
-  std::filesystem::path cache;  ///< folder that keeps the cases' kernels from run to run
-  bool verbose = false;         ///< steps on standard error
+  std::optional<std::chrono::seconds> limit =
+      std::nullopt;               ///< time after which no further sequence is begun
+  std::uint64_t in_process = 25;  ///< largest number of sequences of one process
+  std::filesystem::path cache;    ///< cache folder of the cases' kernels, which later runs reuse
+  bool verbose = false;           ///< writes steps to standard error
 };
 
-/// Runs sequences in child processes, watches them, and reports on standard output. Returns the exit status
-/// of this process: 0, or 1 for a failure, or 77 if there is no such device.
+/// Runs sequences in child processes, watches them, and prints the result. Returns this process's exit
+/// status: 0, or 1 for a failure, or 77 if the device does not exist.
 ///
-/// A forked child process returns from this function, too, with its own exit status.
+/// Forked child processes return from this function, too, each with its own exit status.
 [[nodiscard]] int run(const RunOptions& options);
 
 }  // namespace sequences

@@ -13,7 +13,7 @@ namespace sequences {
 void Sequence::open_device() {
   if (!has_devices()) return;
   note("open a device");
-  add(devices_, surroundings_.backend.open());
+  add(devices_, environment_.backend.open());
 }
 
 void Sequence::drop_device() {
@@ -29,8 +29,8 @@ void Sequence::make_runtime() {
     options.device = any(devices_);
     text = "make a runtime";
   }
-  options.cache_directory = surroundings_.cache;
-  const std::filesystem::path own = surroundings_.folder / std::to_string(::getpid());
+  options.cache_directory = environment_.cache;
+  const std::filesystem::path own = environment_.folder / std::to_string(::getpid());
   switch (below(100)) {
     case 0:
       options.cache_directory = std::nullopt;
@@ -38,11 +38,11 @@ void Sequence::make_runtime() {
       break;
     case 1:
       options.cache_directory = own;
-      text += ", with a cache directory of its own";
+      text += ", with its own cache directory";
       break;
     case 2:
       std::filesystem::remove_all(own);
-      std::filesystem::copy(surroundings_.cache, own, std::filesystem::copy_options::recursive);
+      std::filesystem::copy(environment_.cache, own, std::filesystem::copy_options::recursive);
       options.cache_directory = own;
       text += ", with a copy of the cache directory";
       break;
@@ -98,33 +98,34 @@ void Sequence::copy_plan() {
 void Sequence::use_plan() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
-  note("use a plan where it was planned");
+  note("use a plan with the addresses that it was made for");
   if (planned->at->device()) return run_at(*planned->at, [&](Stream stream) { planned->plan(stream); });
   if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { planned->plan(); });
 }
 
-void Sequence::use_plan_elsewhere() {
+void Sequence::use_plan_at_other_addresses() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
   const auto at = place(planned->at->device(), planned->at->what());
-  note("use a plan elsewhere, " + std::to_string(at->shift()) + " bytes after a multiple of 256");
+  note("use a plan with other addresses, " + std::to_string(at->shift()) + " bytes after a multiple of 256");
   const auto use = [&](Stream stream) { planned->plan(at->destinations(), at->sources(), stream); };
   if (at->device()) return run_at(*at, use);
   if (!planned->plan.kernels().empty()) must_throw(ErrorCode::unavailable, [&] { use(nullptr); });
 }
 
-void Sequence::use_plan_wrongly() {
+void Sequence::misuse_plan() {
   if (plans_.empty()) make_plan();
   const std::shared_ptr<Planned> planned = any(plans_);
   const auto at = place(planned->at->device(), planned->at->what());
   std::vector<DevicePtr> to = at->destinations();
   std::vector<DevicePtr> from = at->sources();
   const std::string_view name = at->what().drawn.operation;
-  // Maps and casts may work in place; of other operations only a part of the source may be read.
+  // Maps and casts may work in place. Operations other than these three may read only a part of the source,
+  // which then need not overlap.
   const bool whole = name == "copy" || name == "flip" || name == "permute";
   const Operation& operation = planned->plan.operation();
   if (one_in(2) && whole && !from.empty() && operation.destinations[0].view.elements() > 0) {
-    note("use a plan where tensors overlap");
+    note("use a plan with addresses at which tensors overlap");
     to[0] = from[0];
     return must_throw(ErrorCode::illegal_spec, [&] { planned->plan(to, from); });
   }
@@ -156,9 +157,9 @@ void Sequence::drop_plan() {
   drop(plans_);
 }
 
-void Sequence::plan_what_is_wrong() {
+void Sequence::plan_invalid_operation() {
   const Runtime& runtime = any_runtime();
-  const auto at = place(runtime.device(), surroundings_.cases.front());
+  const auto at = place(runtime.device(), environment_.cases.front());
   const Operation operation = at->operation();
   const Tensor& to = operation.destinations[0];
   switch (below(8)) {
@@ -169,7 +170,7 @@ void Sequence::plan_what_is_wrong() {
       });
     case 1:
     case 2:
-      note("plan by a family that there is not");
+      note("plan with an unknown family");
       return must_throw(ErrorCode::invalid_argument, [&] { (void)plan(runtime, operation, "no such"); });
     default:
       note("call an operation on tensors that overlap");

@@ -2,9 +2,9 @@
 
 namespace sequences {
 
-/// Whether this program has AddressSanitizer's allocator, which GCC announces by a macro and Clang by a
-/// feature. In GCC 12 and Clang 14, a forked child may find the allocator's locks held for ever by threads of
-/// its parent.
+/// Whether this program uses AddressSanitizer's allocator, which GCC announces by a macro and Clang by a
+/// feature. With GCC 12 and Clang 14, the allocator's locks may be held for ever in a forked child, by
+/// threads that exist only in its parent.
 #if defined(__SANITIZE_ADDRESS__)
 inline constexpr bool has_address_sanitizer = true;
 #elif defined(__has_feature)
@@ -17,7 +17,7 @@ inline constexpr bool has_address_sanitizer = false;
 inline constexpr bool has_address_sanitizer = false;
 #endif
 
-/// Turns the leak check at the end of this process off.
+/// Disables the leak check at the end of this process.
 void forget_leaks() noexcept;
 
 }  // namespace sequences

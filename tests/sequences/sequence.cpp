@@ -8,8 +8,8 @@ using namespace tmajit;
 
 namespace sequences {
 
-Sequence::Sequence(const Surroundings& surroundings, std::uint64_t seed)
-    : surroundings_(surroundings), random_(seed), steps_left_(8 + below(30)) {}
+Sequence::Sequence(const Environment& environment, std::uint64_t seed)
+    : environment_(environment), random_(seed), steps_left_(8 + below(30)) {}
 
 Sequence::~Sequence() = default;
 
@@ -24,20 +24,20 @@ std::span<const Sequence::Step> Sequence::steps() {
       Step{12, &Sequence::make_plan},
       Step{3, &Sequence::copy_plan},
       Step{6, &Sequence::use_plan},
-      Step{12, &Sequence::use_plan_elsewhere},
-      Step{4, &Sequence::use_plan_wrongly},
+      Step{12, &Sequence::use_plan_at_other_addresses},
+      Step{4, &Sequence::misuse_plan},
       Step{2, &Sequence::explain_plan},
       Step{5, &Sequence::drop_plan},
-      Step{2, &Sequence::plan_what_is_wrong},
+      Step{2, &Sequence::plan_invalid_operation},
       Step{4, &Sequence::make_kernel},
       Step{1, &Sequence::make_custom_kernel},
       Step{8, &Sequence::prepare},
       Step{6, &Sequence::launch},
       Step{6, &Sequence::rebind},
-      Step{2, &Sequence::rebind_wrongly},
+      Step{2, &Sequence::misuse_rebind},
       Step{4, &Sequence::move_launch},
       Step{4, &Sequence::drop_launch},
-      Step{2, &Sequence::prepare_wrongly},
+      Step{2, &Sequence::misuse_prepare},
       Step{3, &Sequence::drop_kernel},
       Step{12, &Sequence::call_operation},
       Step{4, &Sequence::call_in_thread},
@@ -52,16 +52,16 @@ std::span<const Sequence::Step> Sequence::steps() {
   return all;
 }
 
-std::optional<Leave> Sequence::run() {
+std::optional<EndOfProcess> Sequence::run() {
   while (steps_left_ > 0) {
     --steps_left_;
     step();
   }
-  // One sequence in thirty ends its process while all objects live.
-  if (!leave_ && one_in(30)) leave_ = any_way_out();
-  if (leave_) {
-    leave(*leave_);
-    return leave_;
+  // One sequence in thirty ends its process while all objects exist.
+  if (!end_ && one_in(30)) end_ = random_end();
+  if (end_) {
+    end_by(*end_);
+    return end_;
   }
   destroy_all();
   return std::nullopt;
@@ -110,7 +110,7 @@ void Sequence::destroy_all() {
 }
 
 const Case& Sequence::any_case() {
-  return surroundings_.cases[below(surroundings_.cases.size())];
+  return environment_.cases[below(environment_.cases.size())];
 }
 
 std::shared_ptr<Placement> Sequence::place(const std::shared_ptr<Device>& device, const Case& what,
@@ -123,9 +123,9 @@ void Sequence::run_at(const Placement& at, const std::function<void(Stream)>& wo
   Device& device = *at.device();
   const Stream stream = one_in(2) ? device.streams().create() : nullptr;
   try {
-    if (surroundings_.backend.computes()) at.write(stream);
+    if (environment_.backend.computes()) at.write(stream);
     work(stream);
-    if (surroundings_.backend.computes()) at.check(stream);
+    if (environment_.backend.computes()) at.check(stream);
   } catch (...) {
     device.streams().destroy(stream);
     throw;

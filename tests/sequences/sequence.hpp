@@ -19,35 +19,36 @@
 namespace sequences {
 
 /// How a process ends.
-enum class Leave : std::uint8_t {
+enum class EndOfProcess : std::uint8_t {
   by_return,            ///< all objects are destroyed, main() returns
   by_return_with_all,   ///< main() returns while static objects hold all objects
   by_exit_with_all,     ///< exit() while static objects hold all objects
-  by_exit,              ///< exit() while local objects live, which are not destroyed
+  by_exit,              ///< exit() while local objects exist, which are not destroyed
   by_exit_with_thread,  ///< like by_exit, while another thread makes calls
   at_once,              ///< _exit()
 };
 
-/// One random sequence of steps over the public API. Every step leaves objects that later steps use or
-/// destroy.
+/// A random sequence of steps with the public API. The objects that a step creates are used and destroyed by
+/// later steps.
 class Sequence {
  public:
-  struct Surroundings {
+  struct Environment {
     Backend& backend;
     Journal& journal;
     const std::vector<Case>& cases;
     std::filesystem::path cache;   ///< cache folder with the kernels of all cases
     std::filesystem::path folder;  ///< folder for the sequence's files
   };
-  Sequence(const Surroundings& surroundings, std::uint64_t seed);
+  Sequence(const Environment& environment, std::uint64_t seed);
   ~Sequence();
   Sequence(const Sequence&) = delete;
   Sequence& operator=(const Sequence&) = delete;
 
-  /// Runs all steps. Returns how the process must end, if it must. Throws Failure.
-  [[nodiscard]] std::optional<Leave> run();
+  /// Runs all steps. Returns how the process must end; nothing if it can run further sequences. Throws
+  /// Failure.
+  [[nodiscard]] std::optional<EndOfProcess> run();
 
-  /// Whether this process is a child of the one that began the sequence.
+  /// Whether this process was forked by the sequence.
   [[nodiscard]] bool is_child() const { return child_; }
 
  private:
@@ -88,21 +89,21 @@ class Sequence {
   void make_plan();
   void copy_plan();
   void use_plan();
-  void use_plan_elsewhere();
-  void use_plan_wrongly();
+  void use_plan_at_other_addresses();
+  void misuse_plan();
   void explain_plan();
   void drop_plan();
-  void plan_what_is_wrong();
+  void plan_invalid_operation();
   // Kernels and prepared launches.
   void make_kernel();
   void make_custom_kernel();
   void prepare();
   void launch();
   void rebind();
-  void rebind_wrongly();
+  void misuse_rebind();
   void move_launch();
   void drop_launch();
-  void prepare_wrongly();
+  void misuse_prepare();
   void drop_kernel();
   // Calls, threads, graphs, processes.
   void call_operation();
@@ -141,33 +142,33 @@ class Sequence {
       if (error.code() == code) return;
       instead = std::string(name(error.code())) + ": " + error.what();
     }
-    throw Failure("there should have been an error " + std::string(name(code)) + "; there was " + instead);
+    throw Failure("expected an error " + std::string(name(code)) + ", got " + instead);
   }
-  void note(const std::string& text) { surroundings_.journal.note(text); }
+  void note(const std::string& text) { environment_.journal.note(text); }
 
   [[nodiscard]] tmajit::Runtime& any_runtime();
   [[nodiscard]] const Case& any_case();
   [[nodiscard]] std::shared_ptr<Placement> place(const std::shared_ptr<tmajit::Device>& device,
                                                  const Case& what, bool aligned = false);
-  /// Does `work` at a placement, and checks the result if the device computes.
+  /// Calls `work` with a placement's data written, and checks the result if the device computes.
   void run_at(const Placement& at, const std::function<void(tmajit::Stream)>& work);
   void launch_all(const Prepared& prepared, tmajit::Stream stream);
   [[nodiscard]] std::shared_ptr<Prepared> prepared(const tmajit::Runtime& runtime);
   void step();
   void become_child();
   void wait_for(int child);
-  void leave(Leave how);
-  [[nodiscard]] Leave any_way_out();
+  void end_by(EndOfProcess how);
+  [[nodiscard]] EndOfProcess random_end();
   void destroy_all();
-  /// Takes all objects except the threads, in a random order.
+  /// Removes all objects except the threads from their pools, and returns them in a random order.
   [[nodiscard]] std::vector<std::shared_ptr<void>> take_all();
-  [[nodiscard]] bool has_devices() const { return !child_ || surroundings_.backend.survives_fork(); }
+  [[nodiscard]] bool has_devices() const { return !child_ || environment_.backend.survives_fork(); }
 
-  Surroundings surroundings_;
+  Environment environment_;
   std::mt19937_64 random_;
   bool child_ = false;
   std::uint64_t steps_left_;
-  std::optional<Leave> leave_;
+  std::optional<EndOfProcess> end_;
   Pool<tmajit::Device> devices_;
   Pool<tmajit::Runtime> runtimes_;
   Pool<Planned> plans_;
@@ -175,11 +176,12 @@ class Sequence {
   Pool<Prepared> launches_;
   Pool<Captured> graphs_;
   Pool<Caller> callers_;
-  std::vector<std::shared_ptr<void>> inherited_;  ///< objects of the parent, which this child cannot use
+  std::vector<std::shared_ptr<void>>
+      inherited_;  ///< objects of the parent process, which this child cannot use
 };
 
-/// Ends the process by `how`, after Sequence::run(). If `how` does not end it here, returns the value for
-/// main() to return.
-[[nodiscard]] int leave_process(Leave how);
+/// Ends the process by `how`, after Sequence::run(). If `how` is a return from main(), returns main()'s
+/// return value.
+[[nodiscard]] int end_process(EndOfProcess how);
 
 }  // namespace sequences

@@ -23,7 +23,7 @@ class Caller {
   };
   Caller(const tmajit::Runtime& runtime, const Work& work);
 
-  /// Waits for the thread's end. Throws its failure.
+  /// Waits for the thread's end, and throws its failure, if any.
   void join();
 
  private:
@@ -31,7 +31,7 @@ class Caller {
   std::jthread thread_;
 };
 
-/// Makes one call on a runtime with a device; without a device, the call must fail.
+/// Makes one call with a runtime. If the runtime has no device, the call must fail.
 void call_once(const tmajit::Runtime& runtime, const Case& what, std::uint64_t shift, bool computes);
 
 }  // namespace sequences

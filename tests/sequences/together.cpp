@@ -1,4 +1,4 @@
-// Steps that several threads, graphs or processes have a part in.
+// Steps with calls, threads, graphs and forked processes.
 #include "sequences/sanitizer.hpp"
 #include "sequences/sequence.hpp"
 
@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 namespace sequences {
 namespace {
 
-constexpr auto patience_with_children = 60s;
+constexpr auto child_limit = 60s;
 
 }  // namespace
 
@@ -25,27 +25,27 @@ void Sequence::call_operation() {
   const Runtime& runtime = any_runtime();
   const Case& what = any_case();
   note("call: " + what.drawn.text());
-  call_once(runtime, what, below(2) * what.unit, surroundings_.backend.computes());
+  call_once(runtime, what, below(2) * what.unit, environment_.backend.computes());
 }
 
 void Sequence::call_in_thread() {
   const Runtime& runtime = any_runtime();
   note("make calls in a thread, and wait for it");
-  Caller(runtime, {.cases = surroundings_.cases,
+  Caller(runtime, {.cases = environment_.cases,
                    .seed = random_(),
                    .calls = 1 + below(4),
-                   .computes = surroundings_.backend.computes(),
+                   .computes = environment_.backend.computes(),
                    .late_calls = one_in(2)})
       .join();
 }
 
 void Sequence::start_thread() {
   const Runtime& runtime = any_runtime();
-  note("make calls in a thread that goes on");
-  add(callers_, std::make_shared<Caller>(runtime, Caller::Work{.cases = surroundings_.cases,
+  note("make calls in a thread, and do not wait for it");
+  add(callers_, std::make_shared<Caller>(runtime, Caller::Work{.cases = environment_.cases,
                                                                .seed = random_(),
                                                                .calls = 1 + below(40),
-                                                               .computes = surroundings_.backend.computes(),
+                                                               .computes = environment_.backend.computes(),
                                                                .late_calls = one_in(2)}));
 }
 
@@ -58,7 +58,7 @@ void Sequence::join_thread() {
 }
 
 void Sequence::capture() {
-  if (!surroundings_.backend.has_graphs() || !has_devices()) return;
+  if (!environment_.backend.has_graphs() || !has_devices()) return;
   Runtime& runtime = any_runtime();
   const std::shared_ptr<Device> device = runtime.device();
   if (!device) return;
@@ -94,9 +94,9 @@ void Sequence::capture() {
   note("capture " + std::to_string(works.size()) + " launches");
   const Stream stream = device->streams().create();
   try {
-    captured->graph = surroundings_.backend.capture(stream, random_(), !callers_.empty(), [&] {
+    captured->graph = environment_.backend.capture(stream, random_(), !callers_.empty(), [&] {
       for (const auto& work : works) work(stream);
-      if (one_in(10)) throw std::exception();  // what a caller's own mistake may do
+      if (one_in(10)) throw std::exception();  // as an error in the caller's code
     });
     add(graphs_, captured);
   } catch (const Failure&) {
@@ -104,7 +104,7 @@ void Sequence::capture() {
   } catch (const Error&) {
     throw;
   } catch (const std::exception&) {
-    note("the capture was given up");
+    note("the capture was aborted");
   }
   device->streams().destroy(stream);
 }
@@ -124,7 +124,7 @@ void Sequence::replay() {
 
 void Sequence::drop_graph_template() {
   if (graphs_.empty()) return;
-  note("destroy a graph, not what was made of it");
+  note("destroy a graph, and keep its executable");
   any(graphs_)->graph->drop_template();
 }
 
@@ -144,7 +144,7 @@ void Sequence::fork_child() {
 }
 
 void Sequence::wait_for(int child) {
-  const auto deadline = std::chrono::steady_clock::now() + patience_with_children;
+  const auto deadline = std::chrono::steady_clock::now() + child_limit;
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > deadline) {
@@ -160,17 +160,17 @@ void Sequence::wait_for(int child) {
 
 void Sequence::become_child() {
   child_ = true;
-  surroundings_.journal.is_child(true);
-  // The child has none of the parent's threads. They cannot be joined, and what they held is never released.
+  environment_.journal.is_child(true);
+  // The child has none of the parent's threads: they cannot be joined, and their objects are never destroyed.
   if (!callers_.empty()) {
     forget_leaks();
     static auto& gone = *new Pool<Caller>;
     gone = std::exchange(callers_, {});
   }
   steps_left_ = below(8);
-  leave_ = any_way_out();
-  if (surroundings_.backend.survives_fork()) return;
-  // The device is not here either. Its runtimes go on, up to what needs it.
+  end_ = random_end();
+  if (environment_.backend.survives_fork()) return;
+  // The child has no device either. The device's runtimes can still plan.
   const auto runtimes = runtimes_;
   inherited_ = take_all();
   for (const std::shared_ptr<Runtime>& runtime : runtimes) {

@@ -1,4 +1,4 @@
-/// Barriers without .aligned: the lanes of a warp come to them one by one, and the warp arrives with its last
+/// Barriers without .aligned: the lanes of a warp reach them separately, and the warp arrives with its last
 /// lane.
 #include "sim/text_kernel.hpp"
 
@@ -31,13 +31,14 @@ void expect_exchanged(const Outcome& outcome) {
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == (i ^ 33));
 }
 
-/// Even lanes come to the barrier first, odd lanes later by other code.
-std::string by_a_detour(const std::string& barrier) {
+/// Even lanes reach the barrier first; odd lanes reach it later, by other code.
+std::string odd_lanes_later(const std::string& barrier) {
   return begin + "@%p2 bra B;\nA:\nst.shared.u32 [%r11], %r1;\n" + barrier + exchange + "ret;\nB:\nbra A;";
 }
 
-/// Even and odd lanes have a barrier each.
-std::string by_two_ways(const std::string& even, const std::string& odd, const std::string& then = exchange) {
+/// Even and odd lanes execute different barrier instructions.
+std::string in_two_branches(const std::string& even, const std::string& odd,
+                            const std::string& then = exchange) {
   return begin + "st.shared.u32 [%r11], %r1;\n@%p2 bra B;\n" + even + "bra C;\nB:\n" + odd + "C:\n" + then +
          "ret;";
 }
@@ -48,11 +49,11 @@ TEST_CASE("a warp arrives at a barrier without .aligned when its last lane does"
   const std::string form = GENERATE("barrier.sync 1, 64;\n", "barrier.cta.sync 1, 64;\n", "barrier.sync 0;\n",
                                     "mov.u32 %r14, 3;\nbarrier.sync %r14, 64;\n");
   const Shape two = warps(2);
-  expect_exchanged(run(by_a_detour(form), two));
-  expect_exchanged(run(by_two_ways(form, form), two));
+  expect_exchanged(run(odd_lanes_later(form), two));
+  expect_exchanged(run(in_two_branches(form, form), two));
 }
 
-TEST_CASE("lanes arrive without waiting for other warps, but not for their own") {
+TEST_CASE("a warp arrives without waiting for other warps, but only with all of its lanes") {
   // The lanes of the first warp arrive by two instructions after their writes; the lanes of the second warp
   // wait.
   const std::string wait = "setp.ge.u32 %p3, %r1, 32;\n@%p3 bra W;\n";
@@ -66,14 +67,14 @@ TEST_CASE("lanes arrive without waiting for other warps, but not for their own")
   expect_clean(outcome);
   for (std::uint32_t i = 32; i < 64; ++i) CHECK(outcome.words[i] == (i ^ 33));
   expect_clean(run(pass_on("barrier.arrive 2, 64;\n", "barrier.sync 2, 64;\n"), two));
-  // A lane that never comes keeps its warp from arriving.
+  // A lane that never reaches the barrier prevents its warp from arriving.
   const Outcome stuck =
       run(pass_on("barrier.arrive 2, 64;\n", "Z: bra Z;\n"),
           {.grid = 1, .cluster = 1, .block = 64, .options = {.instruction_limit = 100'000}});
   expect_first(stuck, "instruction-limit");
 }
 
-TEST_CASE("a reduction at a barrier without .aligned counts the lanes of all instructions") {
+TEST_CASE("a reduction at a barrier without .aligned includes lanes at different instructions") {
   const auto popc = [](const std::string& predicate) {
     return "barrier.red.popc.u32 %r13, 1, 64, " + predicate + ";\n";
   };
@@ -81,11 +82,11 @@ TEST_CASE("a reduction at a barrier without .aligned counts the lanes of all ins
                            popc("!%p4") + "C:\nst.global.u32 [%rd3], %r13;\nret;";
   const Outcome outcome = run(body, warps(2));
   expect_clean(outcome);
-  // True for even lanes below 40, and for odd lanes from 40 on.
+  // The predicate is true for even threads below 40, and for odd threads from 40 on.
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == 20 + 12);
 }
 
-TEST_CASE("lanes that have exited are not waited for") {
+TEST_CASE("barriers do not wait for lanes that have exited") {
   const std::string body = begin +
                            "@%p2 bra B;\nA:\nst.shared.u32 [%r11], %r1;\nbarrier.sync 1, 64;\n"
                            "ld.shared.u32 %r13, [%r11];\nst.global.u32 [%rd3], %r13;\nret;\nB:\nret;";
@@ -97,9 +98,9 @@ TEST_CASE("lanes that have exited are not waited for") {
       run(begin + "setp.eq.u32 %p4, %r1, 0;\n@%p4 bra B;\nbarrier.sync 1, 64;\nret;\nB:\nret;", warps(2)));
 }
 
-TEST_CASE("a warp arrives again and again") {
-  // A loop of three rounds. In each round all threads write, meet at a barrier, read another thread's word,
-  // and meet again.
+TEST_CASE("a warp can arrive at a barrier repeatedly, in a loop") {
+  // A loop of three iterations, in each of which all threads write, synchronise at a barrier, read another
+  // thread's word, and synchronise again.
   const std::string loop = begin +
                            "mov.u32 %r14, 0;\nmov.u32 %r15, 0;\nL:\nadd.u32 %r16, %r1, %r14;\n"
                            "st.shared.u32 [%r11], %r16;\n@%p2 bra B;\nbarrier.sync 1, 64;\nbra C;\nB:\n"
@@ -112,21 +113,23 @@ TEST_CASE("a warp arrives again and again") {
   for (std::uint32_t i = 0; i < 64; ++i) CHECK(outcome.words[i] == 3 * (i ^ 33) + 3);
 }
 
-TEST_CASE("lanes of a warp at different barriers wait for ever") {
+TEST_CASE("lanes of a warp that wait at different barriers are a deadlock") {
   const Shape two{.grid = 1, .cluster = 1, .block = 64};
-  const Outcome outcome = run(by_two_ways("barrier.sync 1, 64;\n", "barrier.sync 2, 64;\n", ""), two);
+  const Outcome outcome = run(in_two_branches("barrier.sync 1, 64;\n", "barrier.sync 2, 64;\n", ""), two);
   expect_only(outcome, "warp.diverged");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("wait here for lanes 0x55555555") &&
                                            ContainsSubstring("\"barrier.sync 1, 64;\""));
-  expect_first(run(by_two_ways("barrier.sync 1, 64;\n", "barrier.sync 1, 32;\n", ""), two), "barrier.count");
-  // With .aligned all lanes execute one instruction, and bar is short for that.
+  expect_first(run(in_two_branches("barrier.sync 1, 64;\n", "barrier.sync 1, 32;\n", ""), two),
+               "barrier.count");
+  // With .aligned all lanes must execute the same instruction; bar is an abbreviation for barrier with
+  // .aligned.
   const std::string aligned = GENERATE("barrier.sync.aligned 1, 64;\n", "bar.sync 1, 64;\n");
-  expect_only(run(by_two_ways(aligned, aligned, ""), two), "warp.diverged");
-  expect_first(run(by_two_ways("barrier.sync 16, 64;\n", "barrier.sync 16, 64;\n", ""), two),
+  expect_only(run(in_two_branches(aligned, aligned, ""), two), "warp.diverged");
+  expect_first(run(in_two_branches("barrier.sync 16, 64;\n", "barrier.sync 16, 64;\n", ""), two),
                "barrier.operand");
 }
 
-TEST_CASE("the cluster's barrier without .aligned waits for a warp's lanes at any instruction") {
+TEST_CASE("the cluster's barrier without .aligned accepts a warp's lanes at different instructions") {
   const std::string arrive = GENERATE("barrier.cluster.arrive;\n", "barrier.cluster.arrive.release;\n");
   const std::string wait = GENERATE("barrier.cluster.wait;\n", "barrier.cluster.wait.acquire;\n");
   const std::string publish =

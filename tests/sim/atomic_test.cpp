@@ -9,7 +9,7 @@ using text::Outcome;
 
 namespace {
 
-/// Runs one thread on these words; %rd1 is their address, `smem` shared memory.
+/// Runs one thread on these words, and returns them. %rd1 is their address, and `smem` is shared memory.
 std::vector<std::uint32_t> words_after(const std::string& body, std::vector<std::uint32_t> words) {
   words.resize(32);
   const Outcome outcome = text::run(
@@ -28,7 +28,7 @@ constexpr std::uint32_t pair(std::uint32_t low, std::uint32_t high) {
 }  // namespace
 
 TEST_CASE("atomics of halves return the old value, and keep subnormal values") {
-  // 1 + 2 and 0.5 + 1 in f16; the least subnormal twice.
+  // 1 + 2 and 0.5 + 1 in f16, and the sum of two smallest subnormal numbers.
   const auto f16 = words_after(
       "ld.global.u32 %x1, [%rd1+4];\natom.global.add.noftz.f16x2 %x2, [%rd1], %x1;\nst.global.u32 [%rd1+8], "
       "%x2;\n"
@@ -63,8 +63,8 @@ TEST_CASE("sums of f32 flush subnormal values in global memory, and keep them in
   CHECK(small[1] == 5);
   CHECK(small[2] == 15);
   CHECK(words_after(sums, {bits(1.5F)})[0] == bits(3.0F));
-  // The smallest normal number minus a subnormal one, and two normal numbers with a subnormal difference;
-  // results as on an H200.
+  // The smallest normal number minus a subnormal one, and the subnormal difference of two normal numbers. An
+  // H200 gave the expected results.
   const std::string differences =
       "ld.global.f32 %f1, [%rd1];\nld.global.f32 %f2, [%rd1+4];\nst.shared.f32 [%r5], %f1;\n"
       "atom.global.add.f32 %f3, [%rd1], %f2;\nred.shared.add.f32 [%r5], %f2;\nld.shared.f32 %f4, [%r5];\n"
@@ -106,7 +106,7 @@ TEST_CASE("atomics of vectors combine each element") {
   CHECK(eight[4] == pair(0, 0x4000));
 }
 
-TEST_CASE("compare and swap, and exchange, of 128 bits") {
+TEST_CASE("compare and swap, and exchange, work on 128 bits") {
   const std::string load =
       "ld.global.v2.b64 {%w1, %w2}, [%rd1+16];\nld.global.v2.b64 {%w3, %w4}, [%rd1+32];\n"
       "mov.b128 %q1, {%w1, %w2};\nmov.b128 %q2, {%w3, %w4};\n";
@@ -132,7 +132,7 @@ TEST_CASE("compare and swap, and exchange, of 128 bits") {
   CHECK(shared[12] == 1);
 }
 
-TEST_CASE("mov of bytes, and of 128 bits in four registers") {
+TEST_CASE("mov packs and unpacks bytes, and 128 bits in four registers") {
   CHECK(r(".reg .b8 %b<5>;\nmov.b32 {%b1, %b2, %b3, %b4}, %r1;\nmov.b32 %r9, {%b4, %b3, %b2, %b1};",
           0x12345678) == 0x78563412);
   CHECK(r(".reg .b8 %b<5>;\nmov.b16 {%b1, %b2}, %h1;\nmov.b16 %h9, {%b2, %b1};\nmov.b32 %r9, {%h9, %h1};",
@@ -144,7 +144,7 @@ TEST_CASE("mov of bytes, and of 128 bits in four registers") {
   CHECK((words[0] == 4 && words[1] == 3 && words[2] == 2 && words[3] == 1));
 }
 
-TEST_CASE("testp, of every kind of number") {
+TEST_CASE("testp classifies every kind of number") {
   struct Kind {
     const char* test;
     bool (*holds)(double);
@@ -179,7 +179,7 @@ TEST_CASE("testp, of every kind of number") {
   CHECK(said("notanumber", "f64", "%fd1", 0x7ff0000000000001));
 }
 
-TEST_CASE("alloca gives each thread memory of its own, which stackrestore frees") {
+TEST_CASE("alloca gives each thread its own memory, which stackrestore frees") {
   const std::string twice =
       "stacksave.u64 %w1;\nalloca.u64 %w2, 40, 16;\nand.b64 %w3, %w2, 15;\ncvt.u32.u64 %x1, %w3;\n"
       "st.local.u32 [%w2+36], %r1;\nalloca.u64 %w4, 8;\nst.local.u32 [%w4], 77;\nld.local.u32 %x2, "
@@ -198,7 +198,7 @@ TEST_CASE("alloca gives each thread memory of its own, which stackrestore frees"
                     "call.depth");
 }
 
-TEST_CASE("a function's alloca ends with its return") {
+TEST_CASE("memory from a function's alloca is freed at its return") {
   const std::string function =
       ".func (.param .b32 out) probe (.param .b32 n)\n{\n.reg .b32 %x<4>;\nld.param.b32 %x1, [n];\n"
       "alloca.u32 %x2, %x1;\nst.local.u32 [%x2], %x1;\nst.param.b32 [out], %x2;\nret;\n}\n";

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::byte untouched{0xcd};
 
-/// Counts the bytes of the first tile's image that differ from the element that `layout` has there. Elements
-/// outside the tensor hold zeros.
+/// Counts the bytes of the first tile's image that differ from the element that is there by `layout`.
+/// Elements outside the tensor are zeros.
 std::uint32_t differences(const BoxLayout& layout, const TensorMapSpec& map, std::span<const std::byte> image,
                           std::span<const std::byte> tensor) {
   std::uint32_t wrong = 0;
@@ -42,7 +42,7 @@ std::uint32_t differences(const BoxLayout& layout, const TensorMapSpec& map, std
 
 }  // namespace
 
-TEST_CASE("a snapshot of shared memory shows every element where BoxLayout has it") {
+TEST_CASE("in a snapshot of shared memory every element is at its offset by BoxLayout") {
   const auto seed = reference::seed(20261125);
   std::cout << "box layout: TMAJIT_SEED=" << seed << std::endl;
   reference::Random random(seed);

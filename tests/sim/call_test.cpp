@@ -1,4 +1,5 @@
-/// Called functions: as NVRTC compiles them, with registers as parameters, recursive; printf and assert.
+/// Calls of functions: as NVRTC compiles them, with register parameters, and recursive. Also printf and
+/// assert.
 #include "sim/cuda_support.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -9,7 +10,7 @@ using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 using tests::run_cuda;
 
-TEST_CASE("functions that are not inlined") {
+TEST_CASE("functions that are not inlined can be called, with and without -G") {
   const bool debug = GENERATE(false, true);
   const auto outcome = run_cuda(R"(
 struct Pair { int a; double b; };
@@ -34,7 +35,7 @@ extern "C" __global__ void k(int* out) {
   }
 }
 
-TEST_CASE("recursion, with variables in memory that the inner calls must leave alone") {
+TEST_CASE("recursive calls do not overwrite the outer calls' variables in local memory") {
   const bool debug = GENERATE(false, true);
   const auto outcome = run_cuda(R"(
 __device__ __noinline__ int walk(int n, int* sum) {
@@ -67,7 +68,7 @@ extern "C" __global__ void k(int* out) {
   }
 }
 
-TEST_CASE("two functions that call each other") {
+TEST_CASE("two functions can call each other") {
   const auto outcome = run_cuda(R"(
 __device__ int odd(int n);
 __device__ __noinline__ int even(int n) { return n == 0 ? 1 : odd(n - 1); }
@@ -79,7 +80,7 @@ extern "C" __global__ void k(int* out) { out[threadIdx.x] = even(threadIdx.x); }
   for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == (i % 2 == 0 ? 1 : 0));
 }
 
-TEST_CASE("a recursion that never ends") {
+TEST_CASE("an endless recursion is reported") {
   const auto outcome = run_cuda(R"(
 __device__ __noinline__ int down(int n, volatile int* p) { p[0] = n; return down(n + 1, p) + n; }
 extern "C" __global__ void k(int* out) { out[threadIdx.x] = down(1, out); })",
@@ -88,7 +89,7 @@ extern "C" __global__ void k(int* out) { out[threadIdx.x] = down(1, out); })",
   CHECK(outcome.reports[0].rule == "call.depth");
 }
 
-TEST_CASE("warp operations and barriers inside functions") {
+TEST_CASE("functions can contain warp operations and barriers") {
   const auto outcome = run_cuda(R"(
 __device__ __noinline__ int total(int x) {
   for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(~0u, x, d);
@@ -108,7 +109,7 @@ extern "C" __global__ void k(int* out) {
   CHECK(outcome.words[63] == 32 + 1520);
 }
 
-TEST_CASE("parameters and results in registers") {
+TEST_CASE("parameters and results of functions can be registers") {
   const auto sim = make_sim_device({.threads = 1});
   const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .b32 %r<9>;\n.reg .b64 %rd<3>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, "
@@ -133,7 +134,7 @@ TEST_CASE("parameters and results in registers") {
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(words[i] == (i < 4 ? i * (i + 1) / 2 : 7 * i));
 }
 
-TEST_CASE("printf") {
+TEST_CASE("printf prints its arguments and returns their number") {
   std::string printed;
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
@@ -144,12 +145,11 @@ extern "C" __global__ void k(int* out) {
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
   CHECK(printed == "-3  2.50|text  |z% 123456789abc 4000000000 0x10\n");
-  CHECK(outcome.words[0] == 7);  // arguments, as on a GPU, and not characters as in C
+  CHECK(outcome.words[0] == 7);  // number of arguments, as on a GPU; in C it would be that of characters
 }
 
 TEST_CASE(
-    "found: printf of a negative width that is an argument begins at the left, and without arguments returns "
-    "0") {
+    "found: printf aligns left for a negative width that is an argument, and returns 0 without arguments") {
   std::string printed;
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
@@ -161,7 +161,7 @@ extern "C" __global__ void k(int* out) {
   CHECK(outcome.words[0] == 20);
 }
 
-TEST_CASE("assert") {
+TEST_CASE("a failed assert is reported and stops the kernel") {
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
   if (threadIdx.x == 5) __assertfail("out != nullptr", "file.cu", 12, "k", 1);
@@ -191,7 +191,7 @@ TEST_CASE("unsupported calls are refused") {
   CHECK_THAT(refusal("call f, (1);\nret;", f), ContainsSubstring("number of arguments"));
 }
 
-TEST_CASE("calls by pointers: virtual functions, tables in global and constant memory, recursion") {
+TEST_CASE("functions can be called by pointers: virtual, from tables in memory, and recursively") {
   const bool debug = GENERATE(false, true);
   const auto outcome = run_cuda(R"(
 struct Base {
@@ -233,7 +233,7 @@ extern "C" __global__ void k(int* out) {
   }
 }
 
-TEST_CASE("an indirect call of an address without a function is reported") {
+TEST_CASE("an indirect call of an address that is no function is reported") {
   const std::string f = ".func f () { ret; }\n";
   const auto sim = make_sim_device();
   const auto kernel = sim->kernels().load(tests::module_of(
@@ -246,7 +246,7 @@ TEST_CASE("an indirect call of an address without a function is reported") {
   CHECK(tests::rules(*sim) == std::vector<std::string>{"call.target"});
 }
 
-TEST_CASE("initial values hold addresses of variables, whole and byte by byte") {
+TEST_CASE("initial values can contain addresses of variables, whole or byte by byte") {
   const auto words = tests::text::run(
       tests::text::registers +
           "mov.u64 %rd2, pointers;\nld.global.u64 %rd3, [%rd2];\nld.global.u32 %r6, [%rd3];\nst.global.u32 "

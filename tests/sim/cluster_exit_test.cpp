@@ -1,5 +1,5 @@
-/// CTAs that exit while peers may still use their shared memory, in every order; relaxed waits with a fence;
-/// loads over memory that threads wrote.
+/// CTAs that exit while peers may still use their shared memory, in every order. Also relaxed waits with a
+/// fence, and loads into memory that threads have written.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -47,21 +47,20 @@ TEST_CASE("a CTA may exit when no peer reads its shared memory any more") {
     return registers + addresses + "st.shared.u32 [%r10+64], %r1;\n" + meet +
            "ld.shared::cluster.u32 %r11, [%r8+64];\n" + end + "ret;";
   };
-  check({{"the cluster meets", reads(meet), ""},
-         {"the cluster meets, relaxed: what was read has been read", reads(relaxed), ""},
-         {"it does not", reads(""), "exit.peer-reads"},
-         {"only the CTA does", reads("bar.sync 0;\n"), "exit.peer-reads"}});
+  check({{"the cluster's barrier", reads(meet), ""},
+         {"the cluster's barrier, relaxed: reads are complete", reads(relaxed), ""},
+         {"no barrier", reads(""), "exit.peer-reads"},
+         {"only the CTA's barrier", reads("bar.sync 0;\n"), "exit.peer-reads"}});
 }
 
 TEST_CASE("a CTA may exit when no peer writes into its shared memory any more") {
   const auto writes = [](const std::string& end) {
     return registers + addresses + meet + "st.shared::cluster.u32 [%r8+64], %r1;\n" + end + "ret;";
   };
-  check(
-      {{"the cluster meets", writes(meet), ""},
-       {"a fence, and the cluster meets, relaxed", writes("fence.acq_rel.cluster;\n" + relaxed), ""},
-       {"the cluster meets, relaxed: the write may still be on its way", writes(relaxed), "exit.peer-writes"},
-       {"it does not", writes(""), "exit.peer-writes"}});
+  check({{"the cluster's barrier", writes(meet), ""},
+         {"a fence, and the cluster's barrier, relaxed", writes("fence.acq_rel.cluster;\n" + relaxed), ""},
+         {"the cluster's barrier, relaxed: the write may be incomplete", writes(relaxed), "exit.peer-writes"},
+         {"no barrier", writes(""), "exit.peer-writes"}});
 }
 
 TEST_CASE("a CTA may exit when no peer arrives at its mbarriers any more") {
@@ -70,9 +69,9 @@ TEST_CASE("a CTA may exit when no peer arrives at its mbarriers any more") {
            "@%p1 fence.mbarrier_init.release.cluster;\n" + meet +
            "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r9];\n" + end + "ret;";
   };
-  check({{"it waits for them", arrives(wait), ""},
-         {"the cluster meets", arrives(meet), ""},
-         {"it does not wait", arrives(""), "exit.peer-writes"}});
+  check({{"a wait for them", arrives(wait), ""},
+         {"the cluster's barrier", arrives(meet), ""},
+         {"no wait", arrives(""), "exit.peer-writes"}});
 }
 
 TEST_CASE("a CTA may exit when no copy into its shared memory is under way") {
@@ -85,7 +84,7 @@ TEST_CASE("a CTA may exit when no copy into its shared memory is under way") {
            "[%r5+1024], [%rd1], 256, [%r5], %rs1;\n" +
            end + "ret;";
   };
-  // Rank 0, which has the load, waits for its own part in any case.
+  // Rank 0, which issues the load, waits for its own bytes in both variants.
   check({{"all wait", multicast(wait), ""},
          {"rank 0 waits", multicast("setp.ne.u32 %p4, %r2, 0;\n@%p4 bra E;\n" + wait + "E:\n"),
           "exit.peer-writes"}});
@@ -97,9 +96,9 @@ TEST_CASE("a CTA may exit when no copy into its shared memory is under way") {
            meet + "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r8+64], %r1, [%r9];\n" + end +
            "ret;";
   };
-  check({{"it waits for what it is sent", sent(wait), ""},
-         {"it does not", sent(""), "exit.peer-writes"},
-         {"the cluster meets, which says nothing of copies", sent(meet), "exit.peer-writes"}});
+  check({{"a wait for the words that it gets", sent(wait), ""},
+         {"no wait", sent(""), "exit.peer-writes"},
+         {"the cluster's barrier, which does not wait for copies", sent(meet), "exit.peer-writes"}});
 }
 
 TEST_CASE("a CTA may exit when the copies that it has sent have read its shared memory") {
@@ -115,7 +114,7 @@ TEST_CASE("a CTA may exit when the copies that it has sent have read its shared 
            "[%r12];\n" +
            end + "ret;";
   };
-  // An arrival at the CTA from which this one has its bytes: it has read them.
+  // Each CTA arrives at the CTA that sent its bytes: the copy has read them.
   const std::string back =
       "add.u32 %r15, %r2, %r3;\nsub.u32 %r15, %r15, 1;\nrem.u32 %r15, %r15, %r3;\nadd.u32 %r16, %r5, 8;\n"
       "mapa.shared::cluster.u32 %r16, %r16, %r15;\nmbarrier.arrive.release.cluster.shared::cluster.b64 _, "
@@ -123,16 +122,16 @@ TEST_CASE("a CTA may exit when the copies that it has sent have read its shared 
       "V:\nmbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [smem+8], 0;\n@!%p2 bra V;\n";
   const std::string wait_relaxed =
       "W:\nmbarrier.try_wait.parity.relaxed.cluster.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\n";
-  check({{"the cluster meets when all have what they are sent", sent(wait + meet), ""},
+  check({{"the cluster's barrier after the waits for the copies", sent(wait + meet), ""},
          {"relaxed", sent(wait + relaxed), ""},
          {"relaxed, after relaxed waits", sent(wait_relaxed + relaxed), ""},
-         {"who has got it arrives", sent(wait + back + meet), ""},
-         {"each waits for what it is sent only", sent(wait), "exit.store-unread"},
-         {"the cluster meets before that", sent(meet + wait), "exit.store-unread"},
-         {"nobody waits", sent(meet), "exit."}});
+         {"an arrival by the CTA that got the bytes", sent(wait + back + meet), ""},
+         {"each CTA waits only for the bytes that it gets", sent(wait), "exit.store-unread"},
+         {"the cluster's barrier before the waits", sent(meet + wait), "exit.store-unread"},
+         {"no waits", sent(meet), "exit."}});
 }
 
-TEST_CASE("a relaxed wait and a fence acquire") {
+TEST_CASE("a relaxed wait followed by a fence has acquire semantics") {
   const auto received = [](const std::string& scope, const std::string& fence) {
     return registers + addresses +
            "@%p1 mbarrier.init.shared.b64 [smem], 64;\n@%p1 fence.mbarrier_init.release.cluster;\n" + meet +
@@ -149,7 +148,7 @@ TEST_CASE("a relaxed wait and a fence acquire") {
          {"relaxed", received("relaxed.cluster", ""), "race.shared-"}});
 }
 
-TEST_CASE("a load over memory that threads wrote requires their proxy fence") {
+TEST_CASE("a load into memory that threads have written requires their proxy fence") {
   const std::string load =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+1024], [%rd1], 256, [%r5];\n";
   const auto stage = [&](const std::string& use, const std::string& fence) {
@@ -176,8 +175,8 @@ TEST_CASE("a load over memory that threads wrote requires their proxy fence") {
   CHECK(ours.reports[0].remedy == outcome.reports[0].remedy + ": ptx::fence_proxy_async_shared()");
 }
 
-TEST_CASE("a load over memory that threads only read requires no proxy fence") {
-  // Stages are handed back by arrivals alone (docs/sim.md, "Proxies").
+TEST_CASE("a load into memory that threads have only read requires no proxy fence") {
+  // Stages are released by arrivals, without a fence (docs/sim.md, "Proxies").
   const std::string turn =
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5+1024], [%rd1], 256, [%r5];\n";
   const std::string expect = "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [smem], 256;\n";

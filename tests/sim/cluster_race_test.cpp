@@ -1,5 +1,5 @@
-/// Tests the order of accesses of different CTAs of a cluster: mistakes beside similar correct code, in every
-/// mode and with several seeds.
+/// Tests the order of accesses by different CTAs of a cluster, with pairs of similar kernels of which one is
+/// correct, in every mode and with several seeds.
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -13,10 +13,11 @@ struct Case {
   const char* name;
   std::string body;
   std::string rule;           ///< beginning of the first report's rule; empty: the kernel is correct
-  std::string or_rule = "?";  ///< another correct rule, for other orders of the run
+  std::string or_rule = "?";  ///< alternative to `rule`, for other orders of execution
 };
 
-/// Runs a kernel in every mode with three seeds. The first report must be of the rule, or there must be none.
+/// Runs each kernel in every mode with three seeds. The first report must be of its rule, or there must be
+/// none.
 void check(const std::vector<Case>& cases) {
   for (const Case& each : cases) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
@@ -84,7 +85,7 @@ std::string reload(const std::string& handed_back) {
     return text;
   };
   std::string second = phase("2", "1");
-  // Before the second load the CTAs meet only as `handed_back` says.
+  // Before the second load the CTAs synchronise only by `handed_back`.
   second.replace(second.find(meet), meet.size(), handed_back);
   return registers + own +
          ".reg .b16 %rs<2>;\nmov.u16 %rs1, 15;\nsetp.eq.and.u32 %p3, %r2, 0, %p1;\n@%p1 "
@@ -95,16 +96,16 @@ std::string reload(const std::string& handed_back) {
 
 }  // namespace
 
-TEST_CASE("races in distributed shared memory, by the order between the CTAs") {
+TEST_CASE("accesses of distributed shared memory race unless the CTAs synchronise between them") {
   check({
-      {"write, meet, read", handed(meet, meet + "ret;"), ""},
-      {"write, relaxed meeting, read",
+      {"write, barrier, read", handed(meet, meet + "ret;"), ""},
+      {"write, relaxed barrier, read",
        handed(meet + "st.shared.u32 [%r10+64], 5;\n" + relaxed, meet + "ret;"), "race.shared-"},
-      {"write, fence, relaxed meeting, read",
+      {"write, fence, relaxed barrier, read",
        handed(meet + "st.shared.u32 [%r10+64], 5;\nfence.acq_rel.cluster;\n" + relaxed, meet + "ret;"), ""},
       {"read, then the owner writes again", handed(meet, "st.shared.u32 [%r10+64], 6;\n" + meet + "ret;"),
        "race.shared-"},
-      {"read, meet, then the owner writes again",
+      {"read, barrier, then the owner writes again",
        handed(meet, meet + "st.shared.u32 [%r10+64], 6;\n" + meet + "ret;"), ""},
       {"every CTA writes the same words of one",
        registers + own + "mapa.shared::cluster.u32 %r8, %r10, 0;\n" + meet +
@@ -121,12 +122,12 @@ TEST_CASE("races in distributed shared memory, by the order between the CTAs") {
   });
 }
 
-TEST_CASE("races between CTAs of a cluster that meet at mbarriers") {
+TEST_CASE("arrivals at and waits on remote mbarriers order the accesses of a cluster's CTAs") {
   check({
       {"write, arrive, wait, read", send(fence_init + meet, arrival, "acquire.cluster."), ""},
-      {"the mbarriers are shown by a fence and a relaxed meeting", send(fence_init + relaxed, arrival, ""),
-       ""},
-      {"the mbarriers are not shown", send(relaxed, arrival, ""), "race.mbarrier"},
+      {"the mbarriers' inits are ordered by a fence and a relaxed barrier",
+       send(fence_init + relaxed, arrival, ""), ""},
+      {"the mbarriers' inits are not ordered", send(relaxed, arrival, ""), "race.mbarrier"},
       {"a relaxed arrival",
        send(fence_init + meet, "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [%r9];\n", ""),
        "race.shared-"},
@@ -140,7 +141,7 @@ TEST_CASE("races between CTAs of a cluster that meet at mbarriers") {
   });
 }
 
-TEST_CASE("races between CTAs of a cluster by the scope of a release") {
+TEST_CASE("a release orders the accesses of a cluster's CTAs only if its scope is large enough") {
   check({
       {"at cluster scope",
        flag("st.release.cluster.shared::cluster.u32", "ld.acquire.cluster.shared::cluster.u32"), ""},
@@ -152,15 +153,15 @@ TEST_CASE("races between CTAs of a cluster by the scope of a release") {
   });
 }
 
-TEST_CASE("races with multicast loads") {
+TEST_CASE("a multicast load into a stage races with reads unless all CTAs have released the stage") {
   check({
-      {"the cluster meets before the stage is loaded again", reload(meet), ""},
-      {"only the CTA meets", reload("bar.sync 0;\n"), "race.shared-", "load.overlap"},
-      {"the cluster meets without a release", reload(relaxed), "race.shared-"},
+      {"the cluster's barrier before the stage is loaded again", reload(meet), ""},
+      {"only the CTA's barrier", reload("bar.sync 0;\n"), "race.shared-", "load.overlap"},
+      {"the cluster's barrier without a release", reload(relaxed), "race.shared-"},
   });
 }
 
-TEST_CASE("races in global memory between the CTAs of a cluster, and of different ones") {
+TEST_CASE("the cluster's barrier orders global accesses of the cluster's CTAs, not of other clusters") {
   const auto hand_over = [](const std::string& between) {
     return registers + element + "st.global.u32 [%rd3], %r1;\n" + between +
            "xor.b32 %r20, %r20, 32;\nmul.wide.u32 %rd2, %r20, 4;\nadd.u64 %rd3, %rd1, %rd2;\n"
@@ -168,8 +169,8 @@ TEST_CASE("races in global memory between the CTAs of a cluster, and of differen
            meet + "ret;";
   };
   check({
-      {"handed over at the cluster's barrier", hand_over(meet), ""},
-      {"with nothing in between", hand_over(""), "race.global-"},
+      {"at the cluster's barrier", hand_over(meet), ""},
+      {"without a barrier", hand_over(""), "race.global-"},
       {"at a relaxed barrier", hand_over(relaxed), "race.global-"},
   });
   // Clusters of two: CTA 1's words are read by CTA 2 of the next cluster.
@@ -207,7 +208,7 @@ std::string pipeline(const std::string& arrives, const std::string& wait = "") {
 
 }  // namespace
 
-TEST_CASE("a pipeline across a cluster, whose stage is handed back by remote arrivals") {
+TEST_CASE("remote arrivals must release the stage of a pipeline across a cluster") {
   const std::string arrive = "mbarrier.arrive.shared::cluster.b64 _, [%r9];\n";
   check({
       {"as CUTLASS writes it, without a scope", pipeline(arrive), ""},

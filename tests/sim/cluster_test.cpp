@@ -1,4 +1,5 @@
-/// Clusters: addresses in peers, distributed shared memory, the cluster's barrier, and mistakes with them.
+/// Clusters: addresses in peer CTAs, distributed shared memory, the cluster's barrier, and mistakes with
+/// them.
 #include "sim/text_kernel.hpp"
 
 #include <array>
@@ -10,7 +11,7 @@ using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("special registers of clusters") {
+TEST_CASE("special registers have the positions and sizes of clusters") {
   const auto sim = make_sim_device({.threads = 2});
   const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .pred %p<2>;\n.reg .b32 %r<40>;\n.reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\n"
@@ -41,7 +42,7 @@ TEST_CASE("special registers of clusters") {
   }
 }
 
-TEST_CASE("a kernel's own cluster dimensions, and launches that do not fit them") {
+TEST_CASE("a kernel can declare its cluster dimensions, and launches with others are refused") {
   const auto sim = make_sim_device();
   const auto load = [&](const std::string& directive) {
     Artifact artifact;
@@ -70,7 +71,7 @@ TEST_CASE("a kernel's own cluster dimensions, and launches that do not fit them"
   CHECK_THAT(refusal(*load(".explicitcluster"), {.grid = {4, 1, 1}}), ContainsSubstring(".explicitcluster"));
 }
 
-TEST_CASE("mapa and getctarank, in the shared window and as generic addresses") {
+TEST_CASE("mapa and getctarank convert shared and generic addresses") {
   const Outcome outcome = run(
       registers + next + element +
       "mapa.shared::cluster.u32 %r7, %r5, %r6;\ngetctarank.shared::cluster.u32 %r8, %r7;\n"
@@ -91,7 +92,7 @@ TEST_CASE("mapa and getctarank, in the shared window and as generic addresses") 
   }
 }
 
-TEST_CASE("a reduction over the distributed shared memory of a cluster") {
+TEST_CASE("ld.shared::cluster reads the shared memory of all CTAs of a cluster") {
   const std::uint32_t size = GENERATE(2U, 4U, 8U);
   const Shape shape{.grid = 2 * size, .cluster = size, .options = {.mode = any_mode(), .seed = 5}};
   // Each CTA writes its words; every thread adds up its word of all CTAs, by ld.shared::cluster.
@@ -115,7 +116,7 @@ TEST_CASE("a reduction over the distributed shared memory of a cluster") {
   }
 }
 
-TEST_CASE("atomics on a counter in a peer, through a generic address") {
+TEST_CASE("atomics work on a counter in a peer CTA, by a generic address") {
   const Outcome outcome = run(
       registers + element + "@%p1 st.shared.u32 [%r5], 0;\n" + meet +
           "cvt.u64.u32 %rd4, %r5;\ncvta.shared.u64 %rd4, %rd4;\nmov.u32 %r6, 0;\nmapa.u64 %rd5, %rd4, %r6;\n"
@@ -129,8 +130,9 @@ TEST_CASE("atomics on a counter in a peer, through a generic address") {
 
 namespace {
 
-/// A ring: each CTA sends words to the next one, which waits on an mbarrier of its own. `send` gets the
-/// remote addresses of data, %r8, and mbarrier, %r9; the words lie at smem + 128 + 4 tid, %r10, too.
+/// A ring: each CTA sends words to the next one, which waits on its own mbarrier. For `send`, %r8 and %r9 are
+/// the remote addresses of the data and the mbarrier, and %r10 is the address of the thread's word, smem +
+/// 128 + 4 tid.
 std::string ring(const std::string& expect, const std::string& send) {
   return registers + next + element +
          "@%p1 mbarrier.init.shared.b64 [smem], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
@@ -153,20 +155,20 @@ const std::string expect_128 = "mbarrier.arrive.expect_tx.shared.b64 %rd9, [smem
 
 }  // namespace
 
-TEST_CASE("ring exchange with st.async") {
+TEST_CASE("CTAs can send words around a ring by st.async") {
   expect_ring(run(
       ring(expect_128, "st.async.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r8+256], %r7, [%r9];"),
       {.options = {.mode = any_mode(), .seed = 3}}));
 }
 
-TEST_CASE("ring exchange with a bulk copy between shared memories") {
+TEST_CASE("CTAs can send words around a ring by bulk copies between shared memories") {
   expect_ring(run(ring(expect_128,
                        "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes "
                        "[%r8+256], [%r10+128], 128, [%r9];"),
                   {.options = {.mode = any_mode(), .seed = 3}}));
 }
 
-TEST_CASE("ring exchange with plain stores and remote arrivals") {
+TEST_CASE("CTAs can send words around a ring by plain stores and remote arrivals") {
   const std::string body =
       registers + next + element +
       "@%p1 mbarrier.init.shared.b64 [smem], 32;\n@%p1 fence.mbarrier_init.release.cluster;\n"
@@ -181,8 +183,8 @@ TEST_CASE("ring exchange with plain stores and remote arrivals") {
   expect_ring(run(body, {.options = {.mode = any_mode(), .seed = 4}}));
 }
 
-TEST_CASE("red.async and a remote expect_tx") {
-  // All threads of all CTAs add to a word of CTA 0, whose barrier gets its bytes from rank 1.
+TEST_CASE("red.async adds in a peer CTA, and expect_tx works on a remote mbarrier") {
+  // All threads of all CTAs add to a word of CTA 0. Rank 1 sets the expected bytes of the mbarrier there.
   const Outcome outcome =
       run(registers + element +
               "@%p1 mbarrier.init.shared.b64 [smem], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"
@@ -202,7 +204,7 @@ TEST_CASE("red.async and a remote expect_tx") {
   CHECK(outcome.words[0] == 384);
 }
 
-TEST_CASE("bulk loads into the CTA's own shared memory in a cluster, with mapped and with plain addresses") {
+TEST_CASE("bulk loads in a cluster accept the CTA's own addresses, mapped by mapa or not") {
   const std::string map = GENERATE("mov.u32 %r9, %r5;\n", "mapa.shared::cluster.u32 %r9, %r5, %r2;\n");
   const Outcome outcome =
       run(registers + element +
@@ -220,7 +222,7 @@ TEST_CASE("bulk loads into the CTA's own shared memory in a cluster, with mapped
   for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[i] == i + 1);
 }
 
-TEST_CASE("warps arrive at the cluster's barrier and wait later; those that exited count as arrived") {
+TEST_CASE("warps can arrive at the cluster's barrier and wait later, and exited warps count as arrived") {
   const Outcome outcome = run(registers + element +
                                   "setp.ge.u32 %p2, %r1, 64;\n@%p2 ret;\n"
                                   "shl.b32 %r8, %r1, 2;\nadd.u32 %r8, %r8, %r5;\nst.shared.u32 [%r8], "
@@ -232,7 +234,7 @@ TEST_CASE("warps arrive at the cluster's barrier and wait later; those that exit
   CHECK(outcome.words[96] == 2);
 }
 
-TEST_CASE("a cluster that does not meet before its CTAs reach into each other") {
+TEST_CASE("an access of a peer's shared memory before the peer has begun is reported") {
   // Rank 0 writes to a peer that begins later. With seed 2, rank 0 begins last in the first cluster, and
   // first in the second.
   const std::string body = registers +
@@ -243,7 +245,7 @@ TEST_CASE("a cluster that does not meet before its CTAs reach into each other") 
   expect_only(run(body, {.grid = 8, .options = {.seed = 2}}), "shared.peer-not-started");
 }
 
-TEST_CASE("a CTA that exits while a peer still reaches into it") {
+TEST_CASE("an exit of a CTA whose shared memory peers still access is reported") {
   SECTION("a read") {
     const Outcome outcome =
         run(registers + next + "st.shared.u32 [%r5], %r1;\n" + meet +
@@ -257,7 +259,7 @@ TEST_CASE("a CTA that exits while a peer still reaches into it") {
                     "@%p3 st.shared::cluster.u32 [%r7], %r1;\nret;"),
                 "exit.peer-writes");
   }
-  SECTION("a store that has not arrived") {
+  SECTION("an asynchronous store that has not arrived") {
     const Outcome outcome =
         run(registers + next + "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + meet +
                 "mapa.shared::cluster.u32 %r7, %r5, %r6;\n"
@@ -268,7 +270,7 @@ TEST_CASE("a CTA that exits while a peer still reaches into it") {
     REQUIRE_FALSE(outcome.reports.empty());
     CHECK(outcome.reports[0].rule == "exit.peer-writes");
   }
-  SECTION("its own memory, which a copy to a peer has not read") {
+  SECTION("a copy to a peer that has not read its source") {
     const Outcome outcome =
         run(registers + next +
                 "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
@@ -287,7 +289,7 @@ TEST_CASE("a CTA that exits while a peer still reaches into it") {
   }
 }
 
-TEST_CASE("addresses that belong to no CTA of the cluster") {
+TEST_CASE("shared addresses outside all CTAs of the cluster are reported") {
   expect_only(run(registers + "mapa.shared::cluster.u32 %r7, %r5, %r3;\nret;"), "shared.cluster-rank");
   expect_only(
       run(registers + meet + "add.u32 %r7, %r5, 0x0a000000;\nld.shared::cluster.u32 %r8, [%r7];\nret;"),
@@ -302,7 +304,7 @@ TEST_CASE("addresses that belong to no CTA of the cluster") {
               "shared.out-of-bounds");
 }
 
-TEST_CASE("asynchronous copies between CTAs outside their contract") {
+TEST_CASE("asynchronous copies between CTAs with illegal operands are reported") {
   const std::string init = "@%p1 mbarrier.init.shared.b64 [smem], 1;\n" + meet;
   SECTION("the mbarrier is in another CTA than the data") {
     expect_only(run(registers + next + init +
@@ -337,13 +339,13 @@ TEST_CASE("asynchronous copies between CTAs outside their contract") {
   }
 }
 
-TEST_CASE("the cluster's barrier out of order") {
+TEST_CASE("a wait without arrival and a second arrival at the cluster's barrier are reported") {
   expect_only(run(registers + "barrier.cluster.wait.aligned;\nret;"), "cluster-barrier.not-arrived");
   expect_only(run(registers + "barrier.cluster.arrive.aligned;\nbarrier.cluster.arrive.aligned;\nret;"),
               "cluster-barrier.arrived-twice");
 }
 
-TEST_CASE("a deadlock of a cluster names the waits of all its CTAs") {
+TEST_CASE("the report of a deadlock in a cluster names the waits of all its CTAs") {
   // Rank 0 waits for an arrival that never comes; the other ranks wait for rank 0 at the barrier.
   const Outcome outcome = run(registers + "@%p1 mbarrier.init.shared.b64 [smem], 2;\n" + meet +
                               "setp.ne.u32 %p3, %r2, 0;\n@%p3 bra E;\n"

@@ -16,8 +16,8 @@ struct CudaOutcome {
   std::string text;  ///< text of the reports
 };
 
-/// Compiles CUDA C++ by NVRTC, with `debug` as for a debugger (-G), and runs its kernel `k(int* out)` on one
-/// cluster of the given number of CTAs; `out` has 4096 zeros.
+/// Compiles CUDA C++ by NVRTC, with -G if `debug`, and runs its kernel `k(int* out)` as one cluster of the
+/// given number of CTAs. `out` has 4096 elements, initially zeros.
 CudaOutcome run_cuda(const std::string& source, std::uint32_t threads, bool debug,
                      tmajit::SimOptions options = {}, std::uint32_t cluster = 1);
 

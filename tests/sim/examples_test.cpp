@@ -1,4 +1,4 @@
-/// Kernels of examples/, each against a plain loop.
+/// Compares kernels of examples/ with plain loops.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -47,7 +47,7 @@ SimOptions::Mode any_mode() {
 
 }  // namespace
 
-TEST_CASE("the transpose example") {
+TEST_CASE("the transpose example equals a plain loop and has no reports") {
   const auto device = make_sim_device({.mode = any_mode()});
   constexpr std::uint64_t rows = 64;
   constexpr std::uint64_t columns = 96;
@@ -73,7 +73,7 @@ TEST_CASE("the transpose example") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the tile of a matrix product example") {
+TEST_CASE("the example of a matrix product's tile equals a plain loop and has no reports") {
   const auto device = make_sim_device({.mode = any_mode()});
   constexpr std::size_t m = 128;
   constexpr std::size_t n = 256;
@@ -113,7 +113,7 @@ TEST_CASE("the tile of a matrix product example") {
   CHECK(wrong == 0);
 }
 
-TEST_CASE("the moves example, one to five dimensions") {
+TEST_CASE("the moves example equals a plain loop in one to five dimensions and has no reports") {
   struct Case {
     std::vector<std::uint64_t> shape;
     std::vector<std::uint32_t> box;
@@ -150,7 +150,7 @@ TEST_CASE("the moves example, one to five dimensions") {
   }
 }
 
-TEST_CASE("the embedding example") {
+TEST_CASE("the embedding example equals a plain loop and has no reports") {
   const auto device = make_sim_device({.mode = any_mode()});
   const auto matrix = TensorView::contiguous(ElementType::f32, {100, 1024});
   std::vector<float> x(matrix.elements());

@@ -1,4 +1,4 @@
-// Tests what a process that ends may still do with a simulated device.
+// Tests that a simulated device can be used while a process exits.
 #include "at_process_end.hpp"
 #include "runtime/child_process.hpp"
 #include "sim/support.hpp"
@@ -18,7 +18,7 @@ tests::AtProcessEnd at_process_end;
 
 }  // namespace
 
-TEST_CASE("a static object that ends last can load and launch on a simulated device") {
+TEST_CASE("the destructor of the last static object can load and launch on a simulated device") {
   ChildProcess child([]() -> int {
     const auto runs = [] {
       const auto device = make_sim_device({.memory_bytes = 1 << 20});

@@ -1,5 +1,4 @@
-/// Phases of an mbarrier that get fewer or more bytes than they expect: the first and only report names the
-/// bytes.
+/// If a phase of an mbarrier gets fewer or more bytes than it expects, the only report names the bytes.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -12,8 +11,8 @@ namespace {
 
 const std::string load = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes ";
 
-/// Thread 0 loads two tiles of 256 bytes a turn into one of two stages, for `turns` turns; warp 1 reads them
-/// and hands the stage back. `expect` is the code before the loads, `after` the code after them.
+/// In each of `turns` turns thread 0 loads two tiles of 256 bytes into one of two stages, and warp 1 reads
+/// and releases the stage. `expect` is the code before the loads, `after` the code after them.
 std::string pipeline(const std::string& expect, const std::string& second = "256",
                      const std::string& after = "", const std::string& turns = "5") {
   return registers +
@@ -60,7 +59,7 @@ std::vector<Outcome> all_orders(const std::string& body) {
   return outcomes;
 }
 
-/// The number of the line that holds `text`, in the module around `body`.
+/// The number of the line with `text` in the module around `body`.
 std::uint32_t line_of(const std::string& body, const std::string& text) {
   const std::string ptx = tests::module_of(body, 1, ".extern .shared .align 1024 .b8 smem[];\n").ptx;
   return static_cast<std::uint32_t>(
@@ -69,7 +68,7 @@ std::uint32_t line_of(const std::string& body, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("bytes of exactly the loads are expected, in whatever order") {
+TEST_CASE("there is no report if a phase expects exactly its loads' bytes, in any order of execution") {
   for (const std::string& body :
        {pipeline(expects("512")), pipeline("", "256", expects("512")),
         pipeline("mbarrier.expect_tx.relaxed.cta.shared.b64 [%r13], 256;\n", "256", expects("256")),
@@ -78,7 +77,7 @@ TEST_CASE("bytes of exactly the loads are expected, in whatever order") {
   }
 }
 
-TEST_CASE("one load short is named by its bytes, in one report") {
+TEST_CASE("if the bytes of one load are not expected, one report names them") {
   const std::string body = pipeline(expects("256"));
   const std::uint32_t line = line_of(body, "mbarrier.arrive.expect_tx");
   const std::uint32_t second = line_of(body, "[%r14+1280], [%rd1+256]");
@@ -96,7 +95,7 @@ TEST_CASE("one load short is named by its bytes, in one report") {
   }
 }
 
-TEST_CASE("bytes short of or beyond one load, and an expected load too many, are reported") {
+TEST_CASE("expected bytes that differ from the loads' by less or more than one load are reported") {
   for (const auto& [body, words] : {std::pair(pipeline(expects("496")), "which leaves 16 bytes in excess"),
                                     std::pair(pipeline(expects("528")), "which leaves 16 bytes missing"),
                                     std::pair(pipeline(expects("768")), "768 bytes are expected (PTX line"),
@@ -109,8 +108,8 @@ TEST_CASE("bytes short of or beyond one load, and an expected load too many, are
   }
 }
 
-TEST_CASE("a phase that expects no bytes is over while the loads that complete on it come") {
-  // Plain arrivals, so that the report can only name the instruction of the load.
+TEST_CASE("loads on a phase that expects no bytes, and so ends before them, are reported") {
+  // The arrivals expect no bytes, so that the report can only name the load.
   const std::string body =
       registers +
       "@!%p1 bra M;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n" + load +
@@ -121,7 +120,7 @@ TEST_CASE("a phase that expects no bytes is over while the loads that complete o
   CHECK(outcome.reports[0].ptx_line == line_of(body, load));
 }
 
-TEST_CASE("expected bytes are not reported as missing if the thread that loads them waits elsewhere") {
+TEST_CASE("expected bytes are not reported as missing if the thread that would load them is blocked") {
   // Thread 0 has announced bytes. Before it loads them it waits at a barrier that no other thread reaches.
   const Outcome outcome =
       run(registers +

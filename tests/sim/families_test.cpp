@@ -19,7 +19,7 @@ using reference::Random;
 
 namespace {}  // namespace
 
-TEST_CASE("every family equals the reference, and no correct kernel is reported") {
+TEST_CASE("the results of every family equal the reference's, and there are no reports") {
   const FamilyInfo family = GENERATE(from_range(gpu::tile_families()));
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 25);
   const std::uint64_t seed = reference::seed(20261121);
@@ -47,7 +47,7 @@ TEST_CASE("every family equals the reference, and no correct kernel is reported"
     INFO("first difference at " << (index.empty() ? 0 : index[0]) << ", "
                                 << (index.size() < 2 ? 0 : index[1]));
     CHECK_FALSE(differs);
-    // NaNs may differ in their bits; all other bytes are compared, even those in gaps.
+    // The bits of NaNs may differ. For other types all bytes are compared, also those in gaps.
     if (!is_float(expected.view.type)) CHECK(std::ranges::equal(expected.bytes, actual.bytes));
   }
 }

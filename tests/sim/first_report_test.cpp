@@ -1,4 +1,4 @@
-/// A mistake shows in several ways: the first report names the mistake itself.
+/// A mistake can be reported in several ways: the first report must name the mistake itself.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -23,7 +23,7 @@ const std::string wait = "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [sme
 
 }  // namespace
 
-TEST_CASE("threads that have not met are a race, though the other has not fenced yet either") {
+TEST_CASE("missing synchronisation is reported as a race even if the writer has not reached its fence") {
   // The first warp writes, and reaches its fence only after a load for which the second warp does not wait.
   const auto stored = [](const std::string& meets) {
     return begin() + "@%p4 " + load + "st.shared.u32 [%r10+2048], %r1;\n" + meets + "@%p3 bra S;\n" + wait +
@@ -38,8 +38,8 @@ TEST_CASE("threads that have not met are a race, though the other has not fenced
   for (const Report& report : outcome.reports) CHECK(report.rule != "store.missing-proxy-fence");
 }
 
-TEST_CASE("an mbarrier.init without later synchronisation is a race, though it is not fenced yet either") {
-  // The first thread reaches its fence only after a load on an mbarrier of its own.
+TEST_CASE("missing synchronisation after mbarrier.init is reported as a race even before its fence") {
+  // The first thread reaches its fence only after a load that completes on another mbarrier of its own.
   const auto loaded = [](const std::string& meets) {
     return begin() + "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem+64], 1;\n" + load +
            "W:\nmbarrier.try_wait.parity.shared::cta.b64 %p2, [smem], 0;\n@!%p2 bra W;\n"
@@ -56,7 +56,7 @@ TEST_CASE("an mbarrier.init without later synchronisation is a race, though it i
   for (const Report& report : outcome.reports) CHECK(report.rule != "mbarrier.init-not-fenced");
 }
 
-TEST_CASE("the report of a load in flight comes before the race with it") {
+TEST_CASE("an access during a load is first reported as such, and not as a race") {
   // The first warp accesses the tile before the second warp issues the load; the second warp then accesses
   // it, too.
   const std::string work =

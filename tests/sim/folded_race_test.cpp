@@ -1,5 +1,5 @@
-/// Reads of a warp whose halves read the same places, or one place each, are recorded as one piece, in which
-/// every lane counts.
+/// If the halves of a warp read the same words, or one word each, the simulator records the reads as one
+/// entry. Races must still be found for every lane.
 #include "sim/cuda_support.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -7,7 +7,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("a lane writes what lanes of the other half have read") {
+TEST_CASE("a write of a word that a lane of either half of a warp has read is a race") {
   const bool waits = GENERATE(true, false);
   // Lanes i and i + 16 read word i; the first half one word and the second half the next.
   const std::string place = GENERATE("threadIdx.x & 15", "threadIdx.x >> 4");

@@ -1,4 +1,4 @@
-/// CTAs that wait for other CTAs of the grid: by words that these write, and at a barrier of the whole grid.
+/// CTAs that wait for other CTAs of the grid: for words that these write, and at a barrier of the whole grid.
 #include "sim/text_kernel.hpp"
 
 #include <tmajit/error.hpp>
@@ -12,7 +12,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Thread 0 of every CTA increments word 0, and goes on once all CTAs have.
+/// Thread 0 of every CTA increments word 0, and then waits until all CTAs have done so.
 std::string meet_by_count() {
   return registers +
          "@!%p1 bra MET;\nmov.u32 %r10, %nctaid.x;\natom.acq_rel.gpu.global.add.u32 %r11, [%rd1], 1;\n"
@@ -30,10 +30,10 @@ Shape grid_of(std::uint32_t ctas, SimOptions::Mode mode, std::uint32_t host_thre
 
 }  // namespace
 
-TEST_CASE("CTAs that spin for later CTAs do not keep them from running") {
+TEST_CASE("CTAs that spin until later CTAs have run do not prevent those from running") {
   const auto mode = any_mode();
   const std::uint32_t host_threads = GENERATE(1U, 2U);
-  // After the CTAs have met, each adds the final count.
+  // After all increments, each CTA adds the final count.
   const Outcome outcome = run(meet_by_count() +
                                   "ld.relaxed.gpu.global.u32 %r12, [%rd1];\nmul.wide.u32 %rd2, %r4, 4;\n"
                                   "add.u64 %rd3, %rd1, %rd2;\n@%p1 st.global.u32 [%rd3+64], %r12;\nret;",
@@ -42,7 +42,7 @@ TEST_CASE("CTAs that spin for later CTAs do not keep them from running") {
   for (std::uint32_t i = 0; i < 37; ++i) CHECK(outcome.words[16 + i] == 37);
 }
 
-TEST_CASE("a cooperative launch has all CTAs at once, and memory for the grid's barrier") {
+TEST_CASE("in a cooperative launch all CTAs run at the same time, with a workspace for the grid's barrier") {
   Shape shape = grid_of(64, SimOptions::Mode::late, 1);
   shape.cooperative = true;
   const std::string workspace =
@@ -60,13 +60,13 @@ TEST_CASE("a cooperative launch has all CTAs at once, and memory for the grid's 
   CHECK_THROWS_WITH(run(registers + "ret;", shape), ContainsSubstring("256 are on the chip at once"));
 }
 
-TEST_CASE("allowed rules make no reports") {
+TEST_CASE("there are no reports of allowed rules") {
   Shape shape = grid_of(2, SimOptions::Mode::late, 1);
   const std::string body = registers + "st.global.u32 [%rd1], %r1;\nret;";
   expect_only(run(body, shape), "race.global-write-write");
   shape.options.allowed = {"race.global-write-write"};
   expect_clean(run(body, shape));
-  // After this report the kernel cannot go on.
+  // The kernel cannot continue after this report.
   shape.options.allowed = {"trap"};
   expect_only(run(registers + "trap;\nret;", shape), "trap");
   // The report of an allowed rule is dropped if another report stops the kernel.
@@ -77,7 +77,7 @@ TEST_CASE("allowed rules make no reports") {
   CHECK_THROWS_WITH(run(body, shape), ContainsSubstring("did you mean race.global-write-write"));
 }
 
-TEST_CASE("without a cooperative launch there is no workspace") {
+TEST_CASE("an access of the grid's workspace without a cooperative launch is reported") {
   const Outcome outcome =
       run(registers +
               "mov.u32 %r13, %envreg1;\nmov.u32 %r14, %envreg2;\nor.b32 %r13, %r13, %r14;\n"
@@ -89,7 +89,7 @@ TEST_CASE("without a cooperative launch there is no workspace") {
 
 namespace {
 
-/// Calls the barrier of the grid as relocatable code and Numba do.
+/// Calls of the grid's barrier as in relocatable code and in Numba's code.
 const std::string device_runtime =
     ".extern .func (.param .b64 result) cudaCGGetIntrinsicHandle(.param .b32 scope);\n"
     ".extern .func (.param .b32 result) cudaCGSynchronize(.param .b64 handle, .param .b32 flags);\n";
@@ -102,10 +102,11 @@ const std::string meet_the_grid =
 
 }  // namespace
 
-TEST_CASE("the barrier of the grid that CUDA's device runtime has, and the module only declares") {
+TEST_CASE("the device runtime's functions for the grid's barrier work if a module declares them") {
   Shape shape = grid_of(12, any_mode(), GENERATE(1U, 2U));
   shape.cooperative = true;
-  // Each thread writes a word, and then reads that of the last CTA's opposite thread, twice over.
+  // Each thread writes a word, and then reads the word of the opposite thread of the grid. This is done
+  // twice.
   std::string body = registers + element + get_handle + "mov.u32 %r14, 383;\nsub.u32 %r14, %r14, %r20;\n" +
                      "mul.wide.u32 %rd4, %r14, 4;\nadd.u64 %rd4, %rd1, %rd4;\n";
   for (int turn = 0; turn < 2; ++turn) {
@@ -118,7 +119,7 @@ TEST_CASE("the barrier of the grid that CUDA's device runtime has, and the modul
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 384; ++i) CHECK(outcome.words[i] == 3 * i);
 
-  // One CTA never comes to the barrier.
+  // One CTA never reaches the barrier.
   shape.options.instruction_limit = 100'000;
   const Outcome stuck =
       run(registers + get_handle + "setp.eq.u32 %p2, %r4, 3;\n@%p2 bra OUT;\n" + meet_the_grid + "OUT:\nret;",

@@ -1,4 +1,4 @@
-/// f16 and bf16 with modifiers, and their comparisons, by hand-made values.
+/// f16 and bf16 with modifiers, and their comparisons, with expected values computed by hand.
 #include "sim/evaluate.hpp"
 
 using namespace tests;
@@ -21,7 +21,7 @@ std::uint32_t h(const std::string& body, std::uint64_t a, std::uint64_t b = 0, s
 
 }  // namespace
 
-TEST_CASE("halves that are saturated, clamped or flushed") {
+TEST_CASE("results of f16 and bf16 are saturated, clamped or flushed by modifiers") {
   CHECK(h("add.sat.f16 %h9, %h1, %h2;", one, two) == one);
   CHECK(h("add.sat.f16 %h9, %h1, %h2;", minus | one, 0) == 0);
   CHECK(h("add.sat.f16 %h9, %h1, %h2;", quiet, one) == 0);
@@ -33,7 +33,7 @@ TEST_CASE("halves that are saturated, clamped or flushed") {
   CHECK(r("add.sat.f16x2 %r9, %r1, %r2;", both(two, 0x3800), both(two, 0x3000)) == both(one, 0x3900));
 }
 
-TEST_CASE("least and greatest of halves and of f32, with NaN and signs") {
+TEST_CASE("min and max of f16, bf16 and f32 treat NaNs and signs by their modifiers") {
   CHECK(h("min.NaN.f16 %h9, %h1, %h2;", quiet, one) == quiet);
   CHECK(h("max.NaN.f16 %h9, %h1, %h2;", two, one) == two);
   CHECK(h("min.xorsign.abs.f16 %h9, %h1, %h2;", minus | one, two) == (minus | one));
@@ -46,7 +46,7 @@ TEST_CASE("least and greatest of halves and of f32, with NaN and signs") {
   CHECK(r("add.rp.ftz.f32 %f9, %f1, %f2;\nmov.b32 %r9, %f9;", bits(1.0F), 1) == bits(1.0F));
 }
 
-TEST_CASE("comparisons of halves") {
+TEST_CASE("f16 and bf16 are compared by setp and set") {
   const auto said = [](const std::string& body, std::uint64_t a, std::uint64_t b) {
     return r(body + "\nselp.u32 %r9, 1, 0, %p1;\nselp.u32 %r8, 2, 0, %p2;\nor.b32 %r9, %r9, %r8;", a, b);
   };
@@ -62,7 +62,7 @@ TEST_CASE("comparisons of halves") {
   CHECK(r("set.eq.f32.bf16 %f9, %h1, %h2;\nmov.b32 %r9, %f9;", 0x3f80, 0x3f80) == bits(1.0F));
 }
 
-TEST_CASE("approximate functions of halves") {
+TEST_CASE("tanh and ex2 of f16 and bf16 are computed") {
   CHECK(h("ex2.approx.f16 %h9, %h1;", two) == 0x4400);
   CHECK(h("tanh.approx.f16 %h9, %h1;", 0) == 0);
   CHECK(r("ex2.approx.ftz.bf16x2 %r9, %r1;", both(0, 0x3f80)) == both(0x3f80, 0x4000));

@@ -1,5 +1,5 @@
-/// Data handed from CTA to CTA by flags: races are reported exactly for the words whose accesses nothing
-/// orders.
+/// CTAs pass data to each other by flags: races are reported for exactly the words whose accesses are not
+/// ordered.
 #include "ptx_alone.hpp"
 #include "reference/random.hpp"
 #include "reference/random_maps.hpp"
@@ -35,12 +35,12 @@ __device__ void acquire0(u32* at) {
 __device__ void acquire1(u32* at) { while (*(volatile u32*)at == 0) {} __threadfence(); }
 )";
 
-/// A step of one thread of a CTA, in a global order that no wait contradicts.
+/// A step of one thread of a CTA. All steps are in a global order that agrees with the waits.
 struct Step {
   enum class Kind : std::uint8_t { put, get, release, acquire };
   Kind kind{};
   std::uint32_t cta = 0;
-  std::uint32_t word = 0;  ///< word of data, or of flags
+  std::uint32_t word = 0;  ///< index of a data word or of a flag
   std::uint32_t way = 0;   ///< variant of the release, or of the acquire
 };
 
@@ -100,7 +100,7 @@ std::string text_of(const Handovers& all) {
   return text + "}\n";
 }
 
-/// The words whose two accesses nothing orders.
+/// The words whose two accesses are not ordered.
 std::set<std::uint32_t> unordered_words(const Handovers& all) {
   const std::size_t count = all.steps.size();
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
@@ -130,7 +130,7 @@ std::set<std::uint32_t> unordered_words(const Handovers& all) {
 
 }  // namespace
 
-TEST_CASE("random handovers from CTA to CTA: exactly the unordered accesses are reported") {
+TEST_CASE("races are reported for exactly the unordered accesses when CTAs randomly pass data") {
   const std::uint64_t cases = reference::from_environment("TMAJIT_CASES", 12);
   const std::uint64_t seed = reference::seed(20261123);
   std::cout << "TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;

@@ -1,4 +1,4 @@
-/// malloc and free of kernels: their results, and mistakes with blocks.
+/// malloc and free in kernels: their results, and mistakes with allocated blocks.
 #include "ptx_alone.hpp"
 #include "sim/cuda_support.hpp"
 #include "sim/support.hpp"
@@ -17,7 +17,7 @@ using tests::run_cuda;
 
 namespace {
 
-/// A kernel k of `body`, in which `i` is the thread.
+/// Runs a kernel with this body, in which `i` is the thread's index.
 tests::CudaOutcome of(const std::string& body, std::uint32_t threads = 64, const SimOptions& options = {}) {
   return run_cuda(
       "__device__ int* shelf[64];\nextern \"C\" __global__ void k(int* out) {\n  const int i = "
@@ -65,8 +65,8 @@ TEST_CASE("a thread and other threads can use the blocks that it allocates") {
 }
 
 TEST_CASE("freed memory is reused by any thread") {
-  // 64 threads together hold up to 4 MiB, and allocate 512 MiB in all; only the heap orders blocks at one
-  // address.
+  // At any time 64 threads have up to 4 MiB; in all they allocate 512 MiB. Only the heap orders the accesses
+  // of blocks at the same address.
   const auto outcome = of(R"(
   int sum = 0;
   for (int round = 0; round < 128; ++round) {
@@ -105,7 +105,7 @@ TEST_CASE("misuse of a block is reported with the threads that allocated and fre
   CHECK(more.reports.empty());
 }
 
-TEST_CASE("a block that another thread still uses may not be freed") {
+TEST_CASE("freeing a block that another thread still uses is reported") {
   const std::string shared =
       "if (i == 0) { shelf[0] = static_cast<int*>(malloc(256)); shelf[0][40] = 8; }\n  __syncthreads();\n"
       "  int* const block = shelf[0];\n  if (i == 40) out[0] = block[40];\n";
@@ -118,7 +118,7 @@ TEST_CASE("a block that another thread still uses may not be freed") {
   CHECK(of(shared + "  __syncthreads();\n  if (i == 0) free(block);").reports.empty());
 }
 
-TEST_CASE("a block is lost when no pointer to it is left") {
+TEST_CASE("a block to which no pointer is left is reported as leaked") {
   const std::string take =
       "int* const mine = static_cast<int*>(malloc(16));\n  *mine = 3;\n  out[i] = *mine;\n";
   const auto lost = of(take, 5);
@@ -127,7 +127,7 @@ TEST_CASE("a block is lost when no pointer to it is left") {
   CHECK(lost.reports[0].instruction.find("malloc") != std::string::npos);
   CHECK(of(take + "free(mine);").reports.empty());
   CHECK(of(take + "shelf[i] = mine;").reports.empty());
-  // A list with a pointer to its head, and one without.
+  // One list whose head has a pointer in global memory, and one without.
   const std::string list =
       "int** const first = static_cast<int**>(malloc(8));\n  *first = static_cast<int*>(malloc(4));\n  "
       "**first = 1;\n";
@@ -135,7 +135,7 @@ TEST_CASE("a block is lost when no pointer to it is left") {
   CHECK(of(list + "shelf[i] = nullptr;").reports.size() == 2);
 }
 
-TEST_CASE("blocks outlive their launch") {
+TEST_CASE("blocks can be used by later launches") {
   const std::string source = R"(
 extern "C" __global__ void k(int** out, int what) {
   if (what == 0) { *out = static_cast<int*>(malloc(400)); (*out)[99] = 7; }

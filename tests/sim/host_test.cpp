@@ -1,4 +1,4 @@
-/// Mistakes of the host: memory and streams that a simulated device does not have.
+/// Mistakes in host code: uses of memory and streams that a simulated device does not have.
 #include <tmajit/device.hpp>
 #include <tmajit/error.hpp>
 #include <tmajit/runtime.hpp>
@@ -42,7 +42,7 @@ std::string refused(const Call& call) {
 
 }  // namespace
 
-TEST_CASE("found: memory that is freed twice, or was never given, is reported") {
+TEST_CASE("found: freeing memory twice, or memory that was not allocated, is reported") {
   const auto device = make_sim_device();
   const DevicePtr address = device->memory().allocate(64);
   device->memory().free(address);
@@ -59,7 +59,7 @@ TEST_CASE("found: memory that is freed twice, or was never given, is reported") 
   CHECK(device->reports().size() == 2);
 }
 
-TEST_CASE("a mistake of the host can be allowed") {
+TEST_CASE("there is no report of a host mistake whose rule is allowed") {
   const auto device = make_sim_device({.allowed = {"host.free"}});
   device->memory().free(64);
   CHECK(reported(*device).empty());
@@ -87,7 +87,7 @@ TEST_CASE("found: streams that a device does not have are refused, and their des
   CHECK_THAT(reported(*device), ContainsSubstring("host.stream"));
 }
 
-TEST_CASE("found: devices have addresses of their own, and one does not know another's") {
+TEST_CASE("found: devices have different addresses, and a device refuses those of another one") {
   std::vector<std::shared_ptr<SimDevice>> devices;
   std::vector<Buffer> buffers;
   for (int i = 0; i < 5; ++i) {
@@ -105,7 +105,7 @@ TEST_CASE("found: devices have addresses of their own, and one does not know ano
   }
 }
 
-TEST_CASE("found: a launch on an address that no tensor map can have is refused") {
+TEST_CASE("found: a launch with an address that no tensor map can have is refused") {
   const auto device = make_sim_device();
   const Runtime runtime({.device = device});
   const Buffer memory(device, 1 << 20);
@@ -123,7 +123,7 @@ TEST_CASE("found: a launch on an address that no tensor map can have is refused"
   CHECK(reported(*device).empty());
 }
 
-TEST_CASE("devices one after the other have the same addresses") {
+TEST_CASE("a device that is created after another was destroyed has the same addresses") {
   const auto first = [] { return Buffer(make_sim_device(), 64).address(); };
   CHECK(first() == first());
 }

@@ -1,4 +1,4 @@
-/// Copies of pixels through im2col maps, and their errors. src/conformance has random copies.
+/// Copies of pixels through im2col maps, and their errors. Random copies are tested by src/conformance.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -10,8 +10,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// A map of the words as two images of 4 × 8 pixels, each pixel 16 words. A copy loads 6 pixels of a row. The
-/// filter has 3 × 5 taps, and its lower corner is (-1, -2).
+/// A map of the words as two images of 4 × 8 pixels with 16 words each. A copy loads 6 pixels. The filter has
+/// 3 × 5 taps, and its lower corner is (-1, -2).
 TensorMapSpec images() {
   return TensorMapSpec::im2col(TensorView::contiguous(ElementType::u32, {2, 4, 8, 16}),
                                {.lower = {-1, -2}, .upper = {-1, -2}, .channels = 16, .pixels = 6});
@@ -24,8 +24,8 @@ const std::string multicast =
     "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes.multicast::cluster "
     "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5], {%rs1, %rs2}, %rs3;\n";
 
-/// The parts of a kernel with one cluster of two CTAs. Each CTA loads for itself; with multicast the first
-/// CTA loads for both. CTA 0 writes the 96 words that it got to words 512 …, CTA 1 to words 640 ….
+/// The parts of a kernel with one cluster of two CTAs. Each CTA loads for itself or, with multicast, the
+/// first CTA for both. CTA 0 writes its 96 loaded words to the words from 512 on, CTA 1 to those from 640 on.
 struct Parts {
   std::string copy = load;
   std::string w = "-2";
@@ -55,12 +55,12 @@ Outcome pixels(const Parts& parts, const TensorMapSpec& map = images()) {
 
 }  // namespace
 
-TEST_CASE("a load of pixels walks the bounding box and reads at the offsets") {
+TEST_CASE("a load of pixels iterates over the bounding box, and reads each pixel at the offsets") {
   const Outcome outcome = pixels({.copy = GENERATE(load, multicast)});
   expect_clean(outcome);
   for (std::uint32_t cta = 0; cta < 2; ++cta) {
     for (std::uint32_t i = 0; i < 96; ++i) {
-      // The corners are (0, -2), (0, -1) …; the tap is at offset (1, 3) from a corner.
+      // The corners are (0, -2), (0, -1), …. The tap is at offset (1, 3) from a corner.
       const std::uint32_t h = 0 + 1;
       const std::uint32_t w = 1 + i / 16;
       CHECK(outcome.words[512 + 128 * cta + i] == (h * 8 + w) * 16 + i % 16);
@@ -68,7 +68,7 @@ TEST_CASE("a load of pixels walks the bounding box and reads at the offsets") {
   }
 }
 
-TEST_CASE("a load goes on at the next row's lower corner, and pixels outside the image are zero") {
+TEST_CASE("a load continues at the next row's lower corner, and pixels outside the image are zero") {
   const Outcome outcome = pixels({.w = "3", .offset_w = "0", .offset_h = "0"});
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 96; ++i) {
@@ -79,7 +79,7 @@ TEST_CASE("a load goes on at the next row's lower corner, and pixels outside the
   }
 }
 
-TEST_CASE("a corner outside of the bounding box, and offsets that a map's rank does not have") {
+TEST_CASE("a corner outside the bounding box and offsets too large for the rank are reported") {
   expect_first(pixels({.w = "-3"}), "im2col.corner");
   expect_first(pixels({.w = "6"}), "im2col.corner");
   expect_first(pixels({.h = "-2"}), "im2col.corner");
@@ -93,7 +93,7 @@ TEST_CASE("a corner outside of the bounding box, and offsets that a map's rank d
                     ContainsSubstring("0 offsets for 4 coordinates"));
 }
 
-TEST_CASE("a store of pixels through a map whose bounding box reaches beyond the image") {
+TEST_CASE("a store of pixels is reported if the map's bounding box extends beyond the image") {
   const std::string store =
       "cp.async.bulk.tensor.4d.global.shared::cta.im2col_no_offs.bulk_group [%rd5, {%r8, %r9, %r10, %r11}], "
       "[%r5+1024];\n";
@@ -107,7 +107,7 @@ TEST_CASE("a store of pixels through a map whose bounding box reaches beyond the
     expect_first(outcome, "im2col.store-corner");
     CHECK_THAT(outcome.reports.at(0).found, ContainsSubstring(corner));
   };
-  // As on an H200, each of these maps is refused, although all copied pixels are inside the image.
+  // As on an H200, a store by each of these maps fails, although all its pixels are inside the image.
   map.pixel_box.lower = {0, 0};
   map.pixel_box.upper = {-1, 1};
   refused("upper corner is 1 in dimension 1");
@@ -120,7 +120,7 @@ TEST_CASE("a store of pixels through a map whose bounding box reaches beyond the
   refused("lower corner is -1 in dimension 0");
 }
 
-TEST_CASE("an instruction whose mode differs from its map's") {
+TEST_CASE("a copy instruction with another mode than its map is reported") {
   expect_first(
       pixels({.copy = "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                       "[%r5+1024], [%rd5, {%r8, %r9, %r10, %r11}], [%r5];\n"}),
@@ -137,12 +137,12 @@ TEST_CASE("an instruction whose mode differs from its map's") {
       "tensormap.mode");
 }
 
-TEST_CASE("a barrier that expects other bytes than those of all pixels") {
+TEST_CASE("an mbarrier that expects other bytes than those of all pixels is reported") {
   expect_first(pixels({.bytes = "368"}), "mbarrier.expected-bytes");
   expect_first(pixels({.bytes = "400"}), "mbarrier.expected-bytes");
 }
 
-TEST_CASE("set_address() on a map of images gives the map of the new address") {
+TEST_CASE("set_address() changes an im2col map's address and nothing else") {
   const auto sim = make_sim_device({});
   EncodedTensorMap moved = sim->maps().encode(images(), 0x1000);
   sim->maps().set_address(moved, images(), 0x2000);

@@ -1,4 +1,4 @@
-/// Integer instructions of the second row, against host arithmetic over random operands.
+/// Compares less common integer instructions with host arithmetic on random operands.
 #include "seed.hpp"
 #include "sim/evaluate.hpp"
 
@@ -15,7 +15,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-/// Operands with many edges among them.
+/// Random operands, many of which are edge values.
 Words operands(std::mt19937_64& random, std::size_t n) {
   constexpr std::array<std::uint64_t, 9> edges{
       0, 1, ~0ULL, 1ULL << 63, (1ULL << 63) - 1, 0x80000000, 0x7fffffff, 0xffffffff, 32};
@@ -27,7 +27,7 @@ Words operands(std::mt19937_64& random, std::size_t n) {
 
 using Function = std::function<std::uint64_t(std::uint64_t, std::uint64_t, std::uint64_t)>;
 
-/// The body against `expected` over 512 triples.
+/// Compares the results of `body` with `expected` for 512 triples of operands.
 void compare(const std::string& body, const Function& expected) {
   std::mt19937_64 random(seed(20261121));
   const Words a = operands(random, 512);
@@ -60,7 +60,7 @@ std::uint32_t sat(std::int64_t v) {
 
 }  // namespace
 
-TEST_CASE("carries run through 128-bit sums, differences and products") {
+TEST_CASE("carries are passed on in 128-bit sums, differences and products") {
   // (c : a) ± (a : b), 128 bits; the high half, then the low.
   const auto wide = [](std::uint64_t high, std::uint64_t low) { return Wide{high} << 64 | low; };
   const std::string add = "add.cc.u64 %rd4, %rd1, %rd2;\naddc.u64 %rd5, %rd3, %rd1;\n";
@@ -71,7 +71,7 @@ TEST_CASE("carries run through 128-bit sums, differences and products") {
   compare("sub.cc.s64 %rd4, %rd1, %rd2;\nsubc.s64 %rd9, %rd3, %rd1;", [&](auto a, auto b, auto c) {
     return static_cast<std::uint64_t>((wide(c, a) - wide(a, b)) >> 64);
   });
-  // Three 32-bit limbs, the middle one with carries in and out.
+  // Three 32-bit limbs; the middle one takes and gives a carry.
   compare(
       "mov.b64 {%r1, %r2}, %rd1;\nmov.b64 {%r3, %r4}, %rd2;\nadd.cc.u32 %r5, %r1, %r3;\n"
       "addc.cc.u32 %r6, %r2, %r4;\naddc.u32 %r7, 0, 0;\nmov.b64 %rd9, {%r6, %r7};",
@@ -88,7 +88,7 @@ TEST_CASE("carries run through 128-bit sums, differences and products") {
   });
 }
 
-TEST_CASE("saturation and 24-bit products") {
+TEST_CASE("saturated sums and 24-bit products equal the host's") {
   compare32("add.sat.s32 %r9, %r1, %r2;", [](auto a, auto b, auto) { return sat(s(a) + s(b)); });
   compare32("sub.sat.s32 %r9, %r1, %r2;", [](auto a, auto b, auto) { return sat(s(a) - s(b)); });
   compare32("mad.hi.sat.s32 %r9, %r1, %r2, %r3;",
@@ -106,7 +106,7 @@ TEST_CASE("saturation and 24-bit products") {
   });
 }
 
-TEST_CASE("extension, masks, set bits") {
+TEST_CASE("szext, bmsk and other bit operations give the results that the ISA defines") {
   CHECK(r("szext.clamp.s32 %r9, %r1, %r2;", 0x8f, 8) == 0xffffff8f);
   CHECK(r("szext.clamp.u32 %r9, %r1, %r2;", 0xfff8f, 8) == 0x8f);
   CHECK(r("szext.clamp.s32 %r9, %r1, %r2;", 0x1234, 40) == 0x1234);
@@ -126,7 +126,7 @@ TEST_CASE("extension, masks, set bits") {
   CHECK(r("fns.b32 %r9, %r1, 0, 4;", 0b10110) == 0xffffffff);
 }
 
-TEST_CASE("dot products of bytes and halves") {
+TEST_CASE("dot products of bytes and 16-bit words equal the host's") {
   const auto byte = [](std::uint32_t v, int i, bool sign) {
     const auto b = static_cast<std::uint8_t>(v >> 8 * i);
     return sign ? std::int64_t{static_cast<std::int8_t>(b)} : std::int64_t{b};
@@ -154,7 +154,7 @@ TEST_CASE("dot products of bytes and halves") {
   }
 }
 
-TEST_CASE("pairs of 16 bits, and relu") {
+TEST_CASE("operations on pairs of 16-bit integers, and relu, equal the host's") {
   CHECK(r("add.u16x2 %r9, %r1, %r2;", 0x0001ffff, 0x00020001) == 0x00030000);
   CHECK(r("min.s16x2 %r9, %r1, %r2;", 0xffff0005, 0x00010004) == 0xffff0004);
   CHECK(r("min.u16x2 %r9, %r1, %r2;", 0xffff0005, 0x00010004) == 0x00010004);
@@ -163,7 +163,7 @@ TEST_CASE("pairs of 16 bits, and relu") {
   CHECK(r("max.s32.relu %r9, %r1, %r2;", 3, 4) == 4);
 }
 
-TEST_CASE("the modes of prmt, and slct") {
+TEST_CASE("prmt in each mode, and slct, select the right operands") {
   const std::uint64_t a = 0x33221100;
   const std::uint64_t b = 0x77665544;
   CHECK(r("prmt.b32.f4e %r9, %r1, %r2, %r3;", a, b, 1) == 0x44332211);
@@ -179,7 +179,7 @@ TEST_CASE("the modes of prmt, and slct") {
   CHECK(rd("slct.b64.s32 %rd9, %rd1, %rd2, %r3;", 1, 2, 0xffffffff) == 2);
 }
 
-TEST_CASE("predicates that are combined, and of lop3") {
+TEST_CASE("setp combines predicates, and lop3 gives one") {
   // The combined predicate is also the destination.
   CHECK(r("setp.lt.u32 %p1, %r1, %r2;\nsetp.gt.and.u32 %p1, %r2, 5, %p1;\nselp.u32 %r9, 1, 0, %p1;", 1, 6) ==
         1);
@@ -193,17 +193,17 @@ TEST_CASE("predicates that are combined, and of lop3") {
   CHECK(r(set + "lop3.or.b32 %r9|%p2, %r1, %r2, 0xff, 0xc0, %p1;\n" + read, 0xf0, 0x0f, 1) == 0x100);
 }
 
-TEST_CASE("registers of 128 bits") {
+TEST_CASE("128-bit registers can be packed and unpacked") {
   CHECK(rd(".reg .b128 %q<3>;\nmov.b128 %q1, {%rd1, %rd2};\nmov.b128 %q2, %q1;\nmov.b128 {%rd5, %rd6}, %q2;\n"
            "sub.u64 %rd9, %rd6, %rd5;",
            3, 10) == 7);
-  // Parts that change places.
+  // The halves are exchanged.
   CHECK(rd(".reg .b128 %q<3>;\nmov.b128 {%rd1, %rd2}, %q1;\nmov.b64 %rd1, 4;\nmov.b64 %rd2, 9;\n"
            "mov.b128 %q1, {%rd1, %rd2};\nmov.b128 {%rd2, %rd1}, %q1;\nsub.u64 %rd9, %rd1, %rd2;",
            0) == 5);
 }
 
-TEST_CASE("clocks move on") {
+TEST_CASE("clocks increase") {
   CHECK(rd("mov.u64 %rd4, %clock64;\nmov.u64 %rd5, %clock64;\nsub.u64 %rd9, %rd5, %rd4;", 0) > 0);
   CHECK(rd("mov.u64 %rd4, %globaltimer;\nL:\nmov.u64 %rd5, %globaltimer;\nsub.u64 %rd9, %rd5, %rd4;\n"
            "setp.lt.u64 %p1, %rd9, 50000;\n@%p1 bra L;",

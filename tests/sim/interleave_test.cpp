@@ -1,4 +1,4 @@
-/// Tiles of interleaved layouts, from which a copy moves one slice of channels. Random copies:
+/// Tiles of interleaved layouts, of which a copy moves one slice of channels. Random copies are tested by
 /// src/conformance.
 #include "sim/text_kernel.hpp"
 
@@ -23,8 +23,8 @@ TensorMapSpec slices() {
           .element_strides = {1, 1, 1}};
 }
 
-/// One warp waits for `bytes` of a load at slice 1 of row 1, and writes 32 words of it to the words from 512
-/// on.
+/// One warp loads slice 1 of row 1, waits for `bytes` of the load, and writes 32 of its words to the words
+/// from 512 on.
 Outcome load(const std::string& bytes) {
   const std::string body =
       registers +
@@ -42,7 +42,7 @@ Outcome load(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("an interleaved tile has one index of the slices of channels, whatever its box says") {
+TEST_CASE("a load of an interleaved tile moves one slice of channels, whatever the box") {
   const Outcome outcome = load("128");
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[512 + i] == i / 16 * 256 + 64 + 4 + i % 16);

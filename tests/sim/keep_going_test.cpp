@@ -1,4 +1,4 @@
-/// Launches that go on after a report: SimOptions::keep_going, and rules that are allowed.
+/// Launches that continue after a report: SimOptions::keep_going, and allowed rules.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -13,8 +13,7 @@ namespace {
 
 const Shape one_warp{.grid = 1, .cluster = 1, .block = 32};
 
-/// keep_going() runs a launch that goes on after any report, allowing() one that goes on after reports of
-/// `rule`.
+/// keep_going() runs a launch that continues after any report, allowing() one that allows `rule`.
 Outcome keep_going(const std::string& body, Shape shape = one_warp) {
   shape.options.keep_going = true;
   return run(body, shape);
@@ -35,7 +34,7 @@ void expect_numbers(const Outcome& outcome) {
 
 }  // namespace
 
-TEST_CASE("a launch can go on after an access that is not legal") {
+TEST_CASE("with keep_going a launch continues after an illegal access") {
   // Thread 0 breaks the rule.
   struct Mistake {
     const char* rule;
@@ -68,8 +67,8 @@ TEST_CASE("a launch can go on after an access that is not legal") {
   expect_numbers(allowed);
 }
 
-TEST_CASE("lanes that break no rule complete the instruction") {
-  // Lane i loads word 64 i: the upper half of the lanes is past the buffer's end.
+TEST_CASE("if some lanes of an instruction break a rule, the other lanes complete it") {
+  // Lane i loads word 64 i, which is past the buffer's end for the upper half of the lanes.
   const std::string body = registers + element +
                            "mul.wide.u32 %rd9, %r1, 256;\nadd.u64 %rd9, %rd9, %rd1;\n"
                            "ld.global.u32 %r22, [%rd9];\nst.global.u32 [%rd3], %r22;\nret;";
@@ -78,8 +77,8 @@ TEST_CASE("lanes that break no rule complete the instruction") {
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == (i < 16 ? 64 * i : 0));
 }
 
-TEST_CASE("a launch that goes on has a limit of reports") {
-  // Each lane of every CTA makes ten times a million stores past the buffer's end.
+TEST_CASE("a launch with keep_going ends after a limited number of reports") {
+  // Each lane of every CTA makes ten million stores past the buffer's end.
   std::string body = registers + element + "mov.u32 %r21, 0;\nL:\n";
   for (int i = 0; i < 10; ++i) body += fmt::format("st.global.u32 [%rd3+{}], %r1;\n", 8192 + 4 * i);
   body += "add.u32 %r21, %r21, 1;\nsetp.lt.u32 %p2, %r21, 1000000;\n@%p2 bra L;\n" + numbers + "ret;";
@@ -104,7 +103,7 @@ TEST_CASE("a launch that goes on has a limit of reports") {
   expect_numbers(allowed);
 }
 
-TEST_CASE("bytes that an mbarrier does not expect need not be the end") {
+TEST_CASE("with keep_going a launch continues after bytes that an mbarrier does not expect") {
   const std::string body =
       registers + element +
       "@!%p1 bra N;\nmbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
@@ -121,7 +120,7 @@ TEST_CASE("bytes that an mbarrier does not expect need not be the end") {
   expect_numbers(outcome);
 }
 
-TEST_CASE("mistakes that end a launch still end it, and allowed rules say so") {
+TEST_CASE("mistakes after which a launch cannot continue end it, and the report says so if allowed") {
   struct End {
     const char* rule;
     const char* text;

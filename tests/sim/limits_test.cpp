@@ -1,4 +1,4 @@
-/// Declarations that no memory holds are refused when the kernel is loaded.
+/// Declarations that exceed their memory are refused when the kernel is loaded.
 #include "sim/support.hpp"
 
 #include <catch2/matchers/catch_matchers_string.hpp>
@@ -20,7 +20,7 @@ std::string refusal(const std::string& before, const std::string& body = "ret;")
 
 }  // namespace
 
-TEST_CASE("variables larger than their memory") {
+TEST_CASE("variables that are larger than their state space are refused") {
   CHECK_THAT(refusal("", ".shared .b8 x[300000];\nret;"),
              ContainsSubstring("static shared memory of 300000 bytes"));
   CHECK_THAT(refusal(".const .b32 x[16385];\n"), ContainsSubstring("constant memory of 65540 bytes"));
@@ -31,7 +31,7 @@ TEST_CASE("variables larger than their memory") {
              ContainsSubstring("aligned to 131072 bytes"));
 }
 
-TEST_CASE("initial values that do not fit") {
+TEST_CASE("initial values that do not fit their variables are refused") {
   CHECK_THAT(refusal(".global .b32 x[2] = {1, 2, 3};\n"), ContainsSubstring("more values than the variable"));
   CHECK_THAT(refusal(".global .u64 x[1] = {y};\n"), ContainsSubstring("the address of y"));
   CHECK(refusal(".global .b32 x[2] = {1};\n") == "it loads");

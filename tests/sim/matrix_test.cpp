@@ -1,4 +1,4 @@
-/// ldmatrix, stmatrix, movmatrix and mma, element by element as the tables of the PTX ISA place them.
+/// ldmatrix, stmatrix, movmatrix and mma: each element must be where the tables of the PTX ISA say.
 #include "sim/support.hpp"
 
 #include <array>
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> run(const std::string& body, std::vector<std::uint32_
   return words;
 }
 
-/// Shared memory gets 512 16-bit elements, number i holding i; %r2 is the row's address of this lane.
+/// Writes 512 16-bit elements to shared memory; element i is i. %r2 is the address of this lane's row.
 const std::string fill =
     "shl.b32 %r3, %r1, 5;\nmov.u32 %r4, tile;\nadd.u32 %r3, %r3, %r4;\nmul.lo.u32 %r5, %r1, 0x100010;\n"
     "add.u32 %r5, %r5, 0x10000;\nmov.u32 %r6, 0;\nF:\nst.shared.u32 [%r3], %r5;\nadd.u32 %r5, %r5, 0x20002;\n"
@@ -87,7 +87,7 @@ TEST_CASE("stmatrix is the inverse of ldmatrix") {
 
 namespace {
 
-/// One mma of integers that every type holds exactly: d = a b + c.
+/// An mma, d = a b + c, of integers that every type represents exactly.
 struct Product {
   std::string instruction;
   std::uint32_t m = 16;
@@ -98,7 +98,7 @@ struct Product {
   bool half_result = false;
   int least = -8;  ///< smallest number in a and b
   int most = 8;
-  bool differ = false;  ///< the product counts differing bits
+  bool differ = false;  ///< for b1: multiplies by xor instead of and
 };
 
 std::uint32_t as_f16(int v) {
@@ -145,8 +145,8 @@ void check(const Product& p) {
     const std::uint32_t in_group = lane % 4;
     std::uint32_t* const mine = &words[lane * 16];
     const std::uint32_t bits = 32 / p.per;
-    // The ISA's numbering: a register holds `per` elements a_i or b_i; registers of a alternate between rows
-    // 8 apart.
+    // The ISA's numbering: a register has `per` elements a_i or b_i. Adjacent registers of a are 8 rows
+    // apart.
     for (std::uint32_t i = 0; i < a_registers * p.per; ++i) {
       const std::uint32_t reg = i / p.per;
       const bool lower = p.m == 16 && reg % 2 == 1;
@@ -204,7 +204,7 @@ void check(const Product& p) {
 
 }  // namespace
 
-TEST_CASE("mma of every type and shape") {
+TEST_CASE("mma of every type and shape gives the right products") {
   const std::string mma = "mma.sync.aligned.";
   check({mma + "m16n8k16.row.col.f32.f16.f16.f32", 16, 16, 2, as_f16});
   check({mma + "m16n8k8.row.col.f32.f16.f16.f32", 16, 8, 2, as_f16});
@@ -226,7 +226,7 @@ TEST_CASE("mma of every type and shape") {
   check({mma + "m16n8k256.row.col.s32.b1.b1.s32.xor.popc", 16, 256, 32, as_bit, true, false, 0, 1, true});
 }
 
-TEST_CASE("mma of f64") {
+TEST_CASE("mma of f64 gives the right products") {
   // a[g][t] = g + 1, b[t][g] = t + g, c = 0.5: d[g][n] = (g + 1)(6 + 4 n) + 0.5.
   const auto words =
       run(".reg .f64 %fd<9>;\nshr.u32 %r2, %r1, 2;\nand.b32 %r3, %r1, 3;\nadd.u32 %r4, %r2, 1;\n"
@@ -255,7 +255,7 @@ TEST_CASE("shapes and types that no mma has are refused") {
   }
 }
 
-TEST_CASE("rows of matrices race like other accesses of shared memory") {
+TEST_CASE("accesses by ldmatrix and stmatrix race like other accesses of shared memory") {
   const auto rules_of = [](const std::string& between) {
     const auto sim = make_sim_device({.threads = 1});
     const auto kernel = sim->kernels().load(tests::module_of(

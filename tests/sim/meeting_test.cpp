@@ -13,7 +13,7 @@ constexpr const char* load = "cp.async.bulk.shared::cluster.global.mbarrier::com
 constexpr const char* store = "cp.async.bulk.global.shared::cta.bulk_group ";
 const std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [smem], 0;\n@!%p2 bra W;\n";
 
-/// One thread, which has an mbarrier that expects `bytes`.
+/// Runs one thread, with an mbarrier that expects `bytes`.
 Outcome one_thread(const std::string& body, std::uint32_t bytes) {
   return run(registers +
                  "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
@@ -22,7 +22,7 @@ Outcome one_thread(const std::string& body, std::uint32_t bytes) {
              {.grid = 1, .cluster = 1, .block = 1});
 }
 
-/// PTX lines begin behind these.
+/// The number of PTX lines before `body`.
 constexpr std::uint32_t first_line = 19;
 std::string line(std::uint32_t of_body) {
   return "PTX line " + std::to_string(first_line + of_body);
@@ -30,7 +30,7 @@ std::string line(std::uint32_t of_body) {
 
 }  // namespace
 
-TEST_CASE("two loads of one place") {
+TEST_CASE("the report of two loads to overlapping memory names both lines and ranges") {
   const auto loads = [](const std::string& second) {
     return one_thread(load + std::string("[%r5+256], [%rd1], 256, [%r5];\n") + load + second +
                           ", [%rd1], 128, [%r5];\n" + wait,
@@ -46,7 +46,7 @@ TEST_CASE("two loads of one place") {
                  ContainsSubstring("the one at " + line(1) + " into 0x500 to 0x5ff"));
 }
 
-TEST_CASE("a load of what a store has not read") {
+TEST_CASE("the report of a load into the unread source of a store names both lines and ranges") {
   const auto stored = [](const std::string& between) {
     return one_thread("st.shared.v4.u32 [smem+256], {%r1, %r1, %r1, %r1};\nfence.proxy.async.shared::cta;\n" +
                           std::string(store) + "[%rd1], [%r5+256], 16;\ncp.async.bulk.commit_group;\n" +
@@ -62,7 +62,7 @@ TEST_CASE("a load of what a store has not read") {
                  ContainsSubstring("the one at " + line(3) + " from 0x500 to 0x50f"));
 }
 
-TEST_CASE("threads and what a copy has not done") {
+TEST_CASE("reports of threads' accesses during a copy name both lines and ranges") {
   const std::string loaded = load + std::string("[%r5+256], [%rd1], 256, [%r5];\n");
   const auto found = [&](const std::string& access, const std::string& rule) {
     expect_clean(one_thread(loaded + wait + access, 256));
@@ -85,7 +85,7 @@ TEST_CASE("threads and what a copy has not done") {
                  ContainsSubstring("the one at " + line(1) + " into 0x500 to 0x5ff"));
 }
 
-TEST_CASE("a cp.async that has not been waited for") {
+TEST_CASE("the report of an access before a cp.async is complete names both lines and ranges") {
   const auto read = [](const std::string& between) {
     return run(registers + "cp.async.ca.shared.global [%r5+272], [%rd1], 16;\n" + between +
                    "ld.shared.u32 %r6, [smem+280];\ncp.async.wait_all;\nret;",

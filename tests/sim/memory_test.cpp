@@ -1,4 +1,4 @@
-/// State spaces and atomics.
+/// Variables of a module, shared memory, atomics and allocations.
 #include "sim/device/allocate_between.hpp"
 #include "sim/support.hpp"
 
@@ -8,7 +8,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("variables of a module keep their initial values and what launches write") {
+TEST_CASE("a module's variables have their initial values, and keep the values that launches write") {
   const auto sim = make_sim_device();
   const auto kernel = sim->kernels().load(tests::module_of(
       ".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\n"
@@ -35,7 +35,7 @@ TEST_CASE("variables of a module keep their initial values and what launches wri
   CHECK(result[0] == 50 * 32 * 110);
 }
 
-TEST_CASE("shared memory of the module that only other kernels name takes none of a kernel's") {
+TEST_CASE("a module's shared variables count only for kernels that use them") {
   const auto sim = make_sim_device();
   const auto kernel = sim->kernels().load(
       tests::module_of(".reg .b32 %r<3>;\nst.shared.u32 [mine], 1;\nret;", 1,
@@ -47,7 +47,7 @@ TEST_CASE("shared memory of the module that only other kernels name takes none o
                     "which 16 are static");
 }
 
-TEST_CASE("atomics of CTAs on several host threads do not lose anything") {
+TEST_CASE("no atomic update is lost when CTAs run on several host threads") {
   const auto sim = make_sim_device({.threads = 2});
   const auto kernel = sim->kernels().load(
       tests::module_of(".reg .b32 %r<9>; .reg .b64 %rd<9>;\nld.param.u64 %rd1, [p0];\nmov.u32 %r1, %tid.x;\n"
@@ -71,7 +71,7 @@ TEST_CASE("atomics of CTAs on several host threads do not lose anything") {
   CHECK(result[6] == 0);
 }
 
-TEST_CASE("a cp.async from outside of all allocations is reported") {
+TEST_CASE("a cp.async from outside all allocations is reported") {
   for (const SimOptions::Mode mode : {SimOptions::Mode::early, SimOptions::Mode::late}) {
     SimOptions options;
     options.mode = mode;
@@ -90,7 +90,7 @@ TEST_CASE("a cp.async from outside of all allocations is reported") {
   }
 }
 
-TEST_CASE("an allocation at an unaligned address has exactly its bytes, and races in it are found") {
+TEST_CASE("an allocation at an unaligned address has an exact end, and races in it are found") {
   for (const std::uint64_t past : {0, 1, 7, 130, 511}) {
     INFO(past << " bytes past a boundary");
     const auto sim = make_sim_device();

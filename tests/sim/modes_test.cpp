@@ -11,7 +11,7 @@ using namespace tmajit;
 
 namespace {
 
-/// Edits a kernel's PTX so that it stores wrong values.
+/// Returns a kernel's PTX, edited so that it stores wrong values.
 std::string spoil(std::string ptx) {
   for (std::size_t at = 0; (at = ptx.find("\tadd.", at)) != std::string::npos; ++at) {
     if (ptx.compare(at, 8, "\tadd.f32") == 0 || ptx.compare(at, 8, "\tadd.rn.") == 0)
@@ -32,7 +32,7 @@ gpu::Comparison comparison() {
 
 }  // namespace
 
-TEST_CASE("all modes and seeds give the same bytes") {
+TEST_CASE("correct kernels give the same bytes in all modes and with all seeds") {
   auto all = comparison();
   std::cout << "TMAJIT_SEED=" << all.seed << std::endl;
   all.device = make_sim_device({.mode = SimOptions::Mode::early, .seed = 99, .sm_count = 3});
@@ -44,7 +44,7 @@ TEST_CASE("all modes and seeds give the same bytes") {
   CHECK(cases == all.cases_per_family * gpu::tile_families().size());
 }
 
-TEST_CASE("a device that computes wrong values is detected") {
+TEST_CASE("the comparison finds a device that computes wrong values") {
   auto few = comparison();
   few.device = std::make_shared<tests::EditingDevice>(make_sim_device(), spoil);
   std::vector<std::string> mismatches;

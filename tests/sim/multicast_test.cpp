@@ -1,4 +1,4 @@
-/// Loads of one tile to several CTAs of a cluster, and mistakes with them.
+/// Loads of a tile into several CTAs of a cluster, and mistakes with them.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -18,8 +18,8 @@ const std::string tensor =
     "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
     "[%r5+1024], [%rd5, {%r8, %r9}], [%r5], %rs1;\n";
 
-/// The parts of a kernel in which the CTA with rank 0 loads 64 words, those from word 64 · cluster on, for
-/// all CTAs of `mask`; each CTA waits for them and writes what it got.
+/// The parts of a kernel in which the CTA with rank 0 loads 64 words, from word 64 · cluster on, for all CTAs
+/// of `mask`. Each CTA waits for them and writes its copy to global memory.
 struct Parts {
   std::string load = tensor;
   std::string mask = "15";
@@ -55,14 +55,14 @@ Outcome multicast(const Parts& parts, const Shape& changed = {}) {
 
 }  // namespace
 
-TEST_CASE("one load brings its bytes to every CTA of the mask") {
+TEST_CASE("a multicast load writes its bytes into every CTA of the mask") {
   const std::string load = GENERATE(bulk, tensor);
   const Outcome outcome = multicast({.load = load}, {.options = {.mode = any_mode(), .seed = 5}});
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 8 * 64; ++i) CHECK(outcome.words[512 + i] == i / 256 * 64 + i % 64);
 }
 
-TEST_CASE("a mask of one other CTA, and of CTAs out of range") {
+TEST_CASE("a mask may be of one other CTA, and one with CTAs outside the cluster is reported") {
   const Outcome outcome =
       multicast({.mask = "4",
                  .behind = "setp.ne.u32 %p4, %r2, 2;\n@%p4 bra E;\n",
@@ -79,7 +79,7 @@ TEST_CASE("a mask of one other CTA, and of CTAs out of range") {
   CHECK_THAT(multicast({.mask = "16"}).reports.at(0).found, ContainsSubstring("0x10"));
 }
 
-TEST_CASE("mistakes of multicast loads are named") {
+TEST_CASE("mistakes with multicast loads are reported") {
   const auto mode = any_mode();
   const Shape shape{.options = {.mode = mode, .seed = 3}};
   SECTION("a destination whose mbarrier is not initialised") {
@@ -92,7 +92,7 @@ TEST_CASE("mistakes of multicast loads are named") {
   SECTION("a destination whose init is not fenced") {
     expect_first(multicast({.fence = ""}, shape), "mbarrier.init-not-fenced");
   }
-  SECTION("CTAs that have not met") {
+  SECTION("CTAs that have not synchronised") {
     expect_first(multicast({.before = "bar.sync 0;\n"}, {.options = {.mode = mode, .seed = 1}}),
                  "shared.peer-not-started");
   }
@@ -106,7 +106,7 @@ TEST_CASE("mistakes of multicast loads are named") {
   }
   SECTION("a destination that has exited") {
     const Outcome outcome = multicast({.leaves = "setp.eq.u32 %p6, %r2, 3;\n@%p6 ret;\n"}, shape);
-    // In mode early the load is done before the CTA ends.
+    // In mode early the load is complete before the CTA exits.
     if (mode != SimOptions::Mode::early) expect_first(outcome, "exit.peer-writes");
   }
   SECTION("a stage that a peer's bulk store has not read") {

@@ -1,4 +1,4 @@
-/// Protocol mistakes made from our own kernels: each must be reported by its name.
+/// Edits of our own kernels that introduce protocol mistakes: each must be reported by its rule.
 #include "sim/mutants.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ struct Mutant {
   const char* name;
   Base kernel;
   Edit edit;
-  std::vector<std::string> rules;  ///< one of them must be the first report's
+  std::vector<std::string> rules;  ///< the first report must be of one of them
 };
 
 const char* const tensor_load = "cp.async.bulk.tensor.2d.shared::cluster";
@@ -180,7 +180,7 @@ std::vector<Mutant> mutants() {
 
 }  // namespace
 
-TEST_CASE("the kernels that mutants are made of are correct in every mode") {
+TEST_CASE("the kernels from which mutants are made have no reports in any mode") {
   for (const Base kernel : {Base::copy, Base::swizzled, Base::map, Base::bulk, Base::reduce_into}) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
       bool finished = false;
@@ -193,7 +193,7 @@ TEST_CASE("the kernels that mutants are made of are correct in every mode") {
   }
 }
 
-TEST_CASE("every mutant is caught by its name") {
+TEST_CASE("the first report of every mutant is of its rule") {
   std::size_t kinds = 0;
   for (const Mutant& mutant : mutants()) {
     bool changed = false;

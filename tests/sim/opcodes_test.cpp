@@ -1,5 +1,5 @@
-/// The rows of opcodes, held against the forms, the selectors, the rules and the tests that they name, and
-/// docs/opcodes.md, which is printed from them. TMAJIT_UPDATE_OPCODES=1 writes it again.
+/// Checks the table of opcodes against the forms, the selectors, the rules and the tests that its rows name,
+/// and against docs/opcodes.md, which is generated from it. TMAJIT_UPDATE_OPCODES=1 generates the page again.
 #include "ptx/forms.hpp"
 #include "ptx/opcode_rows.hpp"
 #include "sim/decode/selector.hpp"
@@ -65,7 +65,7 @@ std::string read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The names of each opcode's forms, without qualifiers that all of them have.
+/// The names of each opcode's forms, without the qualifiers that all its forms have.
 std::map<Opcode, std::vector<std::string>> names() {
   std::map<Opcode, std::vector<std::string>> all;
   for (const ptx::FormRow& row : ptx::form_rows()) {
@@ -115,7 +115,7 @@ std::string printed() {
 
 }  // namespace
 
-TEST_CASE("each opcode has a row, and forms") {
+TEST_CASE("each opcode has a row in the table, and forms") {
   const auto name_of = names();
   REQUIRE(name_of.size() + 1 == ptx::opcode_rows().size());
   for (const auto& [opcode, forms] : name_of) {
@@ -132,7 +132,7 @@ TEST_CASE("the simulator selects the opcodes whose rows name a test, and no othe
     CHECK(file_of.contains(row.opcode) == (row.test != nullptr));
     CHECK((sim::find_selector(row.opcode) != nullptr) == (row.test != nullptr));
     if (row.test == nullptr) continue;
-    // selectors_test.cpp makes an instruction of each form; the texts of other files have its name.
+    // selectors_test.cpp makes an instruction of each form. Other files contain the opcode's name.
     const std::string test = read(fmt::format("tests/sim/{}_test.cpp", row.test));
     const auto named = [&](const std::string& name) {
       for (std::size_t at = 0; (at = test.find(name, at)) != std::string::npos; ++at) {
@@ -164,7 +164,8 @@ TEST_CASE("rows name rules that exist, and each rule about an instruction") {
       CHECK(std::ranges::any_of(ids, [&](const std::string& id) { return ptx::concerns(part, id); }));
     }
   }
-  // These rules are about texts, targets, the host, limits, or any operand of any instruction.
+  // These rules are not about particular instructions: they are about texts, targets, the host, limits, or
+  // any operand.
   const std::set<std::string> of_none{"allow.unknown",
                                       "host.free",
                                       "host.stream",
@@ -181,7 +182,7 @@ TEST_CASE("rows name rules that exist, and each rule about an instruction") {
   CHECK(rest == of_none);
 }
 
-TEST_CASE("docs/opcodes.md is what the rows say") {
+TEST_CASE("docs/opcodes.md equals the page generated from the table") {
   const std::string page = read("docs/opcodes.md");
   const std::string heading = "| --- | --- | --- | --- | --- | --- | --- |\n";
   const std::size_t begin = page.find(heading);
@@ -192,6 +193,6 @@ TEST_CASE("docs/opcodes.md is what the rows say") {
     SUCCEED("written");
     return;
   }
-  INFO("to write it again: TMAJIT_UPDATE_OPCODES=1 test_sim 'docs/opcodes.md*'");
+  INFO("to generate the page: TMAJIT_UPDATE_OPCODES=1 test_sim 'docs/opcodes.md*'");
   CHECK(page == now);
 }

@@ -1,5 +1,5 @@
-/// Launches that may begin before earlier ones have ended: exactly the accesses before griddepcontrol.wait
-/// that conflict with an earlier launch are reported.
+/// Launches that may begin before earlier ones have ended: reports must be of exactly those accesses before
+/// griddepcontrol.wait that conflict with an earlier launch.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -26,7 +26,7 @@ using namespace tmajit;
 namespace mbarrier = ptx::mbarrier;
 
 #define KERNEL extern "C" __global__ void
-// `data` is what launches hand over, `other` is a kernel's own.
+// Launches pass `data` to each other; `other` is used by one kernel only.
 KERNEL produce(u32* data, u32* other) {
   const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
   ptx::launch_dependents();
@@ -107,8 +107,8 @@ KERNEL acquires(u32* data, u32* other) {
 }
 )";
 
-/// Entries of kernels, launched in this order; a launch with "+" may overlap earlier ones. "|" synchronises,
-/// "0" fills other memory on the stream.
+/// Entries of kernels in the order of launches. With "+" the launch may overlap earlier ones. "|"
+/// synchronises the stream, and "0" fills `other`.
 using Chain = std::vector<std::string>;
 
 std::vector<Report> run(const Chain& chain, SimOptions::Mode mode) {
@@ -188,7 +188,7 @@ TEST_CASE("a launch that overlaps the one before must wait before it accesses th
   broken({"produce_by_copy", "+reads"});
 }
 
-TEST_CASE("launches that do not overlap others need no wait") {
+TEST_CASE("launches that cannot overlap earlier ones need no wait") {
   correct({"produce", "reads"});
   correct({"+reads"});
   correct({"produce", "|", "+reads"});
@@ -196,9 +196,10 @@ TEST_CASE("launches that do not overlap others need no wait") {
   correct({"produce", "forward", "+writes_beside"});
 }
 
-TEST_CASE("a chain of launches that overlap") {
+TEST_CASE(
+    "in a chain of overlapping launches, exactly the accesses that no launch's wait orders are reported") {
   correct({"produce", "+forward", "+waits"});
-  // The middle launch has waited for the first one, and lets the last one begin only when it ends.
+  // The middle launch waits for the first one, and the last one may begin only when the middle one ends.
   correct({"produce", "+forward", "+reads"});
   broken({"produce", "+forward_early", "+reads"});
   correct({"produce", "+forward_early", "+waits"});
@@ -206,12 +207,12 @@ TEST_CASE("a chain of launches that overlap") {
   correct({"produce", "+forward_early", "reads"});
 }
 
-TEST_CASE("launches that overlap may hand data over by themselves") {
+TEST_CASE("overlapping launches may synchronise by flags instead of a wait") {
   correct({"release", "+acquires"});
   broken({"release", "+reads"});
 }
 
-TEST_CASE("the report of an access that comes too early names both launches") {
+TEST_CASE("the report of an access before the wait names both launches") {
   const std::vector<Report> reports = run({"produce", "+reads"}, SimOptions::Mode::late);
   REQUIRE(reports.size() == 1);
   CHECK_THAT(reports.front().text(), ContainsSubstring("the read by thread (0, 0, 0)"));

@@ -1,5 +1,5 @@
-/// Random pipelines, each with one mistake or none: the first report is the mistake, in all modes and with
-/// several seeds. A pipeline without a mistake has no reports.
+/// Random pipelines, each with one mistake or none. The first report must be of the mistake, in all modes and
+/// with several seeds; a pipeline without a mistake must have no reports.
 #include "seed.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -14,31 +14,31 @@ using namespace tests::text;
 
 namespace {
 
-/// Thread 0 loads stages, and each thread of the other warps takes a word of each.
+/// Thread 0 loads stages, and each thread of the other warps reads a word of each stage.
 struct Pipeline {
   std::uint32_t stages = 1;
-  std::uint32_t consumers = 1;  ///< warps
+  std::uint32_t consumers = 1;  ///< number of warps that read
   std::uint32_t turns = 3;
-  bool leaders = false;  ///< one lane of each warp releases a stage for all
-  bool output = false;   ///< warps store their words in bulk
+  bool leaders = false;  ///< one lane of each warp releases a stage for its warp
+  bool output = false;   ///< warps store their words by bulk copies
 };
 
 struct Mistake {
   std::string name;
-  std::vector<std::string> rules;  ///< rules, one of which the first report names
-  std::string words;               ///< words in that report's text
+  std::vector<std::string> rules;  ///< the first report must be of one of them
+  std::string words;               ///< text that the first report must contain
 };
 
 const std::vector<std::string> overwritten{"shared.overwritten-before-store-read", "race.shared-read-write"};
 
 const Mistake mistakes[] = {
-    // The load may meet a reader that it overtakes before the arrivals show how many threads arrive.
+    // The load may overlap a read before the arrivals show how many threads arrive.
     {"empty counts too few", {"mbarrier.arrivals", "shared.in-flight-read"}, ""},
     {"empty counts too many", {"deadlock"}, "lacks 1 of"},
     {"full counts too many", {"deadlock"}, "lacks 1 of 2 arrivals"},
     {"consumer's parity never flips", {"mbarrier.parity"}, "the mbarrier at shared address 0x4"},
     {"producer's parity never flips", {"mbarrier.parity"}, "thread (0, 0, 0)"},
-    // The consumer's wait ends at once, perhaps before the load of its bytes is issued.
+    // The consumer's wait ends at once, possibly before the load is issued.
     {"consumer begins with the other parity", {"mbarrier.parity", "shared.uninitialised"}, ""},
     {"producer begins with the other parity", {"deadlock"}, "the first wait for a free stage takes parity 1"},
     {"half the bytes", {"mbarrier.expected-bytes"}, "bytes in excess"},
@@ -176,7 +176,7 @@ Pipeline draw(std::mt19937& random, const std::string& mistake) {
 
 /// Calls visit(outcome) for a run of the pipeline in each mode with each of five seeds.
 template <typename Visit>
-void in_all_ways(const Pipeline& pipe, const std::string& mistake, const Visit& visit) {
+void in_all_modes(const Pipeline& pipe, const std::string& mistake, const Visit& visit) {
   const std::string body = text_of(pipe, mistake);
   std::vector<std::uint32_t> words(4096);
   std::iota(words.begin(), words.end(), 0U);
@@ -198,11 +198,11 @@ void in_all_ways(const Pipeline& pipe, const std::string& mistake, const Visit& 
 
 }  // namespace
 
-TEST_CASE("random pipelines without a mistake are silent") {
+TEST_CASE("random pipelines without a mistake have no reports") {
   std::mt19937 random(static_cast<std::mt19937::result_type>(tests::seed(20261126)));
   for (int i = 0; i < 6; ++i) {
     const Pipeline pipe = draw(random, "");
-    in_all_ways(pipe, "", [&](const Outcome& outcome) {
+    in_all_modes(pipe, "", [&](const Outcome& outcome) {
       CHECK(outcome.reports.empty());
       const std::uint32_t words = 32 * pipe.consumers;
       const std::uint32_t last = 1024 + (pipe.output ? (pipe.turns - 1) * words : 0);
@@ -211,11 +211,11 @@ TEST_CASE("random pipelines without a mistake are silent") {
   }
 }
 
-TEST_CASE("random pipelines with a mistake report it first") {
+TEST_CASE("the first report of a random pipeline with a mistake is of this mistake") {
   std::mt19937 random(static_cast<std::mt19937::result_type>(tests::seed(20261127)));
   for (const Mistake& mistake : mistakes) {
     for (int i = 0; i < 2; ++i) {
-      in_all_ways(draw(random, mistake.name), mistake.name, [&](const Outcome& outcome) {
+      in_all_modes(draw(random, mistake.name), mistake.name, [&](const Outcome& outcome) {
         REQUIRE_FALSE(outcome.reports.empty());
         const Report& first = outcome.reports.front();
         CAPTURE(mistake.rules, mistake.words);

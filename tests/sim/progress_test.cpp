@@ -18,7 +18,7 @@ mov.u32 %n, 0;
 L: add.u32 %n, %n, 1; setp.lt.u32 %p, %n, %limit; @%p bra L;
 ret;)",
                                                            1));
-  // Lengthen the launch until it lasts a fifth of a second, after which the first call comes.
+  // The first call comes after a fifth of a second, so the launch is made longer until it lasts that long.
   std::uint64_t turns = 1'000'000;
   for (; told.empty() && turns < 1'000'000'000; turns *= 4) {
     void* const parameters[] = {&turns};

@@ -1,4 +1,5 @@
-/// Mistakes in our own kernels that show only as a missing order: found in every mode, with every seed.
+/// Mistakes in our own kernels whose only symptom is a race: they must be found in every mode, with every
+/// seed.
 #include "sim/mutants.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ struct Mutant {
   const char* name;
   Base kernel;
   Edit edit;
-  std::vector<std::string> rules;  ///< one of them must be the first report's
+  std::vector<std::string> rules;  ///< the first report must be of one of them
 };
 
 const char* const release = "mbarrier.arrive.shared::cta.b64";
@@ -58,7 +59,7 @@ std::vector<Mutant> mutants() {
 
 }  // namespace
 
-TEST_CASE("races: mutants of our kernels are found in every mode") {
+TEST_CASE("races: mutants of our kernels are reported in every mode with every seed") {
   for (const Mutant& mutant : mutants()) {
     for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
       for (const std::uint64_t seed : {1, 8, 20}) {

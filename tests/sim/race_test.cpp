@@ -1,5 +1,5 @@
-/// Happens-before: every kind of edge in a kernel with it and in one without it. The first kernel must have
-/// no report and the second one a report, in whatever order warps and copies run.
+/// Tests every kind of happens-before edge by a kernel with it and one without it. The first must have no
+/// report and the second a report, in whatever order warps and copies run.
 #include "ptx_alone.hpp"
 #include "sim/support.hpp"
 
@@ -60,7 +60,7 @@ __device__ void start_load(void* to, const void* from, u32 bytes, u32 barrier) {
 struct Shape {
   std::uint32_t grid = 1;
   std::uint32_t block = 64;
-  std::uint32_t threads = 1;  ///< threads of the host
+  std::uint32_t threads = 1;  ///< host threads
   std::uint64_t limit = 1'000'000;
 };
 
@@ -76,7 +76,7 @@ std::string text_of(const std::vector<Report>& reports) {
   return text;
 }
 
-/// Runs a kernel in every mode and with several seeds, and shows the reports of each run to `look`.
+/// Runs a kernel in every mode with several seeds, and calls `look` with the reports of each run.
 void run_all(const std::string& body, const Shape& shape,
              const std::function<void(const std::vector<Report>&)>& look, bool races = true) {
   const Artifact artifact = compile(
@@ -122,7 +122,8 @@ void broken(const std::string& body, const Rules& rules, const Shape& shape = {}
   });
 }
 
-/// `EDGE` in the text stands for the edge.
+/// Checks that the kernel has no report if EDGE in `body` is replaced by `with`, and a report of one of
+/// `rules` with `without`.
 void edge(const std::string& body, const std::string& with, const std::string& without, const Rules& rules,
           const Shape& shape = {}) {
   correct(replaced(body, "EDGE", with), shape);
@@ -131,7 +132,7 @@ void edge(const std::string& body, const std::string& with, const std::string& w
 
 }  // namespace
 
-TEST_CASE("races: barriers of the CTA") {
+TEST_CASE("races: a CTA's barrier orders the accesses of its threads") {
   edge("__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[(t + 33) % 64];",
        "__syncthreads()", "", {"race.shared-write-read", "shared.uninitialised"});
   edge(
@@ -144,7 +145,7 @@ TEST_CASE("races: barriers of the CTA") {
   edge("__shared__ u32 s[128]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[(t + 65) % 128];",
        "__syncthreads()", "if (t < 64) ptx::sync_threads<1, 64>(); else ptx::sync_threads<2, 64>()",
        {"race.shared-write-read", "shared.uninitialised"}, {.block = 128});
-  // A thread that arrives releases, a thread that syncs acquires. There is no edge in the other direction.
+  // An arrive releases, and a sync acquires and releases. A thread that only arrives acquires nothing.
   const std::string arrive = "asm volatile(\"barrier.cta.arrive.aligned 1, 64;\" ::: \"memory\")";
   const std::string sync = "ptx::sync_threads<1, 64>()";
   const std::string text =
@@ -155,10 +156,10 @@ TEST_CASE("races: barriers of the CTA") {
          {"race.shared-write-read", "shared.uninitialised"});
 }
 
-TEST_CASE("races: a warp's own barrier") {
+TEST_CASE("races: __syncwarp orders the accesses of the lanes in its mask") {
   edge("__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[t ^ 1];", "__syncwarp()",
        "", {"race.shared-write-read"}, {.block = 32});
-  // Only the lanes of the mask meet.
+  // Lanes outside the mask are not synchronised.
   edge("__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t; EDGE; out[t] = s[t ^ 16];", "__syncwarp()",
        "if (t < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000)",
        {"race.shared-write-read", "shared.uninitialised"}, {.block = 32});
@@ -166,7 +167,7 @@ TEST_CASE("races: a warp's own barrier") {
       "__shared__ u32 s[32]; const u32 t = threadIdx.x; s[t] = t;\n"
       "if (t < 16) __syncwarp(0xffff); else __syncwarp(0xffff0000);\nout[t] = s[t ^ 8];",
       {.block = 32});
-  // The accesses of a thread are ordered by themselves, at any stride.
+  // The accesses of one thread are ordered without synchronisation, at any stride.
   correct(
       "__shared__ u32 s[256]; const u32 t = threadIdx.x; for (u32 i = 0; i < 8; ++i) s[(t * 5 % 32) * 8 + i] "
       "= t;\n"
@@ -174,7 +175,7 @@ TEST_CASE("races: a warp's own barrier") {
       {.block = 32});
 }
 
-TEST_CASE("races: accesses of adjacent bytes do not conflict") {
+TEST_CASE("races: accesses of adjacent bytes do not race") {
   correct(
       "__shared__ u8 s[64]; const u32 t = threadIdx.x; s[t] = t; out[blockIdx.x * 64 + t] = s[t];\n"
       "u8* bytes = reinterpret_cast<u8*>(in) + 64 * blockIdx.x; bytes[t] = 1;",
@@ -183,7 +184,7 @@ TEST_CASE("races: accesses of adjacent bytes do not conflict") {
          {"race.global-write-write"}, {.grid = 3});
 }
 
-TEST_CASE("races: mbarrier arrivals and waits") {
+TEST_CASE("races: an mbarrier orders accesses before an arrival and after a wait") {
   const std::string start =
       "__shared__ u64 storage; __shared__ u32 s[32]; const u32 bar = ptx::shared_address(&storage);\n"
       "const u32 t = threadIdx.x; if (t == 0) { mbarrier::init(bar, 32); ptx::fence_mbarrier_init(); }\n"
@@ -202,7 +203,7 @@ TEST_CASE("races: mbarrier arrivals and waits") {
        "__syncwarp()", "", unordered);
 }
 
-TEST_CASE("races: an mbarrier, its initialisation and its users") {
+TEST_CASE("races: an mbarrier's init must be ordered before other threads' uses of it") {
   edge(
       "__shared__ u64 storage; const u32 bar = ptx::shared_address(&storage);\n"
       "if (threadIdx.x == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"
@@ -218,7 +219,8 @@ TEST_CASE("races: an mbarrier, its initialisation and its users") {
 
 namespace {
 
-/// 64 threads; `full` counts the loads of one thread, `empty` the arrivals of `readers`.
+/// A kernel of 64 threads. The mbarrier `full` counts the loads of one thread, `empty` the arrivals of
+/// `readers`.
 std::string pipeline(const std::string& readers, const std::string& body) {
   return "__shared__ u64 storage[2]; __shared__ __align__(128) u32 stage[64];\n"
          "const u32 full = ptx::shared_address(&storage[0]), empty = ptx::shared_address(&storage[1]);\n"
@@ -229,7 +231,7 @@ std::string pipeline(const std::string& readers, const std::string& body) {
 
 }  // namespace
 
-TEST_CASE("races: a bulk load and its readers") {
+TEST_CASE("races: reads of a bulk load's bytes must follow a wait for it") {
   const Rules unordered{"race.shared-write-read", "shared.in-flight-read"};
   edge(pipeline("1", "if (t == 0) start_load(stage, in, 256, full);\nEDGE; out[t] = stage[t];"),
        "mbarrier::wait(full, 0)", "__syncthreads(); if (t == 0) mbarrier::wait(full, 0)", unordered);
@@ -243,7 +245,7 @@ TEST_CASE("races: a bulk load and its readers") {
        "", "in[3] = 1", {"race.global-read-write"});
 }
 
-TEST_CASE("races: a stage loaded again") {
+TEST_CASE("races: a new load into a stage must follow a wait for its readers' arrivals") {
   const Rules unordered{"race.shared-read-write", "shared.in-flight-read", "load.overlap"};
   const std::string twice =
       "for (u32 n = 0; n < 3; ++n) {\n"
@@ -252,17 +254,17 @@ TEST_CASE("races: a stage loaded again") {
       "  else if (t == 0) mbarrier::wait(full, n & 1);\n}";
   const std::string wait = "mbarrier::wait(empty, n & 1 ^ 1);";
   const auto arriving = [&](const std::string& how) { return replaced(twice, "ARRIVE", how); };
-  // In mode early the loads may overtake the readers, which then miss phases.
+  // Without the wait, in mode early loads may get ahead of the readers, which then miss phases.
   edge(pipeline("32", arriving("mbarrier::arrive(empty)")), wait, "",
        {"race.shared-read-write", "shared.in-flight-read", "load.overlap", "deadlock"});
-  // The wait is there, but the arrivals do not release, or are too few.
+  // There is a wait, but the arrivals have no release semantics, or are too few.
   broken(pipeline("32", replaced(arriving("arrive_relaxed(empty)"), "EDGE", wait)), unordered);
   broken(pipeline("1", replaced(arriving("if (t == 32) mbarrier::arrive(empty)"), "EDGE", wait)), unordered);
   correct(
       pipeline("1", replaced(arriving("__syncwarp(); if (t == 32) mbarrier::arrive(empty)"), "EDGE", wait)));
 }
 
-TEST_CASE("races: a bulk store and its source") {
+TEST_CASE("races: writes to a bulk store's source must precede it, or follow a wait and a barrier") {
   const std::string text =
       "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
       "ptx::fence_proxy_async_shared(); BEFORE;\n"
@@ -281,14 +283,14 @@ TEST_CASE("races: a bulk store and its source") {
          {"race.shared-write-read", "store.uninitialised"});
 }
 
-TEST_CASE("races: a bulk store and its destination") {
+TEST_CASE("races: accesses of a bulk store's destination must follow a wait for its completion") {
   edge(
       "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
       "ptx::fence_proxy_async_shared(); __syncthreads();\n"
       "if (t == 0) { ptx::bulk_store(out, ptx::shared_address(s), 256); ptx::commit_group(); EDGE; }\n"
       "__syncthreads(); in[t] = out[63 - t]; if (t == 0) ptx::wait_group<0>();",
       "ptx::wait_group<0>()", "ptx::wait_group_read<0>()", {"race.global-write-read"});
-  // The stores of two CTAs overlap by 16 bytes, aligned to lines and not aligned to them.
+  // The stores of two CTAs overlap by 16 bytes, with and without alignment to cache lines.
   for (const char* offset : {"0", "4"}) {
     edge(
         "__shared__ __align__(128) u32 s[64]; const u32 t = threadIdx.x; s[t] = t;\n"
@@ -301,22 +303,22 @@ TEST_CASE("races: a bulk store and its destination") {
   }
 }
 
-TEST_CASE("races: global memory within a CTA and between CTAs") {
+TEST_CASE("races: global accesses race without a barrier in a CTA, and always between CTAs") {
   edge("const u32 t = threadIdx.x; out[t] = t; EDGE; in[t] = out[t ^ 32];", "__syncthreads()", "",
        {"race.global-write-read"});
   edge("out[EDGE * 16 + threadIdx.x] = 1;", "blockIdx.x * 4", "blockIdx.x * 3", {"race.global-write-write"},
        {.grid = 4});
-  // Mode random draws which access comes first.
+  // In mode random either access may come first.
   const Rules either{"race.global-write-read", "race.global-read-write"};
   broken("if (blockIdx.x == 0) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];", either,
          {.grid = 2});
   broken("if (blockIdx.x == 1) out[threadIdx.x] = 1; else in[threadIdx.x] = out[threadIdx.x];", either,
          {.grid = 2});
-  // Kernels that follow each other are ordered: run_all() launches on one device, and fills before.
+  // Launches on a stream are ordered: run_all() fills the memory before it launches.
   correct("out[blockIdx.x * 64 + threadIdx.x] = in[threadIdx.x];", {.grid = 4});
 }
 
-TEST_CASE("races: plain updates race, atomics do not") {
+TEST_CASE("races: plain updates of one word race, and atomic ones do not") {
   edge(
       "__shared__ u32 bins[4]; const u32 t = threadIdx.x; if (t < 4) bins[t] = 0; __syncthreads();\n"
       "EDGE; __syncthreads(); if (t < 4) atomicAdd(&out[t], bins[t]);",
@@ -328,7 +330,7 @@ TEST_CASE("races: plain updates race, atomics do not") {
          {"race.global-write-read", "race.global-read-write"});
 }
 
-TEST_CASE("races: release and acquire between CTAs") {
+TEST_CASE("races: a flag orders CTAs if it is released and acquired at a sufficient scope") {
   const Rules unordered{"race.global-write-read"};
   // CTA 1 waits for CTA 0's flag.
   const std::string flag =
@@ -353,7 +355,7 @@ TEST_CASE("races: release and acquire between CTAs") {
          unordered, two);
 }
 
-TEST_CASE("races: the last CTA sums the words that the other CTAs wrote") {
+TEST_CASE("races: fences on both sides of a counter order the last CTA's reads after all CTAs' writes") {
   const std::string text =
       "__shared__ u32 last; const u32 t = threadIdx.x; out[blockIdx.x * 64 + t] = t; __syncthreads();\n"
       "if (t == 0) { EDGE; last = atomicAdd(in + 1024, 1) == gridDim.x - 1; SEEN; }\n"
@@ -365,9 +367,9 @@ TEST_CASE("races: the last CTA sums the words that the other CTAs wrote") {
          {.grid = 6});
 }
 
-TEST_CASE("races: an access that depends on a counter is ordered, on any host threads") {
+TEST_CASE("races: an access that depends on a counter is ordered, with any number of host threads") {
   const Shape both{.grid = 2, .block = 32, .threads = 2, .limit = 1'000'000'000};
-  // Both CTAs come to each counter at the same time.
+  // Both CTAs reach each counter at the same time.
   const std::string all =
       "if (threadIdx.x != 0) return; u32* const met = in + 8'000;\n"
       "for (u32 i = 0; i < 1'000; ++i) {\n"
@@ -379,7 +381,7 @@ TEST_CASE("races: an access that depends on a counter is ordered, on any host th
           both);
 }
 
-TEST_CASE("races: within a CTA through shared atomics") {
+TEST_CASE("races: fences around shared atomics order the accesses of a CTA's threads") {
   edge(
       "__shared__ u32 flag; __shared__ u32 s[32]; const u32 t = threadIdx.x; if (t == 0) flag = 0; "
       "__syncthreads();\n"
@@ -388,7 +390,7 @@ TEST_CASE("races: within a CTA through shared atomics") {
       "__threadfence_block()", "", {"race.shared-write-read", "shared.uninitialised"});
 }
 
-TEST_CASE("a race report names both sides, and can be switched off") {
+TEST_CASE("a race report names both accesses, and race detection can be switched off") {
   const std::string body =
       "__shared__ u32 s[64]; const u32 t = threadIdx.x; s[t] = t; __syncthreads();\n"
       "if (t == 40) s[3] = 1; if (t == 5) out[0] = s[3];";
@@ -411,7 +413,7 @@ TEST_CASE("a race report names both sides, and can be switched off") {
       body, {}, [](const std::vector<Report>& reports) { CHECK(reports.empty()); }, false);
 }
 
-TEST_CASE("races: small asynchronous copies, and the barrier of a cluster of one") {
+TEST_CASE("races: cp.async needs a wait and a barrier, and the barrier of a cluster of one is one") {
   const std::string text =
       "__shared__ u64 storage; __shared__ u32 s[64]; const u32 bar = ptx::shared_address(&storage);\n"
       "const u32 t = threadIdx.x; if (t == 0) { mbarrier::init(bar, 64); ptx::fence_mbarrier_init(); }\n"
@@ -429,7 +431,7 @@ TEST_CASE("races: small asynchronous copies, and the barrier of a cluster of one
 }
 
 TEST_CASE("races: fence.sc orders threads that synchronise with one that changes or reads a counter") {
-  // Thread 0 reads the counter and meets the other threads before they execute the fence …
+  // Thread 0 reads the counter and then synchronises with the other threads before they execute the fence …
   const std::string start =
       "__shared__ u32 n; const u32 t = threadIdx.x; out[64 + blockIdx.x * 64 + t] = t;\n";
   const std::string sum = "in[t] = out[64 + t] + out[128 + (t + 33) % 64];";
@@ -437,14 +439,14 @@ TEST_CASE("races: fence.sc orders threads that synchronise with one that changes
            "if (n == 1) { EDGE; " + sum + " }",
        "__threadfence()", "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\")", {"race.global-write-read"},
        {.grid = 2});
-  // … or meets them after the fence and then changes the counter.
+  // … or synchronises with them after the fence and then changes the counter.
   edge(start + "EDGE; __syncthreads(); if (t == 0) n = atomicAdd(out, 1); __syncthreads();\n" +
            "if (n == 1) { __threadfence(); " + sum + " }",
        "__threadfence()", "asm volatile(\"fence.acq_rel.gpu;\" ::: \"memory\")", {"race.global-write-read"},
        {.grid = 2});
 }
 
-TEST_CASE("races: a relaxed wait for a load, then a fence") {
+TEST_CASE("races: a relaxed wait for a load needs a fence after it") {
   edge(
       "__shared__ alignas(16) u32 s[64]; __shared__ u64 storage; const u32 t = threadIdx.x;\n"
       "const u32 bar = ptx::shared_address(&storage);\n"

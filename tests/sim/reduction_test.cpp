@@ -15,8 +15,8 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Each CTA writes `value` to 128 bytes of shared memory, and its first thread reduces them into the first
-/// 128 bytes of the words.
+/// Each CTA writes `value` to 128 bytes of shared memory, and its first thread reduces these bytes into the
+/// first 128 bytes of the words.
 std::string reduce_words(const std::string& operation, const std::string& value,
                          const std::string& fence = "fence.proxy.async.shared::cta;\n",
                          const std::string& wait = "cp.async.bulk.wait_group 0;\n") {
@@ -61,7 +61,7 @@ std::string reduce_tile(const std::string& operation, const std::string& origin)
 
 }  // namespace
 
-TEST_CASE("bulk reductions of every operation and type into global memory, by four CTAs") {
+TEST_CASE("bulk reductions by four CTAs into global memory are right for every operation and type") {
   struct Case {
     const char* operation;
     const char* value;
@@ -71,7 +71,7 @@ TEST_CASE("bulk reductions of every operation and type into global memory, by fo
   const Case each = GENERATE_COPY(values<Case>({
       {"add.u32", "7", 5, 33},
       {"add.s32", "-7", 5, static_cast<std::uint32_t>(-23)},
-      {"add.u64", "1", 0xffffffff, 3},  // the low word; the carry goes up
+      {"add.u64", "1", 0xffffffff, 3},  // the low word; the carry goes to the high word
       {"min.u32", "7", 9, 7},
       {"min.s32", "-7", 9, static_cast<std::uint32_t>(-7)},
       {"max.s32", "-7", 9, 9},
@@ -95,8 +95,8 @@ TEST_CASE("bulk reductions of every operation and type into global memory, by fo
   CHECK(outcome.words[30] == each.result);
 }
 
-TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32, which are kept") {
-  // 1.0 is {0, 0x3ff00000} in two words: every second word of 1.0 and 1.0 makes 2.0.
+TEST_CASE("bulk sums of f64 are right, and those of f32 keep subnormal numbers") {
+  // The f64 1.0 consists of the words 0 and 0x3ff00000.
   const std::string pairs =
       "and.b32 %r8, %r1, 1;\nsetp.eq.u32 %p2, %r8, 1;\nselp.b32 %r7, 0x3ff00000, 0, %p2;\n";
   std::string body = reduce_words("add.f64", "0");
@@ -110,8 +110,8 @@ TEST_CASE("a bulk sum of f64, and subnormal numbers in sums of f32, which are ke
   CHECK(reduce("add.f32", "0x80000001", 0x80000000, 1).words[0] == 0x80000001);
 }
 
-TEST_CASE("a NaN of the source is the result of a bulk sum of f64, bit by bit") {
-  // Both words of an element are the number given: signalling NaNs, and -5.5e-44, which is no NaN.
+TEST_CASE("if the source of a bulk sum of f64 is NaN, the result has its bits") {
+  // Both words of an element are this number: it makes a signalling NaN, or -5.5e-44, which is no NaN.
   CHECK(reduce("add.f64", "0x7ff01234", 0xfff0abcd, 1).words[0] == 0x7ff01234);
   CHECK(reduce("add.f64", "0xb7000000", 0xfff0abcd, 1).words[0] == 0xfff0abcd);
   CHECK(reduce("add.f64", "0x7ff01234", 0xb7000000, 1).words[0] == 0x7ff01234);
@@ -125,8 +125,8 @@ TEST_CASE("a reduction that the engine does not have is rejected at its line") {
   }
 }
 
-TEST_CASE("tensor reductions take the type of the map, and leave out what is out of bounds") {
-  // A tile of 4 x 8 words, of which the last row is outside of 7 rows.
+TEST_CASE("tensor reductions use the map's type, and skip elements that are out of bounds") {
+  // A tile of 4 x 8 words, whose last row is outside a tensor of 7 rows.
   const std::vector<std::uint32_t> words(7 * 16, 1000);
   const Outcome outcome = run(reduce_tile("add", "{8, 4}"), {.grid = 3,
                                                              .cluster = 1,
@@ -142,7 +142,7 @@ TEST_CASE("tensor reductions take the type of the map, and leave out what is out
   }
 }
 
-TEST_CASE("found: elements that a store leaves out need not be written") {
+TEST_CASE("found: elements of a tile that a store skips need not be written before") {
   // The box has 4 rows of 8 words, the tensor 2; the first 16 threads write its 16 words.
   const auto written_by = [](const std::string& threads) {
     std::string body = reduce_tile("add", "{0, 0}");
@@ -154,7 +154,7 @@ TEST_CASE("found: elements that a store leaves out need not be written") {
   expect_only(written_by("15"), "store.uninitialised");
 }
 
-TEST_CASE("a tensor reduction that its map's type does not have") {
+TEST_CASE("a tensor reduction by an operation that the map's type does not have is reported") {
   const auto of = [](ElementType type, const std::string& operation) {
     return run(reduce_tile(operation, "{0, 0}"), {.grid = 1, .cluster = 1, .maps = {map_of(type, 8, 16)}});
   };
@@ -169,7 +169,7 @@ TEST_CASE("a tensor reduction that its map's type does not have") {
   expect_clean(of(ElementType::u64, "xor"));
 }
 
-TEST_CASE("mistakes around a bulk reduction have the names of those around a bulk store") {
+TEST_CASE("mistakes with bulk reductions are reported by the rules for bulk stores") {
   const Shape shape{.cluster = 1, .options = {.mode = any_mode()}};
   expect_first(run(reduce_words("add.u32", "1", ""), shape), "store.missing-proxy-fence");
   if (shape.options.mode == SimOptions::Mode::early) return;
@@ -177,7 +177,7 @@ TEST_CASE("mistakes around a bulk reduction have the names of those around a bul
                "exit.store-unread");
 }
 
-TEST_CASE("reductions of several CTAs do not race; a plain access beside them does") {
+TEST_CASE("reductions of several CTAs do not race with each other, but with plain accesses") {
   expect_clean(run(reduce_words("add.u32", "1"), {.cluster = 1}));
   // An atomic of a thread does not race either.
   const std::string atomic = "red.global.add.u32 [%rd1], 1;\nbar.sync 0;\n@!%p1";
@@ -217,7 +217,7 @@ std::string reduce_to_peer(const std::string& operation, const std::string& init
 
 }  // namespace
 
-TEST_CASE("a bulk reduction into the shared memory of a peer") {
+TEST_CASE("bulk reductions into a peer CTA's shared memory are right, and mistakes are reported") {
   const Outcome outcome = run(reduce_to_peer("add.u32", "st.shared.u32 [%r10+256], 1000;\n"),
                               {.options = {.mode = any_mode(), .seed = 3}});
   expect_clean(outcome);

@@ -1,4 +1,4 @@
-/// Tests the device's reports of kernels that go wrong, and its refusals of unsupported PTX.
+/// Tests the device's reports of incorrect kernels, and its errors for unsupported PTX.
 #include "sim/support.hpp"
 
 #include <array>
@@ -33,7 +33,7 @@ Outcome run(const std::string& body, std::uint32_t threads = 32, const std::stri
     CHECK(error.code() == ErrorCode::device_failed);
     outcome.error = error.what();
   }
-  // The error is thrown only once.
+  // synchronize() throws the error only once.
   CHECK_NOTHROW(sim->streams().synchronize(nullptr));
   return outcome;
 }
@@ -54,7 +54,7 @@ void expect_rule(const Outcome& outcome, const std::string& rule, std::uint32_t 
 
 }  // namespace
 
-TEST_CASE("accesses outside memory") {
+TEST_CASE("illegal addresses of plain accesses are reported") {
   SECTION("global, past the end") {
     const Outcome outcome = run(registers +
                                 "mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd1, %rd1, %rd2;\n"
@@ -64,7 +64,7 @@ TEST_CASE("accesses outside memory") {
     CHECK(outcome.reports[0].thread == std::array<std::uint32_t, 3>{24, 0, 0});
     CHECK_THAT(outcome.reports[0].found, ContainsSubstring("4096 bytes"));
   }
-  SECTION("global, nowhere") {
+  SECTION("global, at an address without memory") {
     expect_rule(run(registers + "mov.u64 %rd2, 64;\nst.global.u32 [%rd2], %r1;\nret;"),
                 "global.out-of-bounds", 12);
   }
@@ -91,7 +91,7 @@ TEST_CASE("accesses outside memory") {
   }
 }
 
-TEST_CASE("shared memory in the wrong state") {
+TEST_CASE("accesses of shared memory in the wrong state are reported") {
   SECTION("read before any thread has written") {
     const Outcome outcome =
         run(registers + "ld.shared.u32 %r2, [smem];\nst.global.u32 [%rd1], %r2;\nret;", 32, shared);
@@ -122,7 +122,7 @@ TEST_CASE("shared memory in the wrong state") {
   }
 }
 
-TEST_CASE("bulk copies outside their contract") {
+TEST_CASE("bulk copies with illegal operands, and without a wait, are reported") {
   const std::string init = "mbarrier.init.shared.b64 [smem], 1; fence.mbarrier_init.release.cluster;\n";
   const auto load = [](const std::string& destination, const std::string& source, const std::string& bytes) {
     return "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [" + destination + "], [" +
@@ -167,8 +167,8 @@ TEST_CASE("a deadlock names the waiting threads and their barriers") {
   }
 }
 
-TEST_CASE("lanes that wait for each other all make progress") {
-  // Lane 0 publishes only after the other lanes have begun to spin.
+TEST_CASE("lanes of a warp that spin until another lane writes do not prevent it from running") {
+  // Lane 0 writes only after the other lanes have begun to spin.
   const Outcome outcome =
       run(registers +
           "st.global.u32 [%rd1], 0;\nbar.warp.sync 0xffffffff;\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra W;\n"
@@ -177,7 +177,7 @@ TEST_CASE("lanes that wait for each other all make progress") {
   CHECK(outcome.error.empty());
 }
 
-TEST_CASE("a spin on test_wait lets the copy engine go on") {
+TEST_CASE("the copy engine makes progress while a thread spins on test_wait") {
   for (const auto mode : {SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random}) {
     const Outcome outcome =
         run(registers +
@@ -192,7 +192,7 @@ TEST_CASE("a spin on test_wait lets the copy engine go on") {
   }
 }
 
-TEST_CASE("a try_wait without its loop goes on too early") {
+TEST_CASE("a try_wait without a loop can end too early, which is reported") {
   const auto outcome = [](const std::string& wait, SimOptions::Mode mode) {
     return run(registers +
                    "mbarrier.init.shared.b64 [smem], 1;\nfence.mbarrier_init.release.cluster;\n"
@@ -208,7 +208,7 @@ TEST_CASE("a try_wait without its loop goes on too early") {
   CHECK_FALSE(outcome(wait, SimOptions::Mode::late).reports.empty());
 }
 
-TEST_CASE("a lane executes an instruction of its warp whose mask lacks it") {
+TEST_CASE("a lane that executes a warp instruction whose mask does not contain it is reported") {
   for (const std::string instruction :
        {"bar.warp.sync 0xfffffff7;", "elect.sync %r2|%p1, 0xfffffff7;",
         "shfl.sync.idx.b32 %r2, %r1, 0, 31, 0xfffffff7;", "vote.sync.ballot.b32 %r2, %p1, 0xfffffff7;",
@@ -220,7 +220,7 @@ TEST_CASE("a lane executes an instruction of its warp whose mask lacks it") {
   }
 }
 
-TEST_CASE("a kernel that never ends meets the limit") {
+TEST_CASE("an endless kernel is ended by the limit of instructions") {
   const Outcome outcome = run(registers + "L:\nbra L;\nret;", 32, "", {.instruction_limit = 100'000});
   expect_rule(outcome, "instruction-limit", 12);
 }
@@ -229,7 +229,7 @@ TEST_CASE("trap is reported") {
   expect_rule(run(registers + "setp.eq.u32 %p1, %r1, 7;\n@%p1 trap;\nret;"), "trap", 12);
 }
 
-TEST_CASE("the sink gets every report") {
+TEST_CASE("the report callback gets every report") {
   std::vector<std::string> seen;
   SimOptions options;
   options.sink = [&](const Report& report) { seen.push_back(report.rule); };
@@ -272,7 +272,7 @@ TEST_CASE("illegal launches are refused") {
   CHECK(kernel->ctas_per_sm(32, 100'000) == 2);
 }
 
-TEST_CASE("memory of the device") {
+TEST_CASE("the device's memory can be allocated, filled and copied, and illegal uses are refused") {
   const auto sim = make_sim_device({.memory_bytes = 1 << 20});
   const DevicePtr a = sim->memory().allocate(1000);
   CHECK(a % 256 == 0);

@@ -1,4 +1,4 @@
-/// Writes that change nothing.
+/// Concurrent writes of equal values.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -34,7 +34,7 @@ TEST_CASE("warps that store equal values by one instruction do not race: their o
     CAPTURE(body);
     text::expect_first(text::run(text::registers + lane + body + "\nret;", shape), "race.shared-write-write");
   }
-  // A thread that reads without synchronising with the writers still races with them.
+  // A read without synchronisation with the writers is still a race.
   text::expect_first(text::run(text::registers + lane +
                                    "st.shared.u32 [%r5], 7;\nbar.warp.sync 0xffffffff;\nld.shared.u32 %r8, "
                                    "[%r5];\nst.shared.u32 [%r5], 7;\n"

@@ -1,4 +1,4 @@
-/// Kernels of one instruction with 32 lanes of operands, compared with values computed on the host or by
+/// Kernels of one or few instructions, whose results are compared with values computed on the host or by
 /// hand.
 #include "sim/evaluate.hpp"
 
@@ -8,7 +8,7 @@
 
 using namespace tests;
 
-TEST_CASE("integer arithmetic") {
+TEST_CASE("integer arithmetic gives the right results") {
   CHECK(r("add.s32 %r9, %r1, %r2;", 0xffffffff, 2) == 1);
   CHECK(r("sub.u32 %r9, %r1, %r2;", 1, 2) == 0xffffffff);
   CHECK(r("mul.lo.s32 %r9, %r1, %r2;", 0x10001, 0x10001) == 0x20001);
@@ -34,7 +34,7 @@ TEST_CASE("integer arithmetic") {
   CHECK(r("add.s16 %h9, %h1, %h2;\ncvt.s32.s16 %r9, %h9;", 0x7fff, 1) == 0xffff8000);
 }
 
-TEST_CASE("bits") {
+TEST_CASE("bit operations give the right results") {
   CHECK(r("popc.b32 %r9, %r1;", 0xf0f0) == 8);
   CHECK(r("clz.b64 %r9, %rd1;", 1) == 63);
   CHECK(r("bfind.u32 %r9, %r1;", 0x10) == 4);
@@ -60,7 +60,7 @@ TEST_CASE("bits") {
   CHECK(r("not.b32 %r9, %r1;", 0) == 0xffffffff);
 }
 
-TEST_CASE("predicates and selection") {
+TEST_CASE("comparisons and selections give the right results") {
   CHECK(r("setp.lt.s32 %p1, %r1, %r2;\nselp.b32 %r9, 7, 8, %p1;", 0xffffffff, 0) == 7);
   CHECK(r("setp.lt.u32 %p1, %r1, %r2;\nselp.b32 %r9, 7, 8, %p1;", 0xffffffff, 0) == 8);
   CHECK(r("setp.lt.s32 %p1|%p2, %r1, %r2;\nselp.b32 %r9, 7, 8, %p2;", 0, 1) == 8);
@@ -74,7 +74,7 @@ TEST_CASE("predicates and selection") {
   CHECK(r("setp.eq.s32 %p1, %r1, 3;\n@%p1 mov.u32 %r9, 1;\n@!%p1 mov.u32 %r9, 2;", 3) == 1);
 }
 
-TEST_CASE("floating point equals the host's where it rounds alike") {
+TEST_CASE("floating-point results equal the host's where both round in the same way") {
   const float tiny = std::numeric_limits<float>::denorm_min();
   CHECK(r("add.f32 %f4, %f1, %f2;\nmov.b32 %r9, %f4;", bits(0.1F), bits(0.2F)) == bits(0.1F + 0.2F));
   CHECK(r("fma.rn.f32 %f4, %f1, %f2, %f3;\nmov.b32 %r9, %f4;", bits(1.0000001F), bits(1.0000001F),
@@ -96,7 +96,7 @@ TEST_CASE("floating point equals the host's where it rounds alike") {
   CHECK(rd("div.rn.f64 %fd4, %fd1, %fd2;\nmov.b64 %rd9, %fd4;", bits(1.0), bits(3.0)) == bits(1.0 / 3.0));
 }
 
-TEST_CASE("halves round once") {
+TEST_CASE("results of f16 and bf16 are rounded only once") {
   const std::string join = "\ncvt.u32.u16 %r9, %h9;";
   CHECK(r("add.f16 %h9, %h1, %h2;" + join, 0x3c00, 0x1000) == 0x3c00);  // 1 + 2^-11, a tie: to even
   CHECK(r("add.f16 %h9, %h1, %h2;" + join, 0x3c01, 0x1000) == 0x3c02);
@@ -108,12 +108,13 @@ TEST_CASE("halves round once") {
   CHECK(r("fma.rn.bf16 %h9, %h1, %h2, %h3;" + join, 0x3b81, 0x3f80, 0x3f80) == 0x3f81);
 }
 
-TEST_CASE("conversions") {
+TEST_CASE("cvt rounds, saturates and flushes as the ISA says") {
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", bits(-1.9F)) == 0xffffffff);
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", bits(3e9F)) == 0x7fffffff);
   CHECK(r("cvt.rzi.u32.f32 %r9, %f1;", bits(-3.0F)) == 0);
   CHECK(r("cvt.rzi.s32.f32 %r9, %f1;", 0x7fc00000) == 0);
-  // NaN becomes the highest bit alone if either type has 64 bits (PTX ISA 9.7.9.22).
+  // If either type has 64 bits, NaN is converted to a number with only the highest bit set (PTX
+  // ISA 9.7.9.22).
   CHECK(rd("cvt.rzi.s64.f32 %rd9, %f1;", 0x7fc00000) == 1ULL << 63);
   CHECK(rd("cvt.rzi.u64.f32 %rd9, %f1;", 0x7fc00000) == 1ULL << 63);
   CHECK(rd("cvt.rni.u64.f64 %rd9, %fd1;", 0x7ff8000000000000) == 1ULL << 63);
@@ -151,14 +152,15 @@ TEST_CASE("conversions") {
   CHECK(r("cvt.f32.f32 %f9, %f1;\nmov.b32 %r9, %f9;", 0xff800001) == 0xff800001);
   CHECK(r("cvt.rp.ftz.f16.f32 %h9, %f1;" + join, 1) == 1);
   CHECK(rd("cvt.ftz.f64.f32 %fd9, %f1;\nmov.b64 %rd9, %fd9;", 0xffc00001) == 0x7fffffffe0000000);
-  // Between the largest subnormal number and the smallest normal one there are four steps of 24 bits.
+  // Numbers between the largest subnormal and the smallest normal f32, in steps of a quarter of their
+  // distance.
   const std::string flush = "cvt.rn.ftz.f32.f64 %f9, %fd1;\nmov.b32 %r9, %f9;";
   CHECK(r(flush, 0xb80fffffefffffff) == 0x80000000);
   CHECK(r(flush, 0xb80ffffff0000000) == 0x80800000);
   CHECK(r("cvt.rn.f32.f64 %f9, %fd1;\nmov.b32 %r9, %f9;", 0xfff83a8a20000001) == 0xffc1d451);
 }
 
-TEST_CASE("lanes exchange values and diverge") {
+TEST_CASE("lanes can exchange values, diverge and reconverge") {
   Words lanes(32);
   for (std::size_t i = 0; i < 32; ++i) lanes[i] = 100 + i;
   const Words down =
@@ -169,7 +171,8 @@ TEST_CASE("lanes exchange values and diverge") {
   const Words ballot = evaluate(
       "setp.ge.u32 %p1, %r1, 116;\nvote.sync.ballot.b32 %r9, %p1, 0xffffffff;\ncvt.u64.u32 %rd9, %r9;",
       lanes);
-  // Lane n runs n − 100 turns of the loop: each lane leaves it at a different time, and all lanes meet again.
+  // Lane n makes n − 100 iterations of the loop: each lane leaves it at another time, and then all
+  // reconverge.
   const Words loop = evaluate(
       "sub.u32 %r4, %r1, 100;\nmov.u32 %r9, 0;\nL0:\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra L1;\nadd.u32 %r9, "
       "%r9, %r4;\n"

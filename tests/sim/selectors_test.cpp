@@ -1,4 +1,4 @@
-/// The table of selectors by opcode.
+/// Tests the table of selectors, which has a function for each opcode that the simulator supports.
 #include "ptx/forms.hpp"
 #include "sim/instructions/select.hpp"
 #include "sim/text_kernel.hpp"
@@ -14,7 +14,7 @@ using ptx::Opcode;
 
 namespace {
 
-/// An operand of the kind that a form names by a letter.
+/// The text of an operand of the kind that a form denotes by this letter.
 std::string operand(char kind, bool predicates) {
   switch (kind) {
     case 'd': return predicates ? "%p1" : "%rd1";
@@ -29,7 +29,7 @@ std::string operand(char kind, bool predicates) {
   }
 }
 
-/// Whether the simulator runs an instruction of this form, with its optional parts or without.
+/// Whether the simulator runs an instruction of this form, with or without its optional parts.
 bool runs(const ptx::FormRow& row, bool with_optional, bool predicates) {
   std::string text = ptx::sample_instruction(row, with_optional).full_name();
   std::string separator = " ";
@@ -58,20 +58,20 @@ std::vector<sim::Selector> all_selectors() {
 
 }  // namespace
 
-TEST_CASE("the parser knows every opcode of the table, and some form of it runs") {
-  // These opcodes need a function, a table of labels, a size, or matching types: other tests run them.
-  const std::set<Opcode> elsewhere{Opcode::call,
-                                   Opcode::brx_idx,
-                                   Opcode::mma,
-                                   Opcode::set,
-                                   Opcode::tensormap_replace,
-                                   Opcode::tensormap_cp_fenceproxy,
-                                   Opcode::wgmma_mma_async,
-                                   Opcode::wmma};
+TEST_CASE("for every opcode in the table of selectors, the simulator runs at least one form") {
+  // Other tests run these opcodes, which need a function, a table of labels, a size, or matching types.
+  const std::set<Opcode> tested_in_other_files{Opcode::call,
+                                               Opcode::brx_idx,
+                                               Opcode::mma,
+                                               Opcode::set,
+                                               Opcode::tensormap_replace,
+                                               Opcode::tensormap_cp_fenceproxy,
+                                               Opcode::wgmma_mma_async,
+                                               Opcode::wmma};
   for (const sim::Selector& selector : all_selectors()) {
     CHECK(sim::find_selector(selector.opcode)->select == selector.select);
     bool known = false;
-    bool run = elsewhere.contains(selector.opcode);
+    bool run = tested_in_other_files.contains(selector.opcode);
     std::string names;
     for (const ptx::FormRow& row : ptx::form_rows()) {
       if (row.opcode != selector.opcode) continue;
@@ -86,7 +86,7 @@ TEST_CASE("the parser knows every opcode of the table, and some form of it runs"
   }
 }
 
-TEST_CASE("brx.idx goes to the label of its index") {
+TEST_CASE("brx.idx jumps to the label with its index") {
   const std::string body =
       tests::text::registers +
       "ld.global.u32 %r6, [%rd1];\ntable: .branchtargets zero, one;\nbrx.idx %r6, table;\n"

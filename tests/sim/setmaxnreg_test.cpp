@@ -1,4 +1,4 @@
-/// Registers that warpgroups hand over to each other, and the number with which a kernel begins.
+/// Registers that warpgroups release for each other, and the number with which a kernel begins.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -9,7 +9,7 @@ using namespace tests::text;
 
 namespace {
 
-/// A warpgroup gives registers back, another one takes them.
+/// Code for the first warpgroup and for the others.
 std::string setmaxnreg(const std::string& first, const std::string& second) {
   return registers + "setp.ge.u32 %p2, %r1, 128;\n@%p2 bra B;\n" + first + "ret;\nB:\n" + second + "ret;";
 }
@@ -29,7 +29,7 @@ Outcome set_registers(const std::string& first, const std::string& second, SimOp
 }  // namespace
 
 TEST_CASE("setmaxnreg moves registers from one warpgroup to others") {
-  // 384 threads have 168 registers each. One warpgroup gives registers back, the other two share them.
+  // 384 threads have 168 registers each. One warpgroup releases registers, and the other two get them.
   const SimOptions options{.mode = any_mode(), .seed = 2};
   expect_clean(set_registers(dec(40), inc(232), options));
   expect_clean(set_registers(inc(168), dec(168), options));
@@ -47,12 +47,13 @@ TEST_CASE("setmaxnreg moves registers from one warpgroup to others") {
 
 TEST_CASE("a kernel begins with the registers that ptxas gives it") {
   const SimOptions options{.mode = any_mode(), .seed = 2};
-  // Two warpgroups could have 256 registers each: the kernel gets no more than it asks for by setmaxnreg.inc.
+  // Two warpgroups could have 256 registers each, but ptxas gives them only what setmaxnreg.inc requests.
   const std::string two = ".maxntid 256\n.minnctapersm 1";
   expect_clean(set_registers(dec(40), inc(248), options, two, 256));
   expect_clean(set_registers(dec(24), inc(240), options, two, 256));
   expect_first(set_registers(dec(248), inc(240), options, two, 256), "setmaxnreg.value");
-  // .maxntid counts, not the launch's block. So do .reqntid, .maxnreg and .minnctapersm.
+  // The number depends on .maxntid, not on the launch's block, and also on .reqntid, .maxnreg and
+  // .minnctapersm.
   expect_clean(set_registers(dec(168), "", options, ".maxntid 384\n.minnctapersm 1", 256));
   expect_first(set_registers(dec(176), "", options, ".maxntid 384\n.minnctapersm 1", 256),
                "setmaxnreg.value");
@@ -68,7 +69,7 @@ TEST_CASE("a kernel begins with the registers that ptxas gives it") {
   expect_clean(set_registers(dec(168), "", options, ".maxntid 160\n.minnctapersm 2", 160));
 }
 
-TEST_CASE("setmaxnreg has no effect where ptxas cannot tell how many registers there are") {
+TEST_CASE("setmaxnreg has no effect if ptxas does not know how many registers there are") {
   const std::string directives =
       GENERATE("", ".maxntid 384", ".minnctapersm 1", ".maxntid 1024\n.minnctapersm 3");
   expect_clean(set_registers(dec(40), inc(240), {}, directives));

@@ -19,7 +19,7 @@ KERNEL triad(ARGUMENTS) {
   for (u32 i = first(); i < n; i += step()) z[i] = x[i] + 3.0f * y[i];
 }
 
-// Sixteen bytes a thread at a time, through shared memory.
+// Copies 16 bytes a thread at a time, through shared memory.
 KERNEL copy(ARGUMENTS) {
   __shared__ uint4 s[256];
   for (u32 i = first(); i < n; i += step()) {
@@ -30,7 +30,7 @@ KERNEL copy(ARGUMENTS) {
   }
 }
 
-// c = a · b, n by n: an element of c a thread.
+// c = a · b for matrices of n by n; a thread computes one element of c.
 KERNEL sgemm(ARGUMENTS) {
   __shared__ float s[16][16], t[16][16];
   const float* x = (const float*)a;
@@ -49,7 +49,7 @@ KERNEL sgemm(ARGUMENTS) {
   ((float*)c)[(down + row) * n + right + column] = sum;
 }
 
-// The same, four by four elements a thread, 16 apart.
+// Like sgemm; a thread computes four by four elements, whose rows and columns are 16 apart.
 KERNEL sgemm_blocked(ARGUMENTS) {
   __shared__ float s[16][64], t[16][64];
   const float* x = (const float*)a;
@@ -87,7 +87,7 @@ KERNEL scatter(ARGUMENTS) {
   for (u32 i = first(); i < n; i += step()) c[(i * 40503u) & (n - 1)] = b[i];
 }
 
-// Rows of 33 words, column by column: each lane another line.
+// Reads rows of 33 words column by column, so that each lane accesses another line.
 KERNEL shared_gather(ARGUMENTS) {
   __shared__ u32 s[8 * 32 * 33];
   u32* own = s + threadIdx.x / 32 * 32 * 33;
@@ -179,7 +179,7 @@ __device__ void wait(u64* barrier, u32 parity) {
       : "memory");
 }
 
-// A word a lane goes from warp to warp through a slot between each two.
+// Each lane's word is passed from warp to warp, through a slot between each two warps.
 KERNEL ring(ARGUMENTS) {
   __shared__ u64 full[8], empty[8];
   __shared__ u32 slot[8][32];
@@ -225,8 +225,8 @@ __device__ void product(float (&d)[64], u32 x, u32 y) {
       : "l"(descriptor(x)), "l"(descriptor(y)));
 }
 
-// 128 by 128 elements of c by a producer and two warpgroups that multiply, 64 of k a stage, n stages; a and b
-// are as the stages lie in shared memory.
+// Computes 128 by 128 elements of c with a producer and two warpgroups that multiply; there are n stages with
+// 64 of k each. a and b have the layout of the stages in shared memory.
 KERNEL product_tile(ARGUMENTS) {
   extern __shared__ __align__(1024) unsigned char stages[];
   __shared__ u64 full[4], empty[4];

@@ -9,18 +9,18 @@ namespace tests {
 /// A kernel k(const unsigned* a, const unsigned* b, unsigned* c, unsigned n) of speed_source() whose speed on
 /// the simulated device is measured. Each of a, b and c has `speed_words` words.
 struct SpeedKernel {
-  std::string_view name;   ///< name in the table
-  std::string_view entry;  ///< entry in the source
+  std::string_view name;   ///< name in the table of docs/sim.md
+  std::string_view entry;  ///< entry in speed_source()
   std::uint32_t ctas = 1;
   std::uint32_t threads = 256;
   std::uint32_t cluster = 1;
   std::uint32_t n = 0;
-  std::uint32_t shared_bytes = 0;  ///< dynamic
+  std::uint32_t shared_bytes = 0;  ///< dynamic shared memory
 };
 
 inline constexpr std::uint32_t speed_words = 1 << 20;
 
-/// CUDA C++ with all of these kernels.
+/// CUDA C++ source of all these kernels.
 std::string_view speed_source();
 const std::vector<SpeedKernel>& speed_kernels();
 

@@ -1,8 +1,8 @@
-/// Measures and prints the simulator's speed; fails only far below the target.
+/// Measures and prints the simulator's speed; fails only if it is far below the target.
 ///
-/// Prints the numbers for the table of docs/sim.md: the best of $TMAJIT_SPEED_RUNS (1) runs of each kernel,
-/// with every check on and without looking for races, on one thread of the host. $TMAJIT_SPEED_KERNEL: only
-/// the kernel with that entry.
+/// Prints the numbers for the table of docs/sim.md: for each kernel the fastest of $TMAJIT_SPEED_RUNS (1)
+/// runs with all checks, and of as many without race detection, on one host thread. $TMAJIT_SPEED_KERNEL
+/// limits this to the kernel with that entry.
 #include "sim/speed_kernels.hpp"
 #include "sim/support.hpp"
 
@@ -29,7 +29,7 @@ int runs() {
   return text != nullptr ? std::max(std::atoi(text), 1) : 1;
 }
 
-/// Processor time in seconds, so that other users of the machine do not count.
+/// Processor time in seconds, which does not depend on other users of the machine.
 template <typename Work>
 double seconds_of(const Work& work) {
   const std::clock_t start = std::clock();
@@ -38,11 +38,11 @@ double seconds_of(const Work& work) {
 }
 
 struct Speed {
-  double rate = 0;  ///< million thread-instructions a second
+  double rate = 0;  ///< million instructions of threads a second
   double seconds = 0;
 };
 
-/// The best of all runs of a kernel that must have no reports.
+/// The speed of the fastest run of a kernel, which must have no reports.
 Speed measure(const tests::SpeedKernel& kernel, Artifact artifact, bool races) {
   artifact.entry = std::string(kernel.entry);
   const auto sim = make_sim_device({.races = races, .threads = 1});
@@ -77,7 +77,7 @@ Speed measure(const tests::SpeedKernel& kernel, Artifact artifact, bool races) {
 
 }  // namespace
 
-TEST_CASE("speed of kernels of many kinds") {
+TEST_CASE("speed of kernels of many kinds is far above the required minimum") {
   const Artifact artifact = compile(custom_source(std::string(tests::speed_source()), "triad", "speed.cu"));
   std::cout << "million thread-instructions a second on one core, and ms; the same, races not looked for\n"
             << std::fixed;
@@ -95,7 +95,7 @@ TEST_CASE("speed of kernels of many kinds") {
   }
 }
 
-TEST_CASE("speed of our own kernels") {
+TEST_CASE("speed of our own kernels is far above the required minimum") {
   const bool races = GENERATE(true, false);
   const auto sim = make_sim_device({.races = races, .threads = 1});
   Runtime runtime({.device = sim, .cache_directory = std::nullopt});

@@ -16,7 +16,7 @@
 
 namespace tests {
 
-/// A device that edits the PTX of kernels when it loads them, and passes everything else to `device`.
+/// A device that edits the PTX of kernels when it loads them, and forwards all other calls to `device`.
 class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels {
  public:
   EditingDevice(std::shared_ptr<tmajit::Device> device, Edit edit)
@@ -40,16 +40,16 @@ class EditingDevice final : public tmajit::Device, private tmajit::DeviceKernels
   Edit edit_;
 };
 
-/// A kernel from the text of its body: a module with one entry, `k`, that takes `parameters` 64-bit values p0
-/// …. `directives` follow its parameters.
+/// Returns a module with one entry, `k`, with this body and `parameters` 64-bit parameters p0, p1, …,
+/// followed by `directives`. `before` is the text before the entry.
 tmajit::Artifact module_of(const std::string& body, std::uint32_t parameters, const std::string& before = {},
                            const std::string& directives = {});
 
-/// Returns the error of a thread that reaches the first instruction which the simulator does not run; empty
-/// if there is none.
+/// Returns the error of a thread that reaches the first instruction that the simulator does not support;
+/// empty if there is none.
 std::string refusal(const tmajit::Artifact& artifact);
 
-/// The rules of all reports so far.
+/// The rules of the device's reports so far.
 std::vector<std::string> rules(const tmajit::SimDevice& device);
 
 }  // namespace tests

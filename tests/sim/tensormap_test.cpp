@@ -1,4 +1,4 @@
-/// Tensor maps that a kernel changes: copies by them, and the fences that these need.
+/// Tensor maps that a kernel changes: copies that use them, and the fences that are required.
 #include "sim/text_kernel.hpp"
 
 #include <catch2/generators/catch_generators_all.hpp>
@@ -20,7 +20,7 @@ const std::string load =
     "%r9}], [%r5+128];\n";
 
 /// The parts of a kernel of one warp. It copies the map to shared memory, changes it there, copies it to
-/// global memory after the words, loads a tile by it at row 4, and writes the tile to the words from 512 on.
+/// global memory after the words, loads a tile at row 4 by it, and writes the tile to the words from 512 on.
 struct Parts {
   std::string change = "";
   std::string published = publish;
@@ -61,7 +61,7 @@ std::string replaced(const std::string& field, const std::string& value) {
 
 }  // namespace
 
-TEST_CASE("a map whose address is replaced in shared memory") {
+TEST_CASE("a load uses the address that replaced a map's address in shared memory") {
   const Outcome outcome =
       change({.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10")});
   expect_clean(outcome);
@@ -78,7 +78,7 @@ TEST_CASE("every field of a map can be replaced") {
   SECTION("a box of one row") {
     std::string wider = replaced("box_dim 1", "1");
     const Outcome outcome = change({.change = wider, .bytes = "64", .behind = ""});
-    // Half of the threads read memory to which nothing was loaded.
+    // Half of the threads read memory into which nothing was loaded.
     expect_only(outcome, "shared.uninitialised");
     for (std::uint32_t i = 0; i < 16; ++i) CHECK(outcome.words[512 + i] == 64 + i);
   }
@@ -91,7 +91,7 @@ TEST_CASE("every field of a map can be replaced") {
     // Out of bounds: NaN.
     CHECK(outcome.words[512 + 31] == 0x7ff77ff7);
   }
-  SECTION("rank, which is given less one, before the new dimension") {
+  SECTION("rank, whose value is one less, before the new dimension") {
     const Outcome outcome =
         change({.change = replaced("rank", "2") + replaced("global_dim 2", "3") + replaced("box_dim 2", "1") +
                           replaced("element_stride 2", "1") + "mov.u64 %rd10, 1024;\n" +
@@ -116,14 +116,14 @@ TEST_CASE("a changed map that is illegal is reported with the rule that it break
   refused(replaced("rank", "2"), "shape");
 }
 
-TEST_CASE("a field's value and ordinal out of range") {
+TEST_CASE("a field's value or ordinal out of range is reported") {
   expect_only(change({.change = replaced("rank", "5")}), "tensormap.field");
   expect_only(change({.change = replaced("elemtype", "13")}), "tensormap.field");
   expect_only(change({.change = replaced("swizzle_mode", "4")}), "tensormap.field");
   expect_only(change({.change = replaced("box_dim 5", "1")}), "tensormap.field");
 }
 
-TEST_CASE("a map that was of tf32 cannot become one of another type") {
+TEST_CASE("changing a map of tf32 to another type is reported") {
   TensorMapSpec spec = rows_of(16);
   spec.type = ElementType::tf32;
   const Outcome as_u8 = change({.change = replaced("elemtype", "0")}, spec);
@@ -134,10 +134,10 @@ TEST_CASE("a map that was of tf32 cannot become one of another type") {
   expect_clean(change({.change = replaced("elemtype", "7")}, spec));
 }
 
-TEST_CASE("a map that was of tf32 goes on rounding as one of f32") {
+TEST_CASE("a map of tf32 that is changed to f32 still rounds") {
   TensorMapSpec spec = rows_of(16);
   spec.type = GENERATE_COPY(ElementType::tf32, ElementType::tf32_ftz);
-  // Two of the words that a tile of two rows holds, as an H200 rounded them.
+  // Two words of a tile of two rows, as an H200 rounded them.
   const std::string words =
       "add.u64 %rd10, %rd1, 256;\n@%p1 st.global.u32 [%rd10], 0x4aa855c7;\n"
       "@%p1 st.global.u32 [%rd10+4], 0x92821435;\n@%p1 fence.proxy.async;\n";
@@ -149,10 +149,10 @@ TEST_CASE("a map that was of tf32 goes on rounding as one of f32") {
         0x92820000 + 0x1435 / 0x2000 * 0x2000 + (0x1435 % 0x2000 > 0x1000 ? 0x2000 : 0));
 }
 
-TEST_CASE("a changed map that is used without its fences") {
+TEST_CASE("using a changed map without the required fences is reported") {
   const std::string address = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10");
   expect_only(change({.change = address, .acquired = ""}), "tensormap.not-acquired");
-  // The map is copied by plain stores, with the release fence and without.
+  // The map is copied by plain stores, with and without the release fence.
   const std::string copied =
       "ld.shared.u32 %r13, [%r10];\nadd.u64 %rd11, %rd6, %rd7;\nst.global.u32 [%rd11], %r13;\n";
   const std::string released = "fence.proxy.tensormap::generic.release.gpu;\n";
@@ -168,14 +168,14 @@ TEST_CASE("a changed map that is used without its fences") {
   expect_clean(change({.published = publish, .acquired = ""}));
 }
 
-TEST_CASE("an acquire that comes before the change does not count") {
+TEST_CASE("an acquire before the change of a map does not replace one after it") {
   expect_only(change({.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10"),
                       .published = acquire + publish,
                       .acquired = ""}),
               "tensormap.not-acquired");
 }
 
-TEST_CASE("a copy takes no map in shared memory, and only a map can be changed") {
+TEST_CASE("copies by a map in shared memory, and changes of memory that is no map, are reported") {
   expect_only(
       change({.change = "mov.u64 %rd12, smem;\ncvta.shared.u64 %rd12, %rd12;\n",
               .loaded = "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
@@ -185,7 +185,7 @@ TEST_CASE("a copy takes no map in shared memory, and only a map can be changed")
               "tensormap.invalid");
 }
 
-TEST_CASE("a map is made of zeros by giving every field its value") {
+TEST_CASE("replacing every field of 128 zero bytes makes a usable map") {
   const std::string zeros = "st.shared.u32 [%r10], 0;\nbar.warp.sync -1;\n";
   const std::string rank = replaced("rank", "1");
   const std::string rest =
@@ -203,12 +203,12 @@ TEST_CASE("a map is made of zeros by giving every field its value") {
   expect_only(change({.change = zeros + rest + steps}), "tensormap.rank");
 }
 
-TEST_CASE("a map that changes while a load uses it") {
+TEST_CASE("changing a map while a load uses it is reported") {
   const std::string again =
       "add.u64 %rd10, %rd1, 64;\n" + replaced("global_address", "%rd10") + "bar.warp.sync -1;\n" + publish;
   Parts parts{.change = "add.u64 %rd10, %rd1, 128;\n" + replaced("global_address", "%rd10")};
   std::string text = kernel(parts);
-  // The change comes after the issue of the load, before the wait for it.
+  // The change is after the load was issued and before the wait for it.
   text.insert(text.find("W:\n"), again);
   const auto launch = [&](const std::string& body, SimOptions::Mode mode) {
     return run(body, {.grid = 1, .cluster = 1, .options = {.mode = mode}, .maps = {rows_of(16)}});
@@ -219,7 +219,7 @@ TEST_CASE("a map that changes while a load uses it") {
   expect_clean(launch(waited, any_mode()));
 }
 
-TEST_CASE("a map that changes while a store uses it") {
+TEST_CASE("changing a map while a store uses it is reported") {
   // The store writes the loaded tile, eight rows further down.
   const auto launch = [](const std::string& wait) {
     const Parts parts{

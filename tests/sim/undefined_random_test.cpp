@@ -1,5 +1,5 @@
-/// Random kernels some of whose registers are never written. The reports are compared with a plain
-/// interpretation, lane by lane.
+/// Compares the reports of random kernels, in which some registers are never written, with a simple
+/// interpretation of each lane.
 #include "seed.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -16,7 +16,7 @@
 
 #include <spdlog/fmt/fmt.h>
 
-// Names that other tests compiled with this one have, too.
+// This namespace avoids clashes with names of other tests in the same unity build.
 namespace undefined_random_test {
 
 using namespace tmajit;
@@ -57,8 +57,8 @@ class Kernel {
  private:
   std::uint32_t draw(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
 
-  /// Register d gets value(lane, number of the lane), now and then under a guard. If the guard is undefined,
-  /// so is d.
+  /// Sets register d to value(lane, number of the lane), sometimes under a guard. If the guard is undefined,
+  /// d becomes undefined.
   template <typename Result>
   void give(std::uint32_t d, const std::string& instruction, const Result& value) {
     const bool guarded = draw(4) == 0;
@@ -197,13 +197,14 @@ class Kernel {
     }
   }
 
-  /// Emits a movmatrix, if in every lane both words from which it gets a half are defined, or neither is.
+  /// Emits a movmatrix if, for every lane, the two words from which it gets halves are both defined or both
+  /// undefined.
   void transpose(std::uint32_t d, std::uint32_t a) {
     std::vector<Value> all;
     for (const Lane& lane : lanes_) all.push_back(lane.registers[a]);
     std::vector<Value> result(lane_count);
     for (std::uint32_t n = 0; n < lane_count; ++n) {
-      // Rows 2 (n mod 4) and the next one of column n / 4.
+      // Lane n gets rows 2 (n mod 4) and 2 (n mod 4) + 1 of column n / 4.
       const Value& first = all[4 * (n % 4 * 2) + n / 4 / 2];
       const Value& second = all[4 * (n % 4 * 2 + 1) + n / 4 / 2];
       if (first.has_value() != second.has_value()) return;
@@ -237,7 +238,7 @@ const std::string sums =
     "st.param.b32 [a], %x1;\ncall (b), sums, (m, a);\nld.param.b32 %x3, [b];\n}\nadd.u32 %x2, %x1, %x3;\n"
     "E:\nst.param.b32 [y], %x2;\nret;\n}\n";
 
-TEST_CASE("random kernels are reported in the lanes that store uninitialised values") {
+TEST_CASE("random kernels are reported in exactly the lanes that store uninitialised values") {
   const auto seed = static_cast<std::uint32_t>(tests::seed(20261123));
   constexpr std::uint32_t cases = 300;
   std::cout << "undefined: TMAJIT_SEED=" << seed << ", " << cases << " cases" << std::endl;
@@ -265,7 +266,7 @@ TEST_CASE("random kernels are reported in the lanes that store uninitialised val
       found += report.count;
     }
     REQUIRE(found == undefined);
-    // Lint reports a register that no path has written, so in no lane.
+    // A register that lint reports is written on no path, and so must be reported in all lanes.
     const LintResult lint =
         lint_ptx(module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n" + sums).ptx);
     for (const Finding& finding : lint.findings) REQUIRE(finding.rule == "register.uninitialised");
@@ -273,7 +274,7 @@ TEST_CASE("random kernels are reported in the lanes that store uninitialised val
     linted += lint.findings.empty() ? 0 : 1;
     reported += found != 0 ? 1 : 0;
   }
-  // Enough kernels have a report, and enough have none.
+  // Enough kernels must have a report, and enough none.
   CHECK(reported > cases / 10);
   CHECK(reported < cases * 9 / 10);
   CHECK(linted > cases / 20);

@@ -1,4 +1,5 @@
-/// Tests that uninitialised registers and loads of uninitialised memory are reported where that matters.
+/// Tests that uninitialised registers, and values loaded from uninitialised memory, are reported where they
+/// affect what the kernel does.
 #include "sim/text_kernel.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
-// Names that other tests compiled with this one have, too.
+// This namespace avoids clashes with names of other tests in the same unity build.
 namespace undefined_test {
 
 using namespace tmajit;
@@ -28,7 +29,7 @@ Outcome run_body(const std::string& body, std::uint32_t block = 32) {
   return tests::text::run(registers + element + "bar.sync 0;\n" + body + "ret;\n", shape);
 }
 
-/// Each code leaves %r10 uninitialised, in all lanes or in some.
+/// Code after which %r10 is uninitialised, in all lanes or in some.
 const std::vector<Case> sources{
     {"never written", ""},
     {"written in one arm", "@%p1 bra A;\nmov.u32 %r10, 1;\nA:\n"},
@@ -64,7 +65,7 @@ const std::vector<Case> sources{
      "add.u32 %r11, %r11, 1;\nsetp.lt.u32 %p2, %r11, 4;\n@%p2 bra L;\n"},
 };
 
-/// In each code the value of %r10 matters.
+/// Code in which the value of %r10 matters.
 const std::vector<Case> uses{
     {"a store to global memory", "st.global.u32 [%rd3], %r10;\n"},
     {"a store by a generic address", "st.u32 [%rd3], %r10;\n"},
@@ -82,7 +83,7 @@ const std::vector<Case> uses{
     {"a product", "mul.lo.u32 %r14, %r10, %r1;\nadd.u32 %r14, %r14, %r10;\nst.global.u32 [%rd3], %r14;\n"},
 };
 
-/// Correct code, which must not be reported.
+/// Correct code, which must have no report.
 const std::vector<Case> correct{
     {"a carry that nobody adds",
      "add.cc.u32 %r11, %r12, 1;\nadd.cc.u32 %r11, %r1, 1;\naddc.u32 %r10, %r1, 0;\n"
@@ -157,7 +158,7 @@ TEST_CASE("uninitialised values are reported where they matter") {
   const auto mode = GENERATE(0, 1);
   const std::uint32_t block = mode == 0 ? 32 : 20;
   for (const Case& source : sources) {
-    // These sources need a whole warp.
+    // These codes need a whole warp.
     if (block < 32 &&
         (source.body.find("shfl") != std::string::npos || source.body.find("matrix") != std::string::npos))
       continue;
@@ -169,7 +170,7 @@ TEST_CASE("uninitialised values are reported where they matter") {
       const bool loads =
           source.body.find("ld.shared") != std::string::npos && source.body.find("%r12") == std::string::npos;
       CHECK(outcome.reports[0].rule == (loads ? "shared.uninitialised" : "register.uninitialised"));
-      // An uninitialised value may go on to break other rules.
+      // An uninitialised value may cause further reports.
       CHECK(std::ranges::count_if(outcome.reports, [](const Report& report) {
               return report.rule == "register.uninitialised" || report.rule == "shared.uninitialised";
             }) == 1);
@@ -208,7 +209,8 @@ TEST_CASE("uninitialised values are tracked through functions") {
 }
 
 TEST_CASE("uninitialised values are tracked through recursive functions") {
-  // out = in after `depth` further calls. `writes` is the code that writes %u, `given` the register returned.
+  // Returns its argument after `depth` further calls. `writes` is code that writes %u, `given` the register
+  // returned.
   const auto function = [](const std::string& writes, const std::string& given) {
     return ".func (.param .b32 out) down(.param .b32 depth, .param .b32 in) {\n.reg .b32 %d<3>;\n.reg .b32 "
            "%x<4>;\n"
@@ -238,7 +240,7 @@ TEST_CASE("uninitialised values are tracked through recursive functions") {
   // Exactly the registers that were uninitialised before the calls are uninitialised after them.
   expect_only(called("", "%x1", one, "%r12"), "register.uninitialised");
   expect_clean(called("", "%x1", "mov.u32 %r12, 1;\n", "%r12"));
-  // Each call needs a write of its own, unless only the outermost call returns %u.
+  // Each call must write %u, unless only the outermost call returns it.
   expect_only(called("", "%u", one, "%r11"), "register.uninitialised");
   expect_clean(called("mov.u32 %u, 1;\n", "%u", one, "%r11"));
   const std::string outermost = "setp.eq.u32 %e, %d1, 5;\n@%e mov.u32 %u, 1;\n";
@@ -247,7 +249,7 @@ TEST_CASE("uninitialised values are tracked through recursive functions") {
   expect_only(called(innermost, "%u", one, "%r11"), "register.uninitialised");
 }
 
-TEST_CASE("the pointer of an indirect call matters") {
+TEST_CASE("an uninitialised pointer of an indirect call is reported") {
   Shape shape;
   shape.grid = shape.cluster = 1;
   const auto call = [&](const std::string& guard) {
@@ -271,7 +273,7 @@ TEST_CASE("a report names the uninitialised register, and the instruction where 
   CHECK(report.count == 32);
 }
 
-TEST_CASE("a report of a load says where what it loaded matters") {
+TEST_CASE("a report of uninitialised memory names the load and where the loaded value matters") {
   const Outcome outcome = run_body(
       "@%p1 ld.shared.u32 %r11, [%r5+16];\nadd.u32 %r12, %r11, 1;\n"
       "setp.eq.u32 %p4, %r12, 5;\n@%p4 bra E;\nE:\n");
@@ -283,7 +285,7 @@ TEST_CASE("a report of a load says where what it loaded matters") {
   CHECK_THAT(report.found, ContainsSubstring("\"@%p4 bra E;\" at PTX line"));
 }
 
-TEST_CASE("an uninitialised row or column of a matrix makes one of the product undefined") {
+TEST_CASE("an uninitialised row or column of a factor makes that of the product undefined") {
   const std::string product =
       "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f10, %f11, %f12, %f13}, {%r10, %r11, %r12, "
       "%r13}, "
@@ -314,7 +316,7 @@ TEST_CASE("an uninitialised row or column of a matrix makes one of the product u
   CHECK(run_body(b + beside + store("%f10", "%p3")).reports.empty());
 }
 
-TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores to global memory, matter") {
+TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores, are reported") {
   Shape shape;
   shape.grid = shape.cluster = 1;
   shape.options.mode = tests::text::any_mode();
@@ -327,7 +329,7 @@ TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores to glob
                "shared.uninitialised");
   expect_first(copied("@%p1 " + prefetch), "register.uninitialised");
   expect_clean(copied("@%p1 mov.u32 %r10, 2;\n@%p1 " + prefetch));
-  // Two rows of 32 words, of which the second is never defined.
+  // Two rows of 32 words, of which the second is never written.
   const auto stored = [&](const std::string& row) {
     return copied(
         "shl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r5;\nst.shared.u32 [%r6], %r1;\n"
@@ -339,11 +341,11 @@ TEST_CASE("uninitialised coordinates of a copy, and bytes that it stores to glob
   expect_only(outcome, "register.uninitialised");
   CHECK_THAT(outcome.reports[0].found,
              ContainsSubstring("is stored to global memory by \"cp.async.bulk.tensor"));
-  // The second row is outside of the tensor.
+  // The second row is outside the tensor.
   expect_clean(stored("31"));
 }
 
-TEST_CASE("uninitialised accumulators matter if a product reads them") {
+TEST_CASE("uninitialised accumulators are reported only if a product reads them") {
   Shape shape;
   shape.grid = shape.cluster = 1;
   shape.block = 128;
@@ -368,7 +370,7 @@ TEST_CASE("uninitialised accumulators matter if a product reads them") {
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("%f3"));
 }
 
-TEST_CASE("ldmatrix passes uninitialised rows to the lanes that hold them") {
+TEST_CASE("after ldmatrix of an uninitialised row, the lanes that get its elements are reported") {
   const std::string load =
       "and.b32 %r6, %r1, 7;\nshl.b32 %r6, %r6, 4;\nadd.u32 %r6, %r6, %r5;\n"
       "setp.ne.u32 %p2, %r1, 2;\nsetp.lt.and.u32 %p3, %r1, 8, %p2;\n"
@@ -380,7 +382,7 @@ TEST_CASE("ldmatrix passes uninitialised rows to the lanes that hold them") {
   expect_clean(run_body(load + "setp.ne.u32 %p4, %r7, 2;\n@%p4 st.global.u32 [%rd3], %r10;\n"));
 }
 
-TEST_CASE("wmma with uninitialised rows and columns") {
+TEST_CASE("wmma passes uninitialised rows and columns on to the product's elements") {
   // 16 rows of 16 halves at %r5 and at %r5+512, words of f32 at %r5+1024. Row 3 of a is not written.
   const std::string fragments =
       ".reg .b32 %a<8>;\n.reg .b32 %b<8>;\n.reg .f32 %f<8>;\nshl.b32 %r6, %r1, 4;\nadd.u32 %r6, %r6, %r5;\n"
@@ -407,7 +409,7 @@ TEST_CASE("wmma with uninitialised rows and columns") {
   expect_clean(run_body(written + product + keep + read_row(2)));
   expect_only(run_body(written + product + keep + read_row(3)), "shared.uninitialised");
   expect_clean(run_body(written + keep + read_row(3)));
-  // By rows the elements of row 3 are b's column 3.
+  // b is loaded by columns, so that the corresponding elements are its column 3.
   const std::string column =
       fragments + "st.shared.v4.u32 [%r6], {0, 0, 0, 0};\n@%p2 " + zeros + loads + clear;
   const auto read_column = [](int at) {

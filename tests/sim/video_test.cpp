@@ -1,4 +1,4 @@
-/// Video instructions on the simulator, against the ISA's pseudo-code written down plainly.
+/// Compares video instructions on the simulator with a direct transcription of the ISA's pseudo-code.
 #include "reference/random_maps.hpp"
 #include "sim/evaluate.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 using S64 = std::int64_t;
 
-/// The byte or half that a selector names, of the 64 bits b:a.
+/// The byte or 16-bit word with this number.
 S64 part_of(std::uint64_t word, int bits, int number, bool is_signed) {
   const auto value = static_cast<S64>(word >> bits * number & ((1ULL << bits) - 1));
   return is_signed && (value >> (bits - 1)) != 0 ? value - (S64{1} << bits) : value;
@@ -64,7 +64,7 @@ const std::initializer_list<const char*> all_comparisons{"eq", "ne", "lt", "le",
 
 }  // namespace
 
-TEST_CASE("video instructions on one part of each register, by random cases") {
+TEST_CASE("scalar video instructions equal the ISA's pseudo-code in random cases") {
   const std::uint64_t seed = reference::seed(1);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   Cases cases(seed);
@@ -114,7 +114,7 @@ TEST_CASE("video instructions on one part of each register, by random cases") {
   }
 }
 
-TEST_CASE("video instructions on halves and bytes, by random cases") {
+TEST_CASE("SIMD video instructions equal the ISA's pseudo-code in random cases") {
   const std::uint64_t seed = reference::seed(2);
   std::cout << "TMAJIT_SEED=" << seed << std::endl;
   Cases cases(seed);
@@ -171,7 +171,7 @@ TEST_CASE("video instructions on halves and bytes, by random cases") {
   }
 }
 
-TEST_CASE("video shifts, and products with a sum") {
+TEST_CASE("vshl, vshr and vmad equal the ISA's pseudo-code") {
   CHECK(r("vshl.u32.u32.u32.wrap %r9, %r1, %r2;", 3, 33) == 6);
   CHECK(r("vshl.u32.u32.u32.clamp %r9, %r1, %r2;", 3, 33) == 0);
   CHECK(r("vshl.u32.u32.u32.sat.clamp %r9, %r1, %r2;", 3, 33) == ~0U);

@@ -1,6 +1,6 @@
-/// Warp instructions whose lanes come from different places in the code: which of them may meet, and the
-/// reports for those that may not (PTX ISA: shfl.sync, vote.sync, match.sync, redux.sync, elect.sync,
-/// bar.warp.sync).
+/// Warp instructions that lanes execute at different places in the code: which of them can be executed
+/// together, and the reports for those that cannot (PTX ISA: shfl.sync, vote.sync, match.sync, redux.sync,
+/// elect.sync, bar.warp.sync).
 #include "sim/text_kernel.hpp"
 
 #include <bit>
@@ -21,9 +21,9 @@ Shape one_warp(std::uint32_t block = 32) {
       .grid = 1, .cluster = 1, .block = block, .options = {.mode = any_mode(), .seed = GENERATE(1U, 2U, 3U)}};
 }
 
-/// Even lanes execute `even`, odd lanes `odd`. Each leaves its result in %r13, which is stored to [%rd3]. %r1
-/// is the lane, %r21 is 100 more, %p4 is whether the lane is below 10, %p5 whether it is not.
-std::string by_two_ways(const std::string& even, const std::string& odd) {
+/// Even lanes execute `even`, and odd lanes `odd`. Each computes %r13, which is stored to [%rd3]. %r1 is the
+/// lane, %r21 is larger by 100, %p4 is whether the lane is below 10, and %p5 is the opposite.
+std::string in_two_branches(const std::string& even, const std::string& odd) {
   return registers + element +
          "and.b32 %r10, %r1, 1;\nsetp.ne.u32 %p2, %r10, 0;\nadd.u32 %r21, %r1, 100;\nmov.u32 %r13, 7;\n"
          "setp.lt.u32 %p4, %r1, 10;\nnot.pred %p5, %p4;\nand.b32 %r22, %r1, 6;\nshl.b32 %r23, %r22, 0;\n"
@@ -43,7 +43,7 @@ const Meeting meetings[] = {
     {"shfl.sync.bfly.b32 %r13, %r1, 1, 31, -1;\n",
      "shfl.sync.bfly.b32 %r14, %r21, 1, 31, -1;\nmov.u32 %r13, %r14;\n",
      [](std::uint32_t i) { return (i ^ 1) + (i % 2 == 0 ? 100 : 0); }},
-    // Distances, bounds and predicates differ from lane to lane.
+    // The two instructions have different distances, bounds and predicates.
     {"shfl.sync.down.b32 %r13|%p6, %r1, 1, 31, -1;\n@!%p6 mov.u32 %r13, 1000;\n",
      "shfl.sync.down.b32 %r13|%p7, %r21, 3, 31, -1;\n@!%p7 mov.u32 %r13, 1001;\n",
      [](std::uint32_t i) {
@@ -79,7 +79,7 @@ const Meeting meetings[] = {
      [](std::uint32_t) { return 1U; }},
     {"bar.warp.sync -1;\nmov.u32 %r13, 1;\n", "bar.warp.sync -1;\nmov.u32 %r13, 2;\n",
      [](std::uint32_t i) { return 1 + i % 2; }},
-    // First the even and the odd lanes separately, then all of them.
+    // First the even and the odd lanes execute separate instructions, then all lanes a common one.
     {"redux.sync.add.u32 %r14, %r1, 0x55555555;\nshfl.sync.bfly.b32 %r13, %r14, 1, 31, -1;\n",
      "redux.sync.min.u32 %r14, %r1, 0xaaaaaaaa;\nshfl.sync.bfly.b32 %r13, %r14, 1, 31, -1;\n",
      [](std::uint32_t i) { return i % 2 == 0 ? 1U : 240U; }},
@@ -87,18 +87,18 @@ const Meeting meetings[] = {
 
 }  // namespace
 
-TEST_CASE("lanes meet at instructions of different places that are alike") {
+TEST_CASE("lanes can execute a warp instruction together at different places with the same opcode") {
   const Shape shape = one_warp();
   for (const Meeting& each : meetings) {
     INFO(each.even << each.odd);
-    const Outcome outcome = run(by_two_ways(each.even, each.odd), shape);
+    const Outcome outcome = run(in_two_branches(each.even, each.odd), shape);
     expect_clean(outcome);
     for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == each.of_lane(i));
   }
 }
 
-TEST_CASE("lanes meet at more than two places, some of them in a loop") {
-  // Lane 4 i + k comes to place k after i iterations.
+TEST_CASE("lanes can execute a warp instruction together at more than two places, also in a loop") {
+  // Lane 4 i + k reaches place k after i iterations.
   std::string body =
       registers + element +
       "shr.u32 %r10, %r1, 2;\nand.b32 %r11, %r1, 3;\nW:\nsetp.eq.u32 %p2, %r10, 0;\n@%p2 bra D;\n"
@@ -111,27 +111,27 @@ TEST_CASE("lanes meet at more than two places, some of them in a loop") {
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == i % 4 * 9);
 }
 
-TEST_CASE("lanes that have exited are not waited for by those at other places") {
+TEST_CASE("warp instructions at different places do not wait for lanes that have exited") {
   const Outcome outcome =
-      run(by_two_ways("setp.gt.u32 %p6, %r1, 15;\n@%p6 ret;\nredux.sync.add.u32 %r13, %r1, -1;\n",
-                      "redux.sync.add.u32 %r13, %r1, -1;\n"),
+      run(in_two_branches("setp.gt.u32 %p6, %r1, 15;\n@%p6 ret;\nredux.sync.add.u32 %r13, %r1, -1;\n",
+                          "redux.sync.add.u32 %r13, %r1, -1;\n"),
           one_warp());
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 32; ++i)
     CHECK(outcome.words[i] == (i % 2 == 0 && i > 15 ? i : 8 * 7 + 16 * 16));
 }
 
-TEST_CASE("an uninitialised value of one lane is undefined in the lane that receives it elsewhere") {
+TEST_CASE("an uninitialised value is undefined in the lane that gets it at another place") {
   const Shape shape = one_warp();
   const std::string even = "shfl.sync.bfly.b32 %r13, %r25, 1, 31, -1;\n";
   const std::string odd = "shfl.sync.bfly.b32 %r13, %r1, 1, 31, -1;\n";
-  const Outcome outcome = run(by_two_ways(even, odd), shape);
+  const Outcome outcome = run(in_two_branches(even, odd), shape);
   expect_only(outcome, "register.uninitialised");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("%r25"));
   CHECK(outcome.reports[0].thread[0] % 2 == 1);
 }
 
-TEST_CASE("lanes that wait for each other at instructions that cannot meet are named at once") {
+TEST_CASE("lanes that wait for each other at incompatible instructions are reported as a deadlock") {
   const Shape shape = one_warp();
   const std::string ballot = "vote.sync.ballot.b32 %r13, %p4, -1;\n";
   const auto [even, odd] = GENERATE_COPY(table<std::string, std::string>({
@@ -142,11 +142,11 @@ TEST_CASE("lanes that wait for each other at instructions that cannot meet are n
       {"redux.sync.add.u32 %r13, %r1, -1;\n", "redux.sync.min.u32 %r13, %r1, -1;\n"},
       {"redux.sync.add.u32 %r13, %r1, -1;\n", "redux.sync.add.s32 %r13, %r1, -1;\n"},
       {"match.any.sync.b32 %r13, %r1, -1;\n", "match.all.sync.b32 %r13, %r1, -1;\n"},
-      // The two masks of members differ, and share lanes.
+      // The two member masks differ and have lanes in common.
       {ballot, "vote.sync.ballot.b32 %r13, %p4, 0xabababab;\n"},
       {"bar.warp.sync -1;\n", "bar.warp.sync 0xabababab;\n"},
       {"elect.sync %r13|%p6, -1;\n", "elect.sync %r13|%p6, 0xabababab;\n"},
-      // All lanes of the warp must be at one instruction, or at one barrier.
+      // All lanes of the warp must execute the same instruction, or the same barrier.
       {"bar.sync 0;\n", ballot},
       {"barrier.sync 0;\n", ballot},
       {"bar.sync 0;\n", "bar.sync 0;\n"},
@@ -154,12 +154,12 @@ TEST_CASE("lanes that wait for each other at instructions that cannot meet are n
       {"barrier.cluster.arrive.aligned;\n", "barrier.cluster.arrive.aligned;\n"},
   }));
   INFO(even << odd);
-  const Outcome outcome = run(by_two_ways(even, odd), shape);
+  const Outcome outcome = run(in_two_branches(even, odd), shape);
   expect_only(outcome, "warp.diverged");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("none of them can continue"));
 }
 
-TEST_CASE("three groups of lanes that wait for each other in a circle are named") {
+TEST_CASE("three groups of lanes that wait for each other in a cycle are reported") {
   // Groups are lanes 0 to 9, 10 to 19 and 20 to 31. Each waits for itself and the next group.
   const Outcome outcome =
       run(registers +

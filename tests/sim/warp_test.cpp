@@ -1,4 +1,4 @@
-/// Reductions at barriers, votes by value, mbarrier states, and copies of cp.async.
+/// Reductions at barriers, match, cooperative groups, elect, mbarrier states, and cp.async.
 #include "sim/cuda_support.hpp"
 #include "sim/support.hpp"
 
@@ -17,7 +17,7 @@ SimOptions::Mode any_mode() {
 
 }  // namespace
 
-TEST_CASE("barriers that reduce") {
+TEST_CASE("barriers reduce their threads' predicates") {
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
   int t = threadIdx.x, r = 0;
@@ -35,7 +35,7 @@ extern "C" __global__ void k(int* out) {
   for (std::size_t i = 0; i < 96; ++i) CHECK(outcome.words[i] == (51 * 1000 + 35) * 1000 + 27);
 }
 
-TEST_CASE("bar.red of some of the warps") {
+TEST_CASE("bar.red reduces the predicates of the warps that take part") {
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
   int t = threadIdx.x, n = -1;
@@ -49,7 +49,7 @@ extern "C" __global__ void k(int* out) {
   for (std::size_t i = 0; i < 96; ++i) CHECK(outcome.words[i] == (i < 32 ? -1 : 38));
 }
 
-TEST_CASE("match.any and match.all") {
+TEST_CASE("match.any and match.all find the lanes with equal values") {
   const auto outcome = run_cuda(R"(
 extern "C" __global__ void k(int* out) {
   int t = threadIdx.x, all = 0, some = 0;
@@ -64,7 +64,7 @@ extern "C" __global__ void k(int* out) {
   for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);
 }
 
-TEST_CASE("tiles of a warp meet among themselves, at one instruction or at several") {
+TEST_CASE("tiles of a warp synchronise independently, at one instruction or at several") {
   const std::string source = R"(
 extern "C" __global__ void k(int* out) {
   int t = threadIdx.x, tile = t / 8;
@@ -78,7 +78,7 @@ extern "C" __global__ void k(int* out) {
   asm volatile("{.reg .pred p; elect.sync %0|p, %1;}" : "=r"(leader) : "r"(mine));
   bool right = sum == tile * 64 + 28 && votes == ((1u << tile) - 1) << tile * 8 &&
                same == 0x55u << tile * 8 + t % 2 && first == tile * 8 + 3 && agree == (tile == 2) && leader / 8 == tile;
-  // Lanes of one tile come here by two ways, and each tile at a time of its own.
+  // Lanes of one tile take two branches, and each tile gets here at another time.
   int more = 0;
   for (int i = 0; i < tile; ++i) {
     if (t % 3 == 0) more += __reduce_add_sync(__activemask() & mine, 1);
@@ -96,7 +96,7 @@ extern "C" __global__ void k(int* out) {
   for (std::size_t i = 0; i < 32; ++i) CHECK(outcome.words[i] == 1);
 }
 
-TEST_CASE("any lane of the mask may be elected, each time the same") {
+TEST_CASE("any lane of the mask may be elected, but always the same one") {
   const std::string source = R"(
 extern "C" __global__ void k(int* out) {
   unsigned leader, again, half;
@@ -122,7 +122,7 @@ extern "C" __global__ void k(int* out) {
     CHECK(run_cuda(source, 64, false, {.mode = mode}).words[40] == 0);
 }
 
-TEST_CASE("mode random shows that lane 0 acts in place of the elected lane") {
+TEST_CASE("in mode random the use of lane 0 instead of the elected lane is reported") {
   const auto source = [](const std::string& waiter) {
     return R"(
 extern "C" __global__ void k(int* out) {
@@ -149,7 +149,7 @@ extern "C" __global__ void k(int* out) {
   CHECK(found);
 }
 
-TEST_CASE("arrivals without completion, and the count of a state") {
+TEST_CASE("arrive.noComplete arrives without completing a phase, and pending_count reads a state") {
   const std::string source = R"(
 extern "C" __global__ void k(int* out) {
   __shared__ unsigned long long bar;
@@ -177,8 +177,8 @@ extern "C" __global__ void k(int* out) {
 
 namespace {
 
-/// Thread t copies 16 bytes, the words from 4 t on, of out + 1024 to shared memory, and waits by `wait`. Then
-/// it writes its neighbour's words to out.
+/// Thread t copies 16 bytes, from word 4 t of out + 1024, to shared memory, and waits by `wait`. Then it
+/// writes its neighbour's words to out.
 std::string copying(const std::string& size, const std::string& wait,
                     const std::string& meet = "__syncthreads();") {
   return R"(
@@ -217,17 +217,17 @@ void expect_neighbours(const tests::CudaOutcome& outcome, bool every) {
 
 }  // namespace
 
-TEST_CASE("cp.async and its waits") {
+TEST_CASE("cp.async delivers its bytes before each kind of wait ends") {
   const SimOptions options{.mode = any_mode()};
   expect_neighbours(run_cuda(copying("", "cp.async.wait_all;"), 32, false, options), true);
   expect_neighbours(
       run_cuda(copying("", "cp.async.commit_group; cp.async.wait_group 0;"), 32, false, options), true);
   expect_neighbours(run_cuda(copying("", wait_mbarrier, ""), 32, false, options), true);
-  // The copies of every other thread read no byte and write zeros.
+  // Every second thread's copy reads no bytes and writes zeros.
   expect_neighbours(run_cuda(copying(", %2", "cp.async.wait_all;"), 32, false, options), false);
 }
 
-TEST_CASE("cp.async without its wait") {
+TEST_CASE("a read of a cp.async's bytes without a wait is reported") {
   const auto early = run_cuda(copying("", "cp.async.commit_group; cp.async.wait_group 1;"), 32, false);
   REQUIRE_FALSE(early.reports.empty());
   CHECK(early.reports[0].rule == "shared.in-flight-read");

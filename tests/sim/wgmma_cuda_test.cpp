@@ -1,4 +1,4 @@
-/// A product of matrices in CUDA C++: the compiler's PTX runs, is right, and has no report.
+/// A product of matrices in CUDA C++: the compiler's PTX runs, gives the right result, and has no report.
 #include "sim/cuda_support.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -8,7 +8,8 @@ using namespace tests::text;
 namespace {
 
 const char* const gemm = R"(
-// A warpgroup multiplies 64 x 64 of bf16 by 64 x 16, twice, in k-steps of 16; B is stored by columns.
+// A warpgroup multiplies 64 x 64 by 64 x 16 elements of bf16, twice, in steps of 16 in k. B is stored by
+// columns.
 __device__ unsigned long long descriptor(unsigned address) {
   return (1ull << 62) | (64ull << 32) | (1ull << 16) | (address >> 4);
 }
@@ -51,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(128) k(int* out) {
 
 }  // namespace
 
-TEST_CASE("a product of several k-steps and stages, as the CUDA compiler makes it") {
+TEST_CASE("a product of several steps in k and several stages, compiled by NVRTC, is right") {
   const auto outcome = tests::run_cuda(gemm, 128, false, {.mode = any_mode(), .seed = 5});
   INFO(outcome.text);
   CHECK(outcome.reports.empty());

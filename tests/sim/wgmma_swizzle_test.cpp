@@ -10,8 +10,9 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// Loads 64 rows of `row_bytes` bytes with the map's swizzle, and multiplies them by the first 8 of them,
-/// read with the descriptors' layout (bits 62 and 63). `between` is the code after the wait.
+/// Loads 64 rows of `row_bytes` bytes with the map's swizzle, and multiplies them by the first 8 of these
+/// rows. The product reads with the descriptors' `layout` (bits 62 and 63). `between` is code after the wait
+/// for the load.
 Outcome multiply(std::uint32_t row_bytes, Swizzle swizzle, std::uint64_t layout,
                  const std::string& between = "") {
   TensorMapSpec spec;
@@ -52,25 +53,25 @@ Outcome multiply(std::uint32_t row_bytes, Swizzle swizzle, std::uint64_t layout,
 
 }  // namespace
 
-TEST_CASE("a product reads by the swizzle that the matrix was loaded by") {
+TEST_CASE("a product that reads a matrix with the swizzle of its load has no report") {
   expect_clean(multiply(128, Swizzle::b128, 1));
   expect_clean(multiply(64, Swizzle::b64, 2));
   expect_clean(multiply(32, Swizzle::b32, 3));
 }
 
-TEST_CASE("a product that reads by another swizzle than the matrix was loaded by is named") {
+TEST_CASE("a product that reads a matrix with another swizzle than its load is reported") {
   const Outcome outcome = multiply(128, Swizzle::none, 1);
   expect_only(outcome, "wgmma.swizzle");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("reads by swizzle 128B what the load at PTX line") &&
                                            ContainsSubstring("writes by swizzle none"));
   expect_only(multiply(64, Swizzle::none, 2), "wgmma.swizzle");
   expect_only(multiply(32, Swizzle::none, 3), "wgmma.swizzle");
-  // These descriptors also lead past the matrix.
+  // These descriptors also read past the matrix.
   expect_first(multiply(64, Swizzle::b64, 1), "wgmma.swizzle");
   expect_first(multiply(32, Swizzle::b32, 2), "wgmma.swizzle");
 }
 
-TEST_CASE("words that threads have written over a load count as theirs") {
+TEST_CASE("the swizzle of a load is not checked for words that threads have written since") {
   // Each thread writes 16 words, together all of the tile.
   std::string write = "shl.b32 %r12, %r1, 6;\nadd.u32 %r12, %r12, %r5;\n";
   for (int i = 0; i < 16; ++i) write += fmt::format("st.shared.u32 [%r12+{}], %r1;\n", 1024 + 4 * i);

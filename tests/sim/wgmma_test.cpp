@@ -1,5 +1,5 @@
-/// Products of matrices by a warpgroup: every type, layout and swizzle against a plain product. Also the
-/// protocol: mutants of a correct kernel are reported by the rule that they break.
+/// Compares products of matrices by a warpgroup, of every type, layout and swizzle, with a plain product.
+/// Also tests that incorrect variants of a correct kernel are reported by the rule that they break.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -18,7 +18,7 @@ namespace {
 constexpr std::uint32_t image_words = 16384;
 constexpr std::uint32_t b_offset = 32768;
 
-/// One product: D, 64 × n, of A, 64 × k, and B, k × n, of small integers.
+/// One product of small integers: D (64 × n) = A (64 × k) · B (k × n).
 struct Case {
   std::string a = "bf16";
   std::string b = "bf16";
@@ -51,8 +51,8 @@ std::uint32_t encode(const std::string& type, int value) {
   return static_cast<std::uint8_t>(value);
 }
 
-/// The offset of element (row, k) in the canonical layouts of the ISA (9.7.15.5.1.2.1.3), in bytes from the
-/// matrix's start, with the leading and the stride offsets of descriptor().
+/// The offset in bytes of element (row, k) from the matrix's start, by the canonical layouts of the ISA
+/// (9.7.15.5.1.2.1.3), with the leading and stride offsets of descriptor().
 std::uint32_t place(const Case& c, std::uint32_t bits, bool by_columns, std::uint32_t row, std::uint32_t k) {
   const std::uint32_t w = c.width;
   std::uint32_t at = 0;
@@ -83,7 +83,7 @@ struct Matrices {
   std::vector<std::vector<int>> a;  ///< [row][k]
   std::vector<std::vector<int>> b;  ///< [column][k]
   std::vector<std::vector<int>> d;
-  std::vector<std::uint32_t> words;  ///< the image of shared memory, D, and A in registers
+  std::vector<std::uint32_t> words;  ///< the content of shared memory, then D, then A in registers
 };
 
 Matrices make(const Case& c) {
@@ -117,7 +117,7 @@ Matrices make(const Case& c) {
   for (auto& row : all.d) {
     for (int& value : row) value = static_cast<int>(random() % 64);
   }
-  // D by threads: rows l / 4 and l / 4 + 8 of the warp's 16, two columns of each 8.
+  // D by threads: lane l has rows l / 4 and l / 4 + 8 of the warp's 16, and two of each 8 columns.
   for (std::uint32_t thread = 0; thread < 128; ++thread) {
     const std::uint32_t lane = thread % 32;
     for (std::uint32_t i = 0; i < c.n / 2; ++i) {
@@ -141,11 +141,11 @@ Matrices make(const Case& c) {
   return all;
 }
 
-/// The parts of a kernel around one product, or more.
+/// The parts of a kernel around one or more products.
 struct Parts {
   std::string fence = "wgmma.fence.sync.aligned;\n";
   std::string proxy = "fence.proxy.async.shared::cta;\n";
-  std::string between = "";  ///< issue and commit
+  std::string between = "";  ///< code between the issue and the commit
   std::string commit = "wgmma.commit_group.sync.aligned;\n";
   std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
   std::string before = "";
@@ -174,7 +174,7 @@ std::string kernel(const Case& c, const Parts& parts = {}) {
   const std::uint32_t results = c.n / (c.d == "f16" ? 4 : 2);
   const auto start = [&](bool by_columns) { return c.width > 32 && !by_columns ? 32U : 0U; };
   std::string text = registers + ".reg .b32 %d<128>;\n.reg .b32 %a<4>;\n";
-  // The image, 128 words a turn.
+  // Copies the content of shared memory, 128 words at a time.
   text +=
       "mul.wide.u32 %rd2, %r1, 4;\nadd.u64 %rd3, %rd1, %rd2;\nshl.b32 %r6, %r1, 2;\nadd.u32 %r6, %r6, %r5;\n"
       "mov.u32 %r7, 0;\nL:\nld.global.u32 %r8, [%rd3];\nst.shared.u32 [%r6], %r8;\nadd.u64 %rd3, %rd3, 512;\n"
@@ -238,7 +238,7 @@ const std::string use_result = "add.f32 %d100, %d0, %d1;\n";
 
 }  // namespace
 
-TEST_CASE("wgmma of every type, from shared memory and from registers") {
+TEST_CASE("wgmma of every type is right, from shared memory and from registers") {
   for (const auto& [a, b, d] : std::vector<std::array<const char*, 3>>{{"f16", "f16", "f16"},
                                                                        {"f16", "f16", "f32"},
                                                                        {"bf16", "bf16", "f32"},
@@ -257,7 +257,7 @@ TEST_CASE("wgmma of every type, from shared memory and from registers") {
   }
 }
 
-TEST_CASE("wgmma of every swizzle and major-ness") {
+TEST_CASE("wgmma is right for every swizzle, with matrices stored by rows or by columns") {
   for (const std::uint32_t width : {16U, 32U, 64U, 128U}) {
     for (const std::uint32_t transposed : {0U, 1U, 2U, 3U})
       check({.n = 64,
@@ -270,12 +270,12 @@ TEST_CASE("wgmma of every swizzle and major-ness") {
   }
 }
 
-TEST_CASE("a base offset of descriptors says where the swizzle's pattern begins") {
+TEST_CASE("wgmma is right with a base offset, which says where the swizzle's pattern begins") {
   for (const std::uint32_t width : {32U, 64U, 128U})
     for (std::uint32_t base = 1; base < width / 16; ++base) check({.n = 16, .width = width, .base = base});
 }
 
-TEST_CASE("wgmma of several sizes, scales, and without its accumulators") {
+TEST_CASE("wgmma is right for several sizes and scales, and without reading accumulators") {
   for (const std::uint32_t n : {8U, 24U, 128U, 200U, 256U}) check({.n = n});
   check({.a_scale = -1});
   check({.b_scale = -1, .keeps_d = false});
@@ -294,7 +294,7 @@ TEST_CASE("shapes and operands that wgmma lacks are refused at their line") {
   refused({.n = 64}, ", %p4, 1, 1", ", %p4, 2, 1");
 }
 
-TEST_CASE("mistakes around wgmma are named, in every mode") {
+TEST_CASE("mistakes around wgmma are reported in every mode, and correct variants are not") {
   const SimOptions options{.mode = any_mode(), .seed = 3};
   const Case c{.n = 16};
   const auto first = [&](const Parts& parts, const std::string& rule) {
@@ -306,18 +306,18 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
 
   SECTION("correct variants") {
     clean({});
-    clean({.between = product(c) + product(c)});  // accumulators of one shape need no fence
+    clean({.between = product(c) + product(c)});  // products of the same shape need no fence between them
     clean({.between = commit + product(c),
            .wait = "wgmma.wait_group.sync.aligned 1;\nwgmma.wait_group.sync.aligned "
                    "0;\n"});
     clean({.commit = commit + fence});
-    // Compilers set the accumulators after the fence.
+    // Setting accumulators after the fence, as compilers do.
     clean({.fence = fence + "mov.b32 %d0, 0;\n"});
     clean({.wait = Parts().wait + use_result + "mov.b32 %d0, %d100;\n" + fence + product(c) + commit +
                    Parts().wait});
     clean({.between = "add.u32 %r9, %r1, 1;\nst.shared.u32 [%r6+-512], %r9;\n"});  // memory past the matrices
   }
-  SECTION("no fence before the first") {
+  SECTION("no fence before the first product") {
     first({.fence = ""}, "wgmma.missing-fence");
   }
   SECTION("no fence after an accumulator has been set") {
@@ -349,13 +349,13 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
   SECTION("no proxy fence after the matrices were written") {
     first({.proxy = ""}, "wgmma.missing-proxy-fence");
   }
-  SECTION("a proxy fence by the threads that read, after they have met the writers") {
+  SECTION("a proxy fence by the reading threads, after a barrier with the writing ones") {
     const std::string proxy = Parts().proxy;
     clean({.fence = proxy + fence, .proxy = ""});
     SimOptions fast = options;
     fast.races = false;
     expect_clean(multiply(kernel(c, {.fence = proxy + fence, .proxy = ""}), c, fast));
-    // The fence comes before the meeting, or only one warp executes it.
+    // The fence is before the barrier, or only one warp executes it.
     first({.proxy = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy}, "wgmma.missing-proxy-fence");
     first({.fence = "setp.lt.u32 %p5, %r1, 32;\n@%p5 " + proxy + fence, .proxy = ""},
           "wgmma.missing-proxy-fence");
@@ -387,12 +387,12 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
   SECTION("one warp does not take part") {
     first({.before = "setp.ge.u32 %p5, %r1, 96;\n@%p5 ret;\n"}, "wgmma.warpgroup");
   }
-  SECTION("the warps take different products") {
+  SECTION("the warps execute different products") {
     first({.before = "setp.ge.u32 %p5, %r1, 64;\n@%p5 bra X;\n",
            .behind = "ret;\nX:\n" + fence + product(c) + commit + Parts().wait},
           "wgmma.warpgroup");
   }
-  SECTION("a descriptor that leads out of shared memory") {
+  SECTION("a descriptor of memory outside the CTA's shared memory") {
     first({.before = "or.b64 %rd11, %rd11, 0x3000;\n"}, "wgmma.descriptor");
   }
   SECTION("uninitialised memory") {
@@ -401,7 +401,7 @@ TEST_CASE("mistakes around wgmma are named, in every mode") {
 }
 
 TEST_CASE("a product is complete for its whole warpgroup when one warp has waited for it") {
-  // The first thread hands the matrix back, as CUTLASS's pipelines do. The warps come one after the other, in
+  // The first thread releases the matrix, as in CUTLASS's pipelines. The warps run one after the other, in
   // either order.
   const Case c{.n = 16};
   const std::string rounds = GENERATE("sub.u32 %r9, 127, %r1;\n", "mov.u32 %r9, %r1;\n");
@@ -421,7 +421,7 @@ TEST_CASE("a product is complete for its whole warpgroup when one warp has waite
                "race.shared-read-write");
 }
 
-TEST_CASE("a product of bytes whose load has not been waited for") {
+TEST_CASE("a product that reads a matrix without a wait for its load is reported") {
   const Case c{.n = 16};
   const std::string load =
       "@%p1 mbarrier.init.shared.b64 [%r5+8192], 1;\n@%p1 fence.mbarrier_init.release.cluster;\n"

@@ -1,4 +1,5 @@
-/// wmma: loads, products and stores of fragments of every type, shape and layout against products on the CPU.
+/// Compares wmma loads, products and stores of fragments of every type, shape and layout with products on the
+/// CPU.
 #include "sim/arithmetic/numeric.hpp"
 #include "sim/text_kernel.hpp"
 
@@ -21,7 +22,7 @@ struct Type {
   std::string name;
   std::uint32_t bits;
   char kind;  ///< kind of its registers: w, f, or d for f64
-  int least;  ///< numbers that the type holds exactly
+  int least;  ///< smallest number in the matrices; the type represents it exactly
   int most;
 };
 const Type f16{"f16", 16, 'w', -8, 8};
@@ -47,7 +48,7 @@ std::uint64_t encode(const Type& type, int value) {
   return static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << type.bits) - 1);
 }
 
-/// A matrix in memory, whose rows or columns are `stride` elements apart.
+/// A matrix in memory. `stride` is the distance of its rows or columns, in elements.
 struct Matrix {
   Type type;
   std::uint32_t rows;
@@ -90,14 +91,14 @@ struct Product {
   bool a_by_column = false;
   bool b_by_column = false;
   bool c_by_column = false;
-  std::string modifier = "";  ///< modifier of the product, behind its types; for b1 before .sync
-  std::uint32_t more = 0;     ///< elements between the lines of each matrix, of 16 bytes
-  bool shared = false;        ///< a and b go through shared memory
+  std::string modifier = "";  ///< modifier of the product, after its types; for b1 before .sync
+  std::uint32_t more = 0;     ///< additional units of 16 bytes between the lines of each matrix
+  bool shared = false;        ///< a and b are loaded from shared memory
 
   [[nodiscard]] std::string shape() const { return fmt::format("m{}n{}k{}", m, n, k); }
 };
 
-/// "{%r10, %r11}"
+/// A list of `count` registers from number `first` on, such as "{%r10, %r11}".
 std::string list(const Type& type, std::uint32_t first, std::uint32_t count) {
   std::string text = "{";
   for (std::uint32_t i = 0; i < count; ++i)
@@ -118,7 +119,7 @@ std::string body_of(const Product& p, const Matrix& a, const Matrix& b, const Ma
   const std::string as = list(p.ab, 10, registers_of(p.ab, p.m * p.k, false));
   const std::string bs = list(p.ab, 20, registers_of(p.ab, p.k * p.n, false));
   const std::string cs = list(p.c, 30, registers_of(p.c, p.m * p.n, true));
-  const std::string ds = list(p.d, 30, registers_of(p.d, p.m * p.n, true));  // the same numbers as c's
+  const std::string ds = list(p.d, 30, registers_of(p.d, p.m * p.n, true));  // the same registers as c's
   const bool bits = p.ab.name == "b1";
   const std::string types = p.ab.name == "f16"
                                 ? p.d.name + "." + p.c.name
@@ -195,7 +196,8 @@ void check(const Product& p) {
 
 }  // namespace
 
-TEST_CASE("wmma of halves and bytes: three shapes, every layout, from global and shared memory") {
+TEST_CASE(
+    "wmma of 16-bit and 8-bit types is right in every shape and layout, from global and shared memory") {
   struct Shape {
     std::uint32_t m, n;
   };
@@ -224,7 +226,7 @@ TEST_CASE("wmma of halves and bytes: three shapes, every layout, from global and
   with(s8, s32, s32, ".satfinite");
 }
 
-TEST_CASE("wmma of tf32 and f64") {
+TEST_CASE("wmma of tf32 and f64 is right in every layout") {
   const bool by_column = GENERATE(false, true);
   const std::uint32_t more = GENERATE(0U, 1U);
   for (const bool other : {false, true}) {
@@ -257,7 +259,7 @@ TEST_CASE("wmma of tf32 and f64") {
   }
 }
 
-TEST_CASE("wmma of four bits and of one") {
+TEST_CASE("wmma of 4-bit and 1-bit types is right") {
   const std::uint32_t more = GENERATE(0U, 1U);
   const auto with = [&](const Type& ab, std::uint32_t k, const std::string& modifier = "") {
     for (const bool by_column : {false, true})
@@ -279,8 +281,8 @@ TEST_CASE("wmma of four bits and of one") {
   with(b1, 128, ".xor.popc");
 }
 
-TEST_CASE("wmma with saturation, and with a default stride") {
-  // The first element of a and of b is 3, and of c a number near the largest.
+TEST_CASE("wmma is right with saturation, and with the default stride") {
+  // The first elements of a and b are 3, and that of c is a number close to the largest one.
   const auto first = [](const std::string& type, const std::string& mma, std::uint32_t c) {
     const std::string body = registers + ".reg .b32 %w<50>;\nst.global.u32 [%rd1], " + type +
                              ";\nbar.sync 0;\nmov.b32 %w30, " + std::to_string(c) + ";\n" + mma + "ret;";
@@ -304,7 +306,7 @@ TEST_CASE("wmma with saturation, and with a default stride") {
   CHECK(first("3", loads + product(".satfinite"), 0x7ffffffc) == 0x7fffffff);
 }
 
-TEST_CASE("a fragment is accessed like other memory, by the whole warp") {
+TEST_CASE("loads and stores of fragments are checked like other accesses, for the whole warp") {
   const std::string load =
       "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r10, %r11, %r12, %r13, %r14, %r15, "
       "%r16, %r17}, [%r6], 16;\nst.global.u32 [%rd1], %r10;\n";
@@ -318,7 +320,7 @@ TEST_CASE("a fragment is accessed like other memory, by the whole warp") {
   expect_clean(with(store + load));
   expect_first(with("add.u32 %r6, %r5, 4;\n" + store + load), "address.misaligned");
   expect_first(with(store + "mad.lo.u32 %r6, %r1, 16, %r5;\n" + load), "wmma.operands");
-  // Two warps, of which the second reads what the first writes.
+  // There are two warps; the second reads what the first writes.
   const std::string second = "setp.lt.u32 %p2, %r1, 32;\n@%p2 bra A;\n" + load + "A:\n";
   expect_first(with("setp.ge.u32 %p2, %r1, 32;\n@%p2 bra B;\n" + store + "B:\n" + second, 64),
                "shared.uninitialised");

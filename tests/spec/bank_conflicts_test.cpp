@@ -30,7 +30,7 @@ WarpAccess access(std::uint32_t width, std::uint32_t lanes, const Offset& offset
   return result;
 }
 
-/// The rule written down another way: of every group of lanes, the addresses of each bank as a set.
+/// Another implementation of the rule, with the set of addresses of each bank for every group of lanes.
 Wavefronts by_sets(const WarpAccess& access) {
   const std::uint32_t group = access.width == 16 ? 8 : access.width == 8 ? 16 : 32;
   std::map<std::uint32_t, std::map<std::uint32_t, std::set<std::uint32_t>>> words;
@@ -61,7 +61,7 @@ std::vector<Swizzle> swizzles_of(std::uint32_t row_bytes) {
 
 }  // namespace
 
-TEST_CASE("wavefronts of textbook accesses") {
+TEST_CASE("wavefronts of well-known accesses have the known numbers") {
   const auto none = Wavefronts{.needed = 1, .ideal = 1, .ways = 1};
   CHECK(wavefronts(access(4, 32, [](auto lane) { return lane * 4; })) == none);
   CHECK(wavefronts(access(4, 32, [](auto) { return 64U; })) == none);  // broadcast
@@ -74,7 +74,8 @@ TEST_CASE("wavefronts of textbook accesses") {
   CHECK(wavefronts(access(16, 32, [](auto lane) { return lane * 16; })) == Wavefronts{4, 4, 1});
   CHECK(wavefronts(access(16, 32, [](auto lane) { return lane * 128; })) == Wavefronts{32, 4, 8});
   CHECK(wavefronts(access(16, 3, [](auto lane) { return lane * 128; })) == Wavefronts{3, 1, 3});
-  // Two words of bank 0 for lanes 0 to 15, three for lanes 16 to 31: answered by halves.
+  // Lanes 0 to 15 access two words of bank 0, and lanes 16 to 31 three. The halves of the warp are served
+  // separately.
   CHECK(wavefronts(access(8, 32, [](auto lane) { return lane < 16 ? lane % 2 * 128 : lane % 3 * 128; })) ==
         Wavefronts{5, 2, 3});
   CHECK(wavefronts(WarpAccess{}) == Wavefronts{});
@@ -86,7 +87,7 @@ TEST_CASE("wavefronts of textbook accesses") {
   CHECK(std::ranges::count(words, 0U) == 32);
 }
 
-TEST_CASE("wavefronts of random accesses are as sets of addresses have it") {
+TEST_CASE("wavefronts of random accesses equal those computed by sets of addresses") {
   const auto seed_used = reference::seed(20261123);
   INFO("TMAJIT_SEED=" << seed_used);
   reference::Random random(seed_used);
@@ -102,7 +103,7 @@ TEST_CASE("wavefronts of random accesses are as sets of addresses have it") {
   }
 }
 
-TEST_CASE("an access that no instruction makes is refused") {
+TEST_CASE("an access that no instruction can make is refused") {
   const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
   CHECK_THROWS_MATCHES(wavefronts({.width = 3}), Error, says("1, 2, 4, 8 or 16"));
   CHECK_THROWS_MATCHES(wavefronts({.width = 0}), Error, says("1, 2, 4, 8 or 16"));
@@ -111,13 +112,14 @@ TEST_CASE("an access that no instruction makes is refused") {
   CHECK_THROWS_MATCHES(wavefronts(access(8, 2, [](auto lane) { return lane * 4; })), Error, says("lane 1"));
 }
 
-TEST_CASE("a column of a tile 128 bytes wide conflicts as widely as the swizzle lets it") {
+TEST_CASE("for a column of a 128-byte wide tile, wider swizzles have fewer bank conflicts") {
   const auto ways = [](ElementType type, Swizzle swizzle, std::uint32_t width) {
     return conflicts(BoxLayout(type, std::array{64U, 128 / size_of(type)}, swizzle), AccessPattern::column,
                      width)
         .ways;
   };
-  // 4 bytes a lane: one bank without a swizzle, then 2, 4, 8 units of 16 bytes to spread over.
+  // With 4 bytes a lane, all lanes access one bank without a swizzle, and 2, 4 or 8 units of 16 bytes with
+  // one.
   CHECK(ways(ElementType::f32, Swizzle::none, 4) == 32);
   CHECK(ways(ElementType::f32, Swizzle::b128, 4) == 4);
   CHECK(ways(ElementType::bf16, Swizzle::none, 2) == 32);
@@ -128,7 +130,7 @@ TEST_CASE("a column of a tile 128 bytes wide conflicts as widely as the swizzle 
   CHECK(ways(ElementType::u8, Swizzle::b128, 16) == 1);
 }
 
-TEST_CASE("matrices of 8 rows conflict without a swizzle and not under the one of their width") {
+TEST_CASE("8-row matrices have bank conflicts without a swizzle, and none with that of their width") {
   const auto all = [](std::uint32_t columns, Swizzle swizzle, AccessPattern pattern) {
     return conflicts(BoxLayout(ElementType::f16, std::array{64U, columns}, swizzle), pattern, 16);
   };
@@ -146,7 +148,7 @@ TEST_CASE("matrices of 8 rows conflict without a swizzle and not under the one o
   }
 }
 
-TEST_CASE("which lanes touch what") {
+TEST_CASE("lanes access the elements that their pattern describes") {
   const BoxLayout box(ElementType::f16, std::array{64U, 64U}, Swizzle::b128);
   const auto touched = [&](AccessPattern pattern, std::uint32_t width, std::uint32_t number,
                            std::uint32_t lane) {
@@ -164,7 +166,7 @@ TEST_CASE("which lanes touch what") {
                        MessageMatches(ContainsSubstring("instruction 128: row with 2 bytes a lane")));
 }
 
-TEST_CASE("patterns that cannot go over a tile have no instructions") {
+TEST_CASE("a pattern that does not suit a tile has 0 instructions") {
   const BoxLayout low(ElementType::f32, std::array{4U, 4U});
   CHECK(instructions(low, AccessPattern::matrix, 16) == 0);
   CHECK(instructions(low, AccessPattern::row, 2) == 0);
@@ -180,7 +182,7 @@ TEST_CASE("patterns that cannot go over a tile have no instructions") {
   CHECK(conflicts(low, AccessPattern::matrix, 16) == Conflicts{});
 }
 
-TEST_CASE("a pattern touches every byte of the tile once, and its sum is that of its instructions") {
+TEST_CASE("a pattern accesses every byte of the tile once, and its total is the sum over instructions") {
   const auto seed_used = reference::seed(20261124);
   INFO("TMAJIT_SEED=" << seed_used);
   reference::Random random(seed_used);
@@ -219,7 +221,7 @@ TEST_CASE("a pattern touches every byte of the tile once, and its sum is that of
   }
 }
 
-TEST_CASE("names of access patterns go there and back") {
+TEST_CASE("every access pattern is parsed from its own name") {
   for (const auto pattern : all_access_patterns) CHECK(parse<AccessPattern>(name(pattern)) == pattern);
   CHECK_THROWS_MATCHES(parse<AccessPattern>("diagonal"), Error,
                        MessageMatches(ContainsSubstring("row, column, matrix, matrix-transposed")));

@@ -16,7 +16,7 @@ Solvable solve(Terms terms, std::uint64_t target, std::uint32_t steps = 10'000) 
   return solvable(terms, target, steps);
 }
 
-/// Every sum there is, marked.
+/// Element n of the result is whether n is a sum of the terms.
 std::vector<bool> sums(const Terms& terms) {
   std::vector<bool> reached{true};
   for (const auto& [coefficient, most] : terms) {
@@ -33,14 +33,15 @@ std::vector<bool> sums(const Terms& terms) {
 
 }  // namespace
 
-TEST_CASE("bounded equations by hand") {
+TEST_CASE("bounded equations with known answers are solved") {
   CHECK(solve({}, 0) == Solvable::yes);
   CHECK(solve({}, 1) == Solvable::no);
   CHECK(solve({{6, 3}, {10, 2}}, 16) == Solvable::yes);
   CHECK(solve({{6, 3}, {10, 2}}, 14) == Solvable::no);
   CHECK(solve({{6, 3}, {10, 2}}, 39) == Solvable::no);
   CHECK(solve({{0, 9}, {7, 0}}, 7) == Solvable::no);
-  // 1_000_003 x + 999_983 y = the largest number that needs negative x or y is out of reach; one more is not.
+  // The largest number that is not 1_000_003 x + 999_983 y with x, y ≥ 0 has no solution, and the next number
+  // has one.
   constexpr std::uint64_t a = 1'000'003;
   constexpr std::uint64_t b = 999'983;
   CHECK(solve({{a, b}, {b, a}}, a * b - a - b) == Solvable::no);
@@ -49,8 +50,8 @@ TEST_CASE("bounded equations by hand") {
   CHECK(solve({{1ULL << 61, 1}, {1ULL << 60, 1}, {1, 1}}, (1ULL << 61) + 2) == Solvable::no);
 }
 
-TEST_CASE("a search that would take too long ends undecided") {
-  // A subset sum with no solution, of large numbers that no residue tells apart quickly.
+TEST_CASE("a search beyond the limit of steps gives an undecided result") {
+  // A subset sum without a solution, of large numbers for which no residue excludes many cases.
   Terms terms;
   for (std::uint64_t i = 0; i < 30; ++i) terms.push_back({(1ULL << 40) + 7919 * i * i + 2 * i, 1});
   std::uint64_t target = 1;

@@ -20,7 +20,7 @@ using Catch::Matchers::MessageMatches;
 
 namespace {
 
-/// The tensor that is one tile: its elements lie densely but for what strides must be multiples of.
+/// Returns the bytes of a tensor that is one tile. Its strides are the smallest that the rules allow.
 std::vector<std::byte> tensor_of_one_tile(TensorMapSpec& map, const BoxLayout& layout) {
   const std::uint32_t unit = map.interleave == Interleave::b32 ? 32 : 16;
   std::uint64_t stride = map.interleave == Interleave::none ? layout.element_bytes() : unit;
@@ -32,7 +32,7 @@ std::vector<std::byte> tensor_of_one_tile(TensorMapSpec& map, const BoxLayout& l
   return std::vector<std::byte>(stride);
 }
 
-/// Byte of the tensor at which the element begins; `index` is one of the tile.
+/// Offset in the tensor of the element with the tile's index `index`.
 std::uint64_t place_in_tensor(const TensorMapSpec& map, std::span<const std::uint32_t> index,
                               std::uint32_t element_bytes) {
   std::uint64_t at = 0;
@@ -42,18 +42,18 @@ std::uint64_t place_in_tensor(const TensorMapSpec& map, std::span<const std::uin
   return at;
 }
 
-/// A type of the same size that loads do not change.
+/// A type of the same size whose loads convert nothing.
 ElementType unchanging(ElementType type) {
   return type == ElementType::tf32 || type == ElementType::tf32_ftz ? ElementType::u32 : type;
 }
 
 }  // namespace
 
-TEST_CASE("elements lie where the copy engine puts them, and nothing else is claimed to") {
+TEST_CASE("a layout's elements are exactly the bytes that the copy engine writes") {
   const auto seed_used = reference::seed(20261122);
   INFO("TMAJIT_SEED=" << seed_used);
   reference::Random random(seed_used);
-  // Two maps a case: under AddressSanitizer each takes 0.15 s.
+  // Only two maps for each case: under AddressSanitizer each takes 0.15 s.
   const std::uint64_t maps = 2 * reference::from_environment("TMAJIT_CASES", 750);
   for (std::uint64_t i = 0; i < maps; ++i) {
     auto map = reference::legal_map(random);
@@ -66,7 +66,7 @@ TEST_CASE("elements lie where the copy engine puts them, and nothing else is cla
     auto tensor = tensor_of_one_tile(map, layout);
     CAPTURE(reference::describe(map));
     for (auto& byte : tensor) byte = static_cast<std::byte>(random());
-    // Twice, over different bytes: what differs was not written.
+    // The tile is loaded over two different contents: bytes that differ afterwards were not written.
     const std::size_t room = layout.bytes() + 1024U;
     std::vector<std::byte> image(room, std::byte{0x11});
     std::vector<std::byte> other(room, std::byte{0xee});
@@ -101,7 +101,7 @@ TEST_CASE("elements lie where the copy engine puts them, and nothing else is cla
   }
 }
 
-TEST_CASE("a swizzle moves 16-byte units within 128 bytes, by the row of eight") {
+TEST_CASE("a 128-byte swizzle permutes the 16-byte units of a row by the row's index modulo 8") {
   const BoxLayout box(ElementType::bf16, std::array{64U, 64U}, Swizzle::b128);
   CHECK(box.offset({0, 0}) == 0);
   CHECK(box.offset({1, 0}) == 128 + 16);
@@ -115,7 +115,7 @@ TEST_CASE("a swizzle moves 16-byte units within 128 bytes, by the row of eight")
   CHECK(bank_of(box.offset({1, 0})) == 4);
 }
 
-TEST_CASE("rows narrower than the swizzle leave gaps") {
+TEST_CASE("rows narrower than the swizzle's span are followed by gaps") {
   const BoxLayout box(ElementType::f32, std::array{2U, 3U, 4U}, Swizzle::b64);
   CHECK(box.rows() == 6);
   CHECK(box.row_bytes() == 16);
@@ -127,15 +127,15 @@ TEST_CASE("rows narrower than the swizzle leave gaps") {
   CHECK(box.index({5, 3}) == std::array{1U, 2U, 3U, 0U, 0U, 0U});
 }
 
-TEST_CASE("an interleaved tile has a dimension more: the elements of a slice") {
+TEST_CASE("the layout of an interleaved tile has one more dimension, the elements of a slice") {
   const BoxLayout box(ElementType::f16, std::array{1U, 3U, 8U}, Swizzle::b32, Interleave::b32);
-  // One index of the slices of channels, whatever the box says.
+  // There is one slice of channels, whatever the box.
   CHECK(std::ranges::equal(box.extents(), std::array{1U, 1U, 8U, 16U}));
   CHECK(box.rows() == 8);
   CHECK(box.row_bytes() == 32);
   CHECK(box.offset(std::array{0U, 0U, 4U, 0U}) == 128 + 16);
   CHECK(box.offset(std::array{0U, 0U, 4U, 8U}) == 128);
-  // The last line is not full, and the swizzle moves its chunks to where nothing would be.
+  // The last line is incomplete, and the swizzle moves its chunks beyond the unswizzled end.
   const BoxLayout odd(ElementType::f64, std::array{9U, 1U, 2U}, Swizzle::b64, Interleave::b16);
   CHECK(odd.rows() * odd.pitch_bytes() == 2 * 128 + 32);
   CHECK(odd.offset(std::array{8U, 0U, 0U, 0U}) == 2 * 128 + 32);
@@ -170,7 +170,7 @@ TEST_CASE("a box that no tensor map can have is refused with the rules that it b
   }
 }
 
-TEST_CASE("an index that is not one of the tile is refused") {
+TEST_CASE("an index outside the tile, or of another rank, is refused") {
   const BoxLayout box(ElementType::f32, std::array{8U, 4U});
   CHECK_THROWS_MATCHES(box.offset(std::array{1U}), Error,
                        MessageMatches(ContainsSubstring("1 number into a tile of 2 dimensions")));

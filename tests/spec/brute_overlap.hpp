@@ -8,7 +8,7 @@
 #include <set>
 #include <vector>
 
-/// Whether two indices of a small view are one element, by walking all of them.
+/// Whether two indices of a small view are the same element, by iterating over all of them.
 inline bool overlaps_itself(const tmajit::TensorView& view) {
   std::vector<std::int64_t> offsets{0};
   for (std::uint32_t d = 0; d < view.rank; ++d) {
@@ -22,7 +22,7 @@ inline bool overlaps_itself(const tmajit::TensorView& view) {
   return std::set(offsets.begin(), offsets.end()).size() != offsets.size();
 }
 
-/// A view of `rank` dimensions of up to five elements, with strides of up to `most` units either way.
+/// A random view of `rank` dimensions of up to five elements, with strides between -`most` and `most` units.
 inline tmajit::TensorView small_view(reference::Random& random, std::uint32_t rank, std::int64_t unit,
                                      std::uint64_t most) {
   using reference::between;

@@ -39,7 +39,7 @@ static_assert(!std::is_convertible_v<std::string, Dims> &&
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("any contiguous range of integers is dimensions, with the same numbers", "", signed char,
+TEMPLATE_TEST_CASE("any contiguous range of integers converts to Dims with the same numbers", "", signed char,
                    unsigned char, short, unsigned short, int, unsigned, long, unsigned long, long long,
                    unsigned long long) {
   const std::uint64_t seed = reference::seed(41);
@@ -62,7 +62,7 @@ TEMPLATE_TEST_CASE("any contiguous range of integers is dimensions, with the sam
   }
 }
 
-TEST_CASE("a list of integers of several types is dimensions") {
+TEST_CASE("a list of integers of several types converts to Dims") {
   const std::size_t tokens = 100;
   const std::uint32_t heads = 6;
   const std::int8_t back = -1;
@@ -71,7 +71,7 @@ TEST_CASE("a list of integers of several types is dimensions") {
   CHECK(numbers({7}) == std::vector<std::int64_t>{7});
 }
 
-TEST_CASE("a list is written in braces, or is any contiguous range") {
+TEST_CASE("Dims can be a list in braces or any contiguous range") {
   const auto sum = [](List<int> numbers) { return std::accumulate(numbers.begin(), numbers.end(), 0); };
   std::vector values{4, 5};
   const std::array three{1, 2, 3};
@@ -82,13 +82,13 @@ TEST_CASE("a list is written in braces, or is any contiguous range") {
   CHECK(sum(std::span(values).first(1)) == 4);
 }
 
-TEST_CASE("equal dimensions are equal bytes, different ones differ") {
+TEST_CASE("Dims are equal only if they have the same numbers in the same order") {
   CHECK(Dims{1, 2} == Dims(std::vector{1, 2}));
   CHECK(Dims{1, 2} != Dims{1, 2, 0});
   CHECK(Dims{1, 2} != Dims{2, 1});
 }
 
-TEST_CASE("numbers past 2^63 - 1 and more than eight of them are refused") {
+TEST_CASE("numbers above 2^63 - 1, and more than eight numbers, are refused") {
   constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
   CHECK(Dims{most}[0] == std::numeric_limits<std::int64_t>::max());
   CHECK_THROWS_MATCHES(Dims({1ULL, most + 1}), Error, says("9223372036854775808 is past 2^63 - 1"));
@@ -98,7 +98,7 @@ TEST_CASE("numbers past 2^63 - 1 and more than eight of them are refused") {
   CHECK_THROWS_MATCHES(Dims(std::vector<int>(1000)), Error, says("1000 dimensions; the most is 8"));
 }
 
-TEST_CASE("negative extents are refused by dimension and value") {
+TEST_CASE("the error for a negative extent names its dimension and value") {
   CHECK_THROWS_MATCHES(TensorView::contiguous(ElementType::f32, {8, -4}), Error,
                        says("dimension 1 of the shape 8,-4 is -4"));
   CHECK_THROWS_MATCHES(TensorView::strided(ElementType::f32, {-1}, {1}), Error, says("dimension 0"));
@@ -109,7 +109,7 @@ TEST_CASE("negative extents are refused by dimension and value") {
   CHECK_NOTHROW(TensorView::strided(ElementType::f32, {4}, {-1}));
 }
 
-TEST_CASE("a view is a tensor at address 0, and views of it are views") {
+TEST_CASE("a view converts to a tensor at address 0, and functions on tensors take views") {
   const TensorView view = TensorView::contiguous(ElementType::f32, {2, 3, 4});
   const Tensor tensor = view;
   CHECK(tensor == Tensor{view, 0});

@@ -1,4 +1,4 @@
-// The rules of im2col maps that tiled ones do not have, and those whose words differ.
+// Rules that only im2col maps have, and rules whose messages are different for them.
 #include "spec/rules.hpp"
 
 #include <tmajit/box_layout.hpp>
@@ -14,7 +14,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// 8 images of 20 × 30 pixels of 64 f32, and a filter of 3 × 5 over padding of 1 and 2.
+/// 8 images of 20 × 30 pixels with 64 channels of f32. legal() has a filter of 3 × 5 with padding of 1 and 2.
 TensorView images() {
   return TensorView::contiguous(ElementType::f32, {8, 20, 30, 64});
 }
@@ -25,9 +25,9 @@ TensorMapSpec legal() {
 }
 
 struct Case {
-  const char* rule;  ///< the only rule broken
+  const char* rule;  ///< the only broken rule
   const char* subject;
-  const char* legal;  ///< part of the suggestion
+  const char* legal;  ///< part of the suggested legal value
   std::function<void(TensorMapSpec&)> change;
 };
 
@@ -44,7 +44,7 @@ void check(const Case& c) {
 
 }  // namespace
 
-TEST_CASE("an im2col map of a view") {
+TEST_CASE("an im2col map is made from a view, corners, channels and pixels") {
   const auto map = legal();
   CHECK(map.mode == MapMode::im2col);
   CHECK(map.rank == 4);
@@ -56,7 +56,7 @@ TEST_CASE("an im2col map of a view") {
   CHECK_FALSE(validate(map, 0x7f0000000008).empty());
 }
 
-TEST_CASE("an im2col map that breaks rules is not made") {
+TEST_CASE("making an im2col map that breaks rules throws an error with these rules") {
   try {
     (void)TensorMapSpec::im2col(TensorView::contiguous(ElementType::f32, {20, 64}),
                                 {.channels = 3, .pixels = 0});
@@ -66,7 +66,7 @@ TEST_CASE("an im2col map that breaks rules is not made") {
   }
 }
 
-TEST_CASE("the tile of an im2col map has a row a pixel, whatever the traversal strides") {
+TEST_CASE("the tile of an im2col map has one row for each pixel, whatever the traversal strides") {
   auto map = legal();
   map.element_strides = {1, 3, 2, 1};
   REQUIRE(validate(map).empty());
@@ -84,7 +84,7 @@ TEST_CASE("the tile of an im2col map has a row a pixel, whatever the traversal s
   CHECK(box.offset({1, 0}) == 128 + 16);
 }
 
-TEST_CASE("corners have as many bits as the rank leaves") {
+TEST_CASE("the range of corners depends on the rank") {
   check({"pixel-box.corner", "pixel_box.lower[0]", "pixel_box.lower[0] = -128",
          [](auto& m) { m.pixel_box.lower[0] = -129; }});
   check({"pixel-box.corner", "pixel_box.upper[1]", "pixel_box.upper[1] = 127",
@@ -99,15 +99,15 @@ TEST_CASE("corners have as many bits as the rank leaves") {
   CHECK(rules(validate(solid)) == Rules{"pixel-box.corner"});
 }
 
-TEST_CASE("a bounding box has a place for the filter's corner") {
+TEST_CASE("a bounding box must have at least one position") {
   auto map = legal();
-  map.pixel_box.upper[0] = -20;  // -1 up to -1
+  map.pixel_box.upper[0] = -20;  // one position: from -1 to -1
   CHECK(validate(map).empty());
   check({"pixel-box.area", "pixel_box.upper[0]", "pixel_box.upper[0] = -20",
          [](auto& m) { m.pixel_box.upper[0] = -21; }});
 }
 
-TEST_CASE("with an interleaved layout the last dimensions are the image's") {
+TEST_CASE("in an interleaved layout the last dimensions are those of the image") {
   // 8 images of 16 slices of 20 × 30 pixels.
   auto map = legal();
   map.interleave = Interleave::b16;
@@ -130,7 +130,7 @@ TEST_CASE("with an interleaved layout the last dimensions are the image's") {
   CHECK(rules(validate(map)) == Rules{"element-strides.image"});
 }
 
-TEST_CASE("a copy moves one slice of a pixel of an interleaved layout, whatever the channels") {
+TEST_CASE("the tile of an interleaved im2col map has one slice of each pixel, whatever the channels") {
   auto map = legal();
   map.interleave = Interleave::b32;
   map.shape = {8, 16, 20, 30};
@@ -144,7 +144,7 @@ TEST_CASE("a copy moves one slice of a pixel of an interleaved layout, whatever 
   CHECK(layout.columns() == 32 / size_of(map.type));
 }
 
-TEST_CASE("an extent and its upper corner add up to less than 2^31") {
+TEST_CASE("the sum of an extent and its upper corner must be less than 2^31") {
   auto map = legal();
   map.shape[2] = (1ULL << 31) - 1;
   map.pixel_box.upper[1] = 0;
@@ -155,13 +155,13 @@ TEST_CASE("an extent and its upper corner add up to less than 2^31") {
          [](auto& m) { m.shape[1] = 1ULL << 31, m.pixel_box.upper[0] = 0; }});
 }
 
-TEST_CASE("no box is checked in an unknown mode") {
+TEST_CASE("with an unknown mode neither the box nor the pixel box is checked") {
   auto map = legal();
   map.mode = static_cast<MapMode>(2);
   CHECK(rules(validate(map)) == Rules{"mode.known"});
 }
 
-TEST_CASE("channels and pixels") {
+TEST_CASE("channels and pixels must be in range and fit the swizzle and shared memory") {
   check({"pixel-box.pixels", "pixel_box.pixels", "pixel_box.pixels = 1",
          [](auto& m) { m.pixel_box.pixels = 0; }});
   check({"pixel-box.pixels", "pixel_box.pixels", "pixel_box.pixels = 1024",
@@ -180,7 +180,7 @@ TEST_CASE("channels and pixels") {
          [](auto& m) { m.pixel_box.channels = 256, m.pixel_box.pixels = 229, m.swizzle = Swizzle::none; }});
 }
 
-TEST_CASE("a filter walks over the dimensions of an image alone") {
+TEST_CASE("element strides other than 1 are legal only in the dimensions of an image") {
   check({"element-strides.image", "element_strides[0]", "element_strides[0] = 1",
          [](auto& m) { m.element_strides[0] = 2; }});
   check({"element-strides.range", "element_strides[1]", "element_strides[1] = 8",
@@ -200,7 +200,7 @@ TEST_CASE("fields of the other mode must be zero") {
   CHECK(rules(validate(tiled)) == Rules{"mode.unused"});
 }
 
-TEST_CASE("sources name the function that encodes the map") {
+TEST_CASE("the source of a rule names the driver function that encodes the map") {
   auto map = legal();
   map.strides[0] += 4;
   CHECK(validate(map).at(0).source == "cuTensorMapEncodeIm2col, globalStrides");

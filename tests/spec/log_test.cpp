@@ -10,13 +10,13 @@
 
 using namespace tmajit;
 
-TEST_CASE("warnings are logged by default, and nothing below") {
+TEST_CASE("by default warnings are logged, and less severe messages are not") {
   set_logger(nullptr);
   CHECK(logs(LogLevel::warn));
   CHECK_FALSE(logs(LogLevel::info));
 }
 
-TEST_CASE("$TMAJIT_LOG names the least level that is logged") {
+TEST_CASE("$TMAJIT_LOG is the lowest level that is logged") {
   for (const auto& [text, least] : {std::pair{"trace", LogLevel::trace},
                                     {"off", LogLevel::off},
                                     {"err", LogLevel::err},
@@ -26,13 +26,13 @@ TEST_CASE("$TMAJIT_LOG names the least level that is logged") {
     CHECK(logs(least));
     if (least != LogLevel::trace) CHECK_FALSE(logs(static_cast<LogLevel>(static_cast<int>(least) - 1)));
   }
-  set_logger(nullptr, LogLevel::debug);  // a level that the caller names goes first
+  set_logger(nullptr, LogLevel::debug);  // the caller's level overrides the variable
   CHECK(logs(LogLevel::debug));
   ::unsetenv("TMAJIT_LOG");
   set_logger(nullptr);
 }
 
-TEST_CASE("a callback gets the messages, until it is taken back") {
+TEST_CASE("a callback gets the messages of its level and above until it is removed") {
   {
     const tests::CapturedLog captured;
     log(LogLevel::info, "not of interest");
@@ -42,13 +42,13 @@ TEST_CASE("a callback gets the messages, until it is taken back") {
   CHECK(logs(LogLevel::warn));
 }
 
-TEST_CASE("a callback that throws does no harm") {
+TEST_CASE("an exception of a callback is ignored") {
   set_logger([](LogLevel, std::string_view) { throw std::runtime_error("no room"); });
   CHECK_NOTHROW(log(LogLevel::err, "message"));
   set_logger(nullptr);
 }
 
-TEST_CASE("callbacks are replaced while other threads log") {
+TEST_CASE("callbacks can be replaced while other threads log") {
   const auto quiet = [](LogLevel, std::string_view) {};
   set_logger(quiet);
   std::vector<std::jthread> threads;

@@ -23,7 +23,7 @@ namespace {
 
 using Map = std::array<std::uint64_t, max_map_rank>;
 
-/// The rules that making the map breaks; none if it is made.
+/// The rules by which making the map fails; empty if the map is made.
 std::vector<std::string> broken_map(const TensorView& view, const Dims& box,
                                     Swizzle swizzle = Swizzle::none) {
   try {
@@ -36,7 +36,7 @@ std::vector<std::string> broken_map(const TensorView& view, const Dims& box,
 
 }  // namespace
 
-TEST_CASE("a map of a view has its shape, its strides in bytes, and the box") {
+TEST_CASE("a map of a view has the view's shape, its strides in bytes, and the box") {
   const TensorView view = TensorView::strided(ElementType::bf16, {120, 60}, {64, 1});
   const TensorMapSpec map = TensorMapSpec::of(view, {128, 64}, Swizzle::b128);
   CHECK(map == TensorMapSpec{.type = ElementType::bf16,
@@ -48,14 +48,14 @@ TEST_CASE("a map of a view has its shape, its strides in bytes, and the box") {
                              .element_strides = {1, 1}});
 }
 
-TEST_CASE("the stride of a dimension that is never walked is one that a map may have") {
+TEST_CASE("a dimension of extent 1 gets a legal stride, whatever the view's") {
   const TensorView row = TensorView::strided(ElementType::f32, {1, 5}, {5, 1});
   CHECK(TensorMapSpec::of(row, {1, 8}).strides == Map{32, 4});
   const TensorView one = TensorView::strided(ElementType::f32, {4, 1}, {16, 7});
   CHECK(TensorMapSpec::of(one, {4, 4}).strides == Map{64, 4});
 }
 
-TEST_CASE("views that no tensor map can be of are refused by rule") {
+TEST_CASE("the error for a view that no tensor map can describe names the broken rules") {
   const auto f32 = ElementType::f32;
   CHECK(broken_map(TensorView::contiguous(f32, {}), {}) == std::vector<std::string>{"rank.range"});
   CHECK(broken_map(TensorView::contiguous(f32, {2, 2, 2, 2, 2, 4}), {1, 1, 1, 1, 1, 4}) ==
@@ -76,7 +76,7 @@ TEST_CASE("views that no tensor map can be of are refused by rule") {
         std::vector<std::string>{"box.range", "box.inner-bytes"});
 }
 
-TEST_CASE("boxes that are none are refused by dimension and value") {
+TEST_CASE("the error for an illegal box names the dimension and the value") {
   const TensorView view = TensorView::contiguous(ElementType::f32, {8, 64});
   const auto says = [](const char* text) { return MessageMatches(ContainsSubstring(text)); };
   CHECK_THROWS_MATCHES(TensorMapSpec::of(view, {8}), Error, says("a box of 1 dimension for a view of 2"));
@@ -84,7 +84,7 @@ TEST_CASE("boxes that are none are refused by dimension and value") {
   CHECK_THROWS_MATCHES(TensorMapSpec::of(view, {1LL << 40, 4}), Error, says("box[0] is 1099511627776"));
 }
 
-TEST_CASE("every legal map without slices and element strides is that of its view") {
+TEST_CASE("random legal maps, without interleaving and element strides, equal the maps of their views") {
   const auto seed_used = seed(7);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
@@ -94,7 +94,7 @@ TEST_CASE("every legal map without slices and element strides is that of its vie
     if (map.interleave != Interleave::none) continue;
     for (std::uint32_t d = 0; d < map.rank; ++d) map.element_strides[d] = 1;
     const std::uint64_t size = size_of(map.type);
-    // The strides of a view count elements, and one of a single element is never walked.
+    // A view's strides are whole elements, and a stride of a dimension with extent 1 has no effect.
     if (std::ranges::any_of(map.strides, [&](std::uint64_t stride) { return stride % size != 0; })) continue;
     if (!validate(map).empty()) continue;
     TensorView view{.type = map.type, .rank = map.rank};

@@ -31,16 +31,16 @@ TensorMapSpec interleaved() {
           .rank = 3,
           .interleave = Interleave::b32,
           .swizzle = Swizzle::b32,
-          .shape = {10, 100, 16},  // slices
+          .shape = {10, 100, 16},  // the last extent counts slices
           .strides = {51200, 512, 32},
           .box = {2, 8, 16},
           .element_strides = {1, 1, 1}};
 }
 
 struct MapCase {
-  const char* rule;  ///< the only rule broken; null for none
+  const char* rule;  ///< the only broken rule; null for none
   const char* subject;
-  const char* legal;  ///< part of the suggestion
+  const char* legal;  ///< part of the suggested legal value
   std::function<void(TensorMapSpec&)> change;
 };
 
@@ -64,12 +64,12 @@ constexpr std::uint64_t two_to_40 = 1ULL << 40;
 
 }  // namespace
 
-TEST_CASE("the legal maps are legal") {
+TEST_CASE("the maps on which these tests are based break no rule") {
   CHECK(validate(valid()).empty());
   CHECK(validate(interleaved()).empty());
 }
 
-TEST_CASE("shape: 1 to 2^32 for the driver, to 2^31 for the coordinates") {
+TEST_CASE("shape: the driver allows 1 to 2^32, coordinates only 2^31") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.shape[0] = 1; }});
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.shape[0] = two_to_32 / 2; }});
   check_map(valid(),
@@ -80,7 +80,7 @@ TEST_CASE("shape: 1 to 2^32 for the driver, to 2^31 for the coordinates") {
   check_map(valid(), {"shape.range", "shape[0]", "2147483648", [](auto& m) { m.shape[0] = two_to_32 + 1; }});
 }
 
-TEST_CASE("strides: multiples of 16 bytes below 2^40") {
+TEST_CASE("strides: must be multiples of 16 bytes below 2^40") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.strides[0] = two_to_40 - 16; }});
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.strides[0] = 16; }});
   check_map(valid(),
@@ -91,7 +91,7 @@ TEST_CASE("strides: multiples of 16 bytes below 2^40") {
                       [](auto& m) { m.strides[1] = 260; }});
 }
 
-TEST_CASE("strides: a dense tensor with odd rows can be padded or viewed as 1-D") {
+TEST_CASE("strides: for a dense tensor with odd rows, padding and a 1-D view are suggested") {
   auto map = valid();
   map.shape = {10, 100, 63};
   map.strides = {25200, 252, 4};
@@ -101,24 +101,24 @@ TEST_CASE("strides: a dense tensor with odd rows can be padded or viewed as 1-D"
                                       ContainsSubstring("view it as 1-D of 63000 elements"));
 }
 
-TEST_CASE("strides: multiples of 32 bytes with interleave 32B") {
+TEST_CASE("strides: must be multiples of 32 bytes with interleave 32B") {
   check_map(interleaved(), {nullptr, "", "", [](auto& m) { m.strides[1] = 64; }});
   check_map(interleaved(),
             {"strides.multiple", "strides[1]", "64 bytes", [](auto& m) { m.strides[1] = 48; }});
 }
 
-TEST_CASE("strides: the innermost is the element size") {
+TEST_CASE("strides: the innermost must be the element size") {
   check_map(valid(), {"strides.innermost", "strides[2]", "4 bytes", [](auto& m) { m.strides[2] = 8; }});
 }
 
-TEST_CASE("box: 1 to 256 a dimension") {
+TEST_CASE("box: extents must be 1 to 256") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.box[1] = 256; }});
   check_map(valid(), {"box.range", "box[1]", "box[1] = 1", [](auto& m) { m.box[1] = 0; }});
   check_map(valid(), {"box.range", "box[2]", "box[2] = 4", [](auto& m) { m.box[2] = 0; }});
   check_map(valid(), {"box.range", "box[1]", "box[1] = 256", [](auto& m) { m.box[1] = 257; }});
 }
 
-TEST_CASE("box: no more than an SM's shared memory for the driver, no more than a CTA's for a kernel") {
+TEST_CASE("box: the driver allows an SM's shared memory, and a kernel only a CTA's") {
   const auto with = [](std::uint32_t rows, std::uint32_t columns, Swizzle swizzle) {
     return [=](TensorMapSpec& m) { m.box = {rows, 57, columns}, m.swizzle = swizzle; };
   };
@@ -126,16 +126,16 @@ TEST_CASE("box: no more than an SM's shared memory for the driver, no more than 
   check_map(valid(), {nullptr, "", "", with(31, 32, Swizzle::none)});
   check_map(valid(), {"box.shared-bytes", "box", "at most 1816 rows", with(32, 32, Swizzle::none)});
   check_map(valid(), {"box.bytes", "box", "at most 1816 rows", with(33, 32, Swizzle::none)});
-  // Padding under a swizzle takes a CTA's memory, but does not count for the driver.
+  // A swizzle's padding uses a CTA's memory, but the driver does not count it.
   check_map(valid(), {"box.shared-bytes", "box", "at most 1816 rows", with(64, 16, Swizzle::b128)});
-  // The driver counts the innermost element stride that the copy engine ignores.
+  // The driver includes the innermost element stride, which the copy engine ignores.
   auto map = valid();
   with(33, 32, Swizzle::none)(map);
   map.element_strides[2] = 2;
   CHECK(rules(validate(map)) == Rules{"element-strides.innermost", "box.shared-bytes"});
 }
 
-TEST_CASE("box: innermost whole 16 bytes") {
+TEST_CASE("box: the innermost extent must be a multiple of 16 bytes") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.box[2] = 4; }});
   check_map(valid(), {"box.inner-bytes", "box[2]", "box[2] = 8", [](auto& m) { m.box[2] = 6; }});
   check_map(valid(), {"box.inner-bytes", "box[2]", "box[2] = 32", [](auto& m) { m.box[2] = 31; }});
@@ -144,7 +144,7 @@ TEST_CASE("box: innermost whole 16 bytes") {
   check_map(interleaved(), {"box.inner-bytes", "box[2]", "box[2] = 8", [](auto& m) { m.box[2] = 7; }});
 }
 
-TEST_CASE("box: innermost no wider than the swizzle") {
+TEST_CASE("box: the innermost extent must not exceed the swizzle's span") {
   check_map(valid(),
             {"box.swizzle", "box[2]", "box[2] = 32, or swizzle none", [](auto& m) { m.box[2] = 36; }});
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.box[2] = 36, m.swizzle = Swizzle::none; }});
@@ -153,13 +153,13 @@ TEST_CASE("box: innermost no wider than the swizzle") {
   check_map(valid(), {"box.swizzle", "box[2]", "or swizzle 128B", [](auto& m) { m.swizzle = Swizzle::b64; }});
 }
 
-TEST_CASE("element strides: 1 to 8, 1 in the innermost dimension") {
+TEST_CASE("element strides: must be 1 to 8, and 1 in the innermost dimension") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.element_strides[1] = 8; }});
   check_map(valid(), {"element-strides.range", "element_strides[1]", "element_strides[1] = 1",
                       [](auto& m) { m.element_strides[1] = 0; }});
   check_map(valid(), {"element-strides.range", "element_strides[1]", "element_strides[1] = 8",
                       [](auto& m) { m.element_strides[1] = 9; }});
-  check_map(valid(), {nullptr, "", "", [](auto& m) { m.element_strides[1] = 3; }});  // of a box of 8: 3 rows
+  check_map(valid(), {nullptr, "", "", [](auto& m) { m.element_strides[1] = 3; }});  // 8 / 3: 3 rows
   check_map(valid(), {"element-strides.range", "element_strides[2]", "element_strides[2] = 1",
                       [](auto& m) { m.element_strides[2] = 0; }});
   check_map(valid(), {"element-strides.innermost", "element_strides[2]", "element_strides[2] = 1",
@@ -167,7 +167,7 @@ TEST_CASE("element strides: 1 to 8, 1 in the innermost dimension") {
   check_map(interleaved(), {nullptr, "", "", [](auto& m) { m.element_strides[2] = 2; }});
 }
 
-TEST_CASE("rank: 1 to 5, at least 3 if interleaved") {
+TEST_CASE("rank: must be 1 to 5, and at least 3 if interleaved") {
   auto map = valid();
   map.rank = 0;
   CHECK(rules(validate(map)) == Rules{"rank.range"});
@@ -185,7 +185,7 @@ TEST_CASE("rank: 1 to 5, at least 3 if interleaved") {
   CHECK(rules(validate(flat)) == Rules{"rank.interleave"});
 }
 
-TEST_CASE("an interleaved layout takes any swizzle, counts slices, and strides are whole slices") {
+TEST_CASE("interleaved layouts allow any swizzle; extents count slices and strides are whole slices") {
   const auto swizzle = GENERATE(Swizzle::none, Swizzle::b32, Swizzle::b64, Swizzle::b128);
   check_map(interleaved(), {nullptr, "", "", [=](auto& m) { m.swizzle = swizzle; }});
   check_map(interleaved(), {nullptr, "", "", [=](auto& m) {
@@ -195,7 +195,7 @@ TEST_CASE("an interleaved layout takes any swizzle, counts slices, and strides a
             {"strides.innermost", "strides[2]", "32 bytes", [](auto& m) { m.strides[2] = 2; }});
 }
 
-TEST_CASE("NaN fills floating-point maps only") {
+TEST_CASE("a NaN fill is legal only for floating-point maps") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.oob_fill = OobFill::nan; }});
   auto map = valid();
   map.oob_fill = OobFill::nan;
@@ -215,7 +215,7 @@ TEST_CASE("NaN fills floating-point maps only") {
   CHECK(rules(validate(fp8)) == Rules{"oob-fill.type"});
 }
 
-TEST_CASE("values that are no enumerators") {
+TEST_CASE("values that are no enumerators break a rule each") {
   check_map(valid(), {"type.known", "type", "u8", [](auto& m) { m.type = static_cast<ElementType>(17); }});
   check_map(valid(), {"interleave.known", "interleave", "16B",
                       [](auto& m) { m.interleave = static_cast<Interleave>(3); }});
@@ -235,7 +235,7 @@ TEST_CASE("fields beyond the rank must be zero") {
   check_map(valid(), {"reserved.zero", "reserved", "reserved = 0", [](auto& m) { m.reserved = 1; }});
 }
 
-TEST_CASE("the address is aligned to 16 bytes, to 32 with interleave 32B") {
+TEST_CASE("the address must be aligned to 16 bytes, or to 32 with interleave 32B") {
   CHECK(validate(valid(), 0x7000).empty());
   CHECK(validate(valid(), 0x7010).empty());
   const auto off = validate(valid(), 0x7018);
@@ -246,7 +246,7 @@ TEST_CASE("the address is aligned to 16 bytes, to 32 with interleave 32B") {
   CHECK(validate(interleaved(), 0x7020).empty());
 }
 
-TEST_CASE("every broken rule is reported at once") {
+TEST_CASE("all broken rules are reported together") {
   auto map = valid();
   map.shape[0] = 0;
   map.strides[1] = 257;
@@ -259,7 +259,7 @@ TEST_CASE("every broken rule is reported at once") {
                                          "box.swizzle", "address.alignment"});
 }
 
-TEST_CASE("a rank that is no rank hides none of the other rules") {
+TEST_CASE("other broken rules are reported even if the rank is illegal") {
   TensorMapSpec map{.type = ElementType::i32,
                     .rank = 6,
                     .oob_fill = OobFill::nan,
@@ -274,13 +274,13 @@ TEST_CASE("a rank that is no rank hides none of the other rules") {
   CHECK(rules(validate(map, 8)) == Rules{"rank.range", "oob-fill.type", "address.alignment"});
 }
 
-TEST_CASE("legal where others are careful: boxes beyond the tensor, overlapping and zero strides") {
+TEST_CASE("boxes beyond the tensor, and overlapping and zero strides, are legal") {
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.shape[1] = 3; }});
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.strides[0] = 16; }});
   check_map(valid(), {nullptr, "", "", [](auto& m) { m.strides[0] = 0; }});
 }
 
-TEST_CASE("rules that only the hardware would notice are marked") {
+TEST_CASE("rules that the driver does not check are marked as such") {
   CHECK(is_hardware_only("shape.coordinates"));
   CHECK(is_hardware_only("tail.zero"));
   CHECK_FALSE(is_hardware_only("box.range"));

@@ -55,7 +55,7 @@ struct Operand {
   std::uint32_t group = 0;
   bool in_place = false;
 };
-std::vector<Violation> apart(const std::vector<Operand>& operands) {
+std::vector<Violation> broken_by(const std::vector<Operand>& operands) {
   std::vector<PlacedOperand> all;
   for (const Operand& one : operands)
     all.push_back({&one.view, one.address, one.written, one.group, one.in_place});
@@ -67,7 +67,7 @@ std::vector<Violation> apart(const std::vector<Operand>& operands) {
 
 }  // namespace
 
-TEST_CASE("limits of a view: a known type, eight dimensions, 2^62 bytes from end to end") {
+TEST_CASE("a view must have a known type, at most eight dimensions and a span of at most 2^62 bytes") {
   CHECK(limits(dense({64, 64})) == Rules{});
   CHECK(limits(dense({})) == Rules{});
   CHECK(limits(dense({0, 1ULL << 40})) == Rules{});
@@ -83,7 +83,7 @@ TEST_CASE("limits of a view: a known type, eight dimensions, 2^62 bytes from end
   CHECK(limits(view({1ULL << 40, 1ULL << 30}, {1 << 30, 1})) == Rules{"view.bytes"});
 }
 
-TEST_CASE("an address is not null, and a multiple of the unit; that of nothing may be anything") {
+TEST_CASE("an address must be non-null and a multiple of the unit, unless the tensor is empty") {
   const TensorView tensor = dense({64});
   CHECK(placed(tensor, origin, 16) == Rules{});
   CHECK(placed(tensor, origin + 4, 4) == Rules{});
@@ -94,12 +94,12 @@ TEST_CASE("an address is not null, and a multiple of the unit; that of nothing m
   const auto found = broken([&](Violations& v) { check_placed_address(tensor, origin + 7, 4, it, v); });
   CHECK(found[0].subject == "it: address");
   CHECK(found[0].legal == "0x7f0000000004");
-  // The next multiple below would be 0, the null pointer, which is no address.
+  // The next lower multiple would be 0, the null pointer, which must not be suggested.
   const auto low = broken([&](Violations& v) { check_placed_address(tensor, 3, 16, it, v); });
   CHECK(low[0].legal == "0x10");
 }
 
-TEST_CASE("written views have a separate element for each index, exactly") {
+TEST_CASE("a written view must not have the same element at two indices") {
   CHECK(written(dense({64, 64})) == Rules{});
   CHECK(written(view({64, 64}, {1, 64})) == Rules{});
   CHECK(written(view({64, 64}, {-64, -1})) == Rules{});
@@ -107,7 +107,7 @@ TEST_CASE("written views have a separate element for each index, exactly") {
   CHECK(written(view({1, 64}, {0, 1})) == Rules{});
   CHECK(written(view({64, 64}, {32, 1})) == Rules{"view.overlap"});
   CHECK(written(view({0, 64}, {0, 1})) == Rules{});
-  // Neighbours that interleave: 3i + 2j takes no value twice for i below 2 …
+  // Dimensions that interleave: 3i + 2j has no value twice for i below 2 …
   CHECK(written(view({2, 4}, {3, 2})) == Rules{});
   CHECK(written(view({3, 4}, {3, 2})) == Rules{"view.overlap"});  // … 3·2 = 2·3
   const auto found = broken([](Violations& v) {
@@ -116,11 +116,11 @@ TEST_CASE("written views have a separate element for each index, exactly") {
   CHECK(found[0].legal == "strides 64,1");
 }
 
-TEST_CASE("small views overlap themselves where a walk over their elements says so") {
+TEST_CASE("small views break view.overlap exactly if an iteration over their elements finds an overlap") {
   const auto seed_used = reference::seed(7);
   reference::Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
-  int apart = 0;
+  int broken_by = 0;
   for (int i = 0; i < 20000; ++i) {
     TensorView random_view =
         small_view(random, static_cast<std::uint32_t>(reference::between(random, 0, 5)), 1, 60);
@@ -129,67 +129,67 @@ TEST_CASE("small views overlap themselves where a walk over their elements says 
     CAPTURE(view_text(random_view));
     const bool overlapping = overlaps_itself(random_view);
     REQUIRE(written(random_view) == (overlapping ? Rules{"view.overlap"} : Rules{}));
-    apart += overlapping ? 0 : 1;
+    broken_by += overlapping ? 0 : 1;
   }
-  CHECK(apart > 1000);
-  CHECK(apart < 19000);
+  CHECK(broken_by > 1000);
+  CHECK(broken_by < 19000);
 }
 
-TEST_CASE("strides that would be legal are named only where there are any") {
+TEST_CASE("legal strides are suggested only if there are any") {
   TensorView endless = view({1ULL << 40U, 1ULL << 40U}, {0, 0});
   const auto found = broken([&](Violations& v) { check_written_once(endless, origin, it, v); });
   REQUIRE(rules(found) == Rules{"view.overlap"});
   CHECK(found[0].legal == "a smaller shape");
 }
 
-TEST_CASE("written views share no byte with other views") {
+TEST_CASE("a written view must not share a byte with another view") {
   const TensorView tensor = dense({16, 64});
   const DevicePtr end = origin + 16 * 64 * 4;
-  CHECK(apart({{tensor, origin, true}, {tensor, end}}).empty());
-  CHECK(rules(apart({{tensor, origin, true}, {tensor, end - 1}})) == Rules{"memory.overlap"});
-  CHECK(rules(apart({{tensor, end - 1}, {tensor, origin, true}})) == Rules{"memory.overlap"});
-  CHECK(rules(apart({{tensor, origin, true}, {tensor, origin, true}})) == Rules{"memory.overlap"});
-  CHECK(apart({{tensor, origin}, {tensor, origin}, {tensor, end, true}}).empty());  // both only read
-  CHECK(rules(apart({{tensor, origin}, {tensor, origin + 64}, {tensor, origin + 128, true}})) ==
+  CHECK(broken_by({{tensor, origin, true}, {tensor, end}}).empty());
+  CHECK(rules(broken_by({{tensor, origin, true}, {tensor, end - 1}})) == Rules{"memory.overlap"});
+  CHECK(rules(broken_by({{tensor, end - 1}, {tensor, origin, true}})) == Rules{"memory.overlap"});
+  CHECK(rules(broken_by({{tensor, origin, true}, {tensor, origin, true}})) == Rules{"memory.overlap"});
+  CHECK(broken_by({{tensor, origin}, {tensor, origin}, {tensor, end, true}}).empty());  // both only read
+  CHECK(rules(broken_by({{tensor, origin}, {tensor, origin + 64}, {tensor, origin + 128, true}})) ==
         Rules{"memory.overlap", "memory.overlap"});
 
-  // Columns beside columns interleave and share nothing.
+  // Adjacent blocks of columns interleave, but share no byte.
   const TensorView half = view({16, 32}, {64, 1});
-  CHECK(apart({{half, origin, true}, {half, origin + 32 * 4}}).empty());
-  CHECK(rules(apart({{half, origin, true}, {half, origin + 31 * 4}})) == Rules{"memory.overlap"});
+  CHECK(broken_by({{half, origin, true}, {half, origin + 32 * 4}}).empty());
+  CHECK(rules(broken_by({{half, origin, true}, {half, origin + 31 * 4}})) == Rules{"memory.overlap"});
 
-  const auto found = apart({{tensor, origin, true}, {tensor, origin + 4}});
+  const auto found = broken_by({{tensor, origin, true}, {tensor, origin + 4}});
   CHECK(found[0].subject.find("operand 0 (f32 16x64 with strides 64,1, bytes 0x7f0000000000") !=
         std::string::npos);
   CHECK(found[0].subject.find("operand 1") != std::string::npos);
 }
 
-TEST_CASE("in place: one source of the same group may be the destination, element by element") {
+TEST_CASE("a source may be the destination in an element-by-element operation of the same group") {
   const TensorView tensor = dense({16, 64});
-  CHECK(apart({{tensor, origin, true, 0, true}, {tensor, origin, false, 0, true}}).empty());
+  CHECK(broken_by({{tensor, origin, true, 0, true}, {tensor, origin, false, 0, true}}).empty());
   const auto refused = [&](const Operand& source) {
-    return rules(apart({{tensor, origin, true, 0, true}, source})) == Rules{"memory.overlap"};
+    return rules(broken_by({{tensor, origin, true, 0, true}, source})) == Rules{"memory.overlap"};
   };
-  CHECK(refused({tensor, origin, false, 1, true}));   // of another group
-  CHECK(refused({tensor, origin, false, 0, false}));  // which moves elements
+  CHECK(refused({tensor, origin, false, 1, true}));   // in another group
+  CHECK(refused({tensor, origin, false, 0, false}));  // the operation moves elements
   CHECK(refused({tensor, origin + 4, false, 0, true}));
   CHECK(refused({view({16, 64}, {1, 16}), origin, false, 0, true}));
   CHECK(refused({dense({16, 64}, ElementType::f16), origin, false, 0, true}));
-  // Types of one size and strides that are never taken make no difference.
+  // Types of the same size, and strides of dimensions with extent 1, may differ.
   CHECK_FALSE(refused({dense({16, 64}, ElementType::i32), origin, false, 0, true}));
   const TensorView row = view({1, 64}, {64, 1});
   const TensorView odd_row = view({1, 64}, {7, 1});
-  CHECK(apart({{row, origin, true, 0, true}, {odd_row, origin, false, 0, true}}).empty());
+  CHECK(broken_by({{row, origin, true, 0, true}, {odd_row, origin, false, 0, true}}).empty());
 }
 
-TEST_CASE("a tensor lies in the address space; one that is empty lies nowhere") {
+TEST_CASE("a tensor must be inside the address space, unless it is empty") {
   const TensorView tensor = dense({16, 64});
-  CHECK(rules(apart({{tensor, ~0ULL - 100, true}, {tensor, origin}})) == Rules{"address.range"});
-  CHECK(rules(apart({{view({16, 64}, {-64, 1}), 64}, {tensor, origin, true}})) == Rules{"address.range"});
-  CHECK(apart({{dense({0, 64}), origin, true}, {tensor, origin}}).empty());
+  CHECK(rules(broken_by({{tensor, ~0ULL - 100, true}, {tensor, origin}})) == Rules{"address.range"});
+  CHECK(rules(broken_by({{view({16, 64}, {-64, 1}), 64}, {tensor, origin, true}})) == Rules{"address.range"});
+  CHECK(broken_by({{dense({0, 64}), origin, true}, {tensor, origin}}).empty());
 }
 
-TEST_CASE("views and shapes for people") {
+TEST_CASE("views and shapes are printed in a readable form") {
   CHECK(view_text(dense({16, 64})) == "f32 16x64 with strides 64,1");
   CHECK(view_text(dense({})) == "f32 one element");
   CHECK(view_text(dense({2}, static_cast<ElementType>(99))) == "unknown type 2 with strides 1");

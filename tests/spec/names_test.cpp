@@ -18,7 +18,7 @@ TEST_CASE("every element type is parsed from its own name") {
   for (const auto type : all_element_types) CHECK(parse<ElementType>(name(type)) == type);
 }
 
-TEST_CASE("NumPy's and ml_dtypes' names are taken, too") {
+TEST_CASE("the names of NumPy and ml_dtypes are accepted, too") {
   CHECK(parse<ElementType>("float32") == ElementType::f32);
   CHECK(parse<ElementType>("int8") == ElementType::i8);
   CHECK(parse<ElementType>("uint64") == ElementType::u64);
@@ -26,7 +26,7 @@ TEST_CASE("NumPy's and ml_dtypes' names are taken, too") {
   CHECK(parse<ElementType>("float8_e4m3fn") == ElementType::e4m3);
 }
 
-TEST_CASE("an unknown name is refused with the legal ones") {
+TEST_CASE("the error for an unknown name lists the legal ones") {
   CHECK_THROWS_MATCHES(
       parse<ElementType>("f8"), Error,
       MessageMatches(ContainsSubstring("\"f8\"") && ContainsSubstring("bf16") && ContainsSubstring("e5m2")));
@@ -42,7 +42,7 @@ TEST_CASE("an unknown name is refused with the legal ones") {
   }
 }
 
-TEST_CASE("the name that was probably meant is suggested, and no other") {
+TEST_CASE("the error for a misspelt name suggests the similar one, and no other") {
   const auto message = [](const auto& parse, const char* text) {
     try {
       static_cast<void>(parse(text));
@@ -73,12 +73,12 @@ TEST_CASE("every enumerator is parsed from its own name") {
     CHECK(parse<OobFill>(name(static_cast<OobFill>(i))) == static_cast<OobFill>(i));
 }
 
-TEST_CASE("values that are no enumerators have a name to print") {
+TEST_CASE("values that are no enumerators can be printed") {
   CHECK(name(static_cast<ElementType>(200)) == "unknown");
   CHECK(name(static_cast<Swizzle>(200)) == "unknown");
 }
 
-TEST_CASE("an error for one rule is one sentence, for several a list") {
+TEST_CASE("the message of an error is a sentence for one broken rule, and a list for several") {
   const Violation one{"box.range", "box[0]", "0", "1 to 256 elements", "box[0] = 1", "the driver"};
   const SpecError error({one});
   CHECK(error.code() == ErrorCode::illegal_spec);
@@ -90,7 +90,7 @@ TEST_CASE("an error for one rule is one sentence, for several a list") {
   CHECK(two.violations().size() == 2);
 }
 
-TEST_CASE("error codes have the names that JSON shows") {
+TEST_CASE("error codes have the names that are used in JSON") {
   CHECK(std::string(name(ErrorCode::illegal_spec)) == "illegal_spec");
   CHECK(std::string(name(ErrorCode::internal)) == "internal");
   CHECK(CompileError("what", "log").log() == "log");

@@ -19,7 +19,7 @@ TensorView strided_view(const Shape& shape, const Strides& strides, ElementType 
   return TensorView::strided(type, shape, strides);
 }
 
-/// Whether they may share a byte: undecided pairs and tensors that no address space holds included.
+/// Whether the views may share a byte. This includes undecided pairs and tensors outside the address space.
 bool may_overlap(const PlacedView& a, const PlacedView& b) {
   if (a.view.rank > max_view_rank || b.view.rank > max_view_rank) return true;
   if (a.view.elements() == 0 || b.view.elements() == 0) return false;
@@ -52,7 +52,7 @@ std::set<std::uint64_t> bytes_of(const TensorView& v, std::uint64_t address) {
 
 }  // namespace
 
-TEST_CASE("spans that touch or are apart do not overlap") {
+TEST_CASE("views whose spans are adjacent or separate do not overlap") {
   const TensorView v = strided_view({4, 8}, {8, 1});  // 128 bytes
   CHECK_FALSE(overlap(v, 1000, v, 1128));
   CHECK(overlap(v, 1000, v, 1127));
@@ -63,21 +63,21 @@ TEST_CASE("spans that touch or are apart do not overlap") {
 
 TEST_CASE("columns, rows and blocks of one array do not overlap") {
   const DevicePtr base = 0x1000;
-  // Halves of the columns of a [16, 64] array.
+  // The halves of a [16, 64] array's columns.
   CHECK_FALSE(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32 * 4));
   CHECK(overlap(strided_view({16, 33}, {64, 1}), base, strided_view({16, 32}, {64, 1}), base + 32 * 4));
-  // The right half goes around the end of a row of the left one's.
+  // The second view has 33 columns, and so continues in the first one's next row.
   CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({15, 33}, {64, 1}), base + 32 * 4));
   // Even and odd rows.
   CHECK_FALSE(overlap(strided_view({8, 64}, {128, 1}), base, strided_view({8, 64}, {128, 1}), base + 64 * 4));
-  // Columns of a [4, 16, 64] array, and some of another type and depth beside them.
+  // Columns of a [4, 16, 64] array, and a view of adjacent columns with another type and depth.
   CHECK_FALSE(overlap(strided_view({4, 16, 32}, {1024, 64, 1}), base,
                       strided_view({4, 32}, {2048, 2}, ElementType::u16), base + 32 * 4));
-  // Different strides: nothing is known.
+  // With different strides nothing is known, so they may overlap.
   CHECK(overlap(strided_view({16, 32}, {64, 1}), base, strided_view({16, 32}, {63, 1}), base + 32 * 4));
 }
 
-TEST_CASE("views that the search calls disjoint are disjoint") {
+TEST_CASE("views that are decided to be disjoint share no byte") {
   const auto seed = static_cast<unsigned>(tests::seed(std::random_device{}()));
   CAPTURE(seed);
   std::mt19937 random(seed);

@@ -27,7 +27,7 @@ T noise(Random& random) {
 
 }  // namespace
 
-TEST_CASE("maps made to be legal break no rule") {
+TEST_CASE("random legal maps break no rule") {
   const auto seed_used = seed(1);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
@@ -39,7 +39,7 @@ TEST_CASE("maps made to be legal break no rule") {
   }
 }
 
-TEST_CASE("near misses break every rule of the driver, and nothing but their own") {
+TEST_CASE("random mutations of legal maps break each rule of the driver without breaking another one") {
   const auto seed_used = seed(2);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
@@ -85,7 +85,7 @@ TEST_CASE("near misses break every rule of the driver, and nothing but their own
   }
 }
 
-TEST_CASE("no bytes crash the validator or the layouts") {
+TEST_CASE("validation and layouts of maps made of random bytes do not crash") {
   const auto seed_used = seed(3);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
@@ -96,7 +96,7 @@ TEST_CASE("no bytes crash the validator or the layouts") {
   }
 }
 
-TEST_CASE("a tile's layout covers its rows, and a ring its stages") {
+TEST_CASE("a random map's tile layout has room for its rows and for the swizzle's span") {
   const auto seed_used = seed(4);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-/// One value that a violation names as legal: "box[1] = 32, or swizzle none" are two.
+/// A value that a violation names as legal: "box[1] = 32, or swizzle none" has two.
 struct Remedy {
   std::string field;                   ///< "box", "swizzle", "rank", "rows", "flat", "address" …
-  std::optional<std::uint32_t> index;  ///< index, for fields with one number a dimension
-  std::vector<std::uint64_t> numbers;  ///< bytes of strides, as "bytes" says
-  std::string word;                    ///< "none" of "swizzle none", f32 of a type
+  std::optional<std::uint32_t> index;  ///< dimension, for fields with one number for each dimension
+  std::vector<std::uint64_t> numbers;  ///< numbers of the field; strides in bytes if `part` says "bytes"
+  std::string word;                    ///< "none" for "swizzle none", "f32" for a type
   bool bytes = false;
   std::optional<std::uint64_t> stages;  ///< stages in "a tile of 8x32 with stages = 2"
 };
@@ -26,7 +26,7 @@ inline std::vector<std::uint64_t> numbers_of(const std::string& text) {
   return numbers;
 }
 
-/// Returns what `part`, one alternative of a violation's text, says to set; nullopt where it is advice in
+/// Returns the value that `part`, an alternative of a violation's text, names; nullopt if it is advice in
 /// words.
 inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Violation& violation) {
   using std::regex;
@@ -50,7 +50,7 @@ inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Vi
   if (std::regex_match(part, found, entry)) {
     return Remedy{found[1],
                   static_cast<std::uint32_t>(std::stoul(found[2])),
-                  {std::stoull(found[3])},  // of a negative number its two's complement
+                  {std::stoull(found[3])},  // two's complement for a negative number
                   {},
                   found[4].matched,
                   {}};
@@ -70,7 +70,7 @@ inline std::optional<Remedy> remedy_of(const std::string& part, const tmajit::Vi
   return std::nullopt;
 }
 
-/// Every value that a violation names.
+/// All values that a violation names.
 inline std::vector<Remedy> remedies(const tmajit::Violation& violation) {
   std::vector<Remedy> result;
   std::string rest = violation.legal.substr(0, violation.legal.find(';'));

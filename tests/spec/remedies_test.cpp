@@ -26,7 +26,7 @@ void set_entry(Array& values, const Remedy& remedy) {
   values[*remedy.index] = static_cast<typename Array::value_type>(remedy.numbers.at(0));
 }
 
-/// The map as the remedy says.
+/// The map after the change that the remedy names.
 PlacedMap applied(const PlacedMap& before, const Remedy& remedy) {
   PlacedMap after = before;
   TensorMapSpec& map = after.map;
@@ -82,7 +82,7 @@ PlacedMap applied(const PlacedMap& before, const Remedy& remedy) {
   return after;
 }
 
-/// Rules whose legal values are enumerators, or words that say what else to do.
+/// Whether the rule's legal values are enumerators, or advice in words.
 bool is_advice(const Violation& violation) {
   return violation.rule.ends_with(".known") || violation.rule == "reserved.zero" ||
          violation.legal == "fewer columns";
@@ -95,12 +95,12 @@ bool is_broken(const std::vector<Violation>& violations, std::string_view rule, 
 
 }  // namespace
 
-TEST_CASE("whatever a broken rule names as legal, the rule holds with it") {
+TEST_CASE("a broken rule holds after any change that its violation names as legal") {
   const auto seed_used = seed(5);
   Random random(seed_used);
   INFO("TMAJIT_SEED=" << seed_used);
   std::map<std::string, int> applied_to;
-  // Fifty maps a case.
+  // Each case is fifty maps.
   const std::uint64_t maps = 50 * from_environment("TMAJIT_CASES", 400);
   for (std::uint64_t i = 0; i < maps; ++i) {
     PlacedMap placed{i % 2 == 0 ? legal_map(random) : legal_im2col_map(random),
@@ -123,7 +123,7 @@ TEST_CASE("whatever a broken rule names as legal, the rule holds with it") {
         REQUIRE_FALSE(is_broken(left, violation.rule, violation.subject));
         ++applied_to[violation.rule];
       }
-      // A remedy for the row satisfies every rule of the row.
+      // A remedy of box.range must satisfy all rules of the box's row.
       if (violation.rule == "box.range") {
         const PlacedMap after = applied(placed, named.front());
         const auto left = validate(after.map, after.address);

@@ -10,20 +10,20 @@
 
 #include <catch2/catch_tostring.hpp>
 
-/// The rules that were broken, in the order they were found.
+/// The broken rules, in the order of the violations.
 inline std::vector<std::string> rules(const std::vector<tmajit::Violation>& violations) {
   std::vector<std::string> names;
   for (const auto& violation : violations) names.push_back(violation.rule);
   return names;
 }
 
-/// The first violation of `rule`; one of empty strings if there is none.
+/// The first violation of `rule`; one with empty strings if there is none.
 inline tmajit::Violation find(const std::vector<tmajit::Violation>& violations, std::string_view rule) {
   const auto at = std::ranges::find(violations, rule, &tmajit::Violation::rule);
   return at == violations.end() ? tmajit::Violation{} : *at;
 }
 
-/// Whether every text of every violation is there to print.
+/// Whether no text of any violation is empty.
 inline bool complete(const std::vector<tmajit::Violation>& violations) {
   return std::ranges::none_of(violations, [](const auto& v) {
     return v.rule.empty() || v.subject.empty() || v.found.empty() || v.need.empty() || v.legal.empty() ||
@@ -31,8 +31,8 @@ inline bool complete(const std::vector<tmajit::Violation>& violations) {
   });
 }
 
-/// Whether a rule is one that the driver does not check when it encodes a tensor map: the field never reaches
-/// it, or only the hardware would notice.
+/// Whether the driver does not check the rule when it encodes a tensor map, because it does not get the field
+/// or because only the hardware is affected.
 inline bool is_hardware_only(std::string_view rule) noexcept {
   static constexpr std::array<std::string_view, 9> rules{
       "reserved.zero",

@@ -26,12 +26,12 @@ TEST_CASE("a contiguous view has row-major strides in elements") {
   CHECK(view.span_bytes() == 96);
 }
 
-TEST_CASE("a rank-0 view is one element") {
+TEST_CASE("a view of rank 0 has one element") {
   CHECK(dense_view({}).elements() == 1);
   CHECK(dense_view({}).span_bytes() == 4);
 }
 
-TEST_CASE("a strided view keeps the strides it is given, its span counts the gaps") {
+TEST_CASE("a strided view has the given strides, and its span includes gaps") {
   const std::array<std::uint64_t, 2> shape{3, 4};
   const std::array<std::int64_t, 2> strides{10, 1};
   const auto view = TensorView::strided(ElementType::f16, shape, strides);
@@ -40,17 +40,17 @@ TEST_CASE("a strided view keeps the strides it is given, its span counts the gap
   CHECK_THROWS_AS(TensorView::strided(ElementType::f16, shape, std::span(strides).first(1)), Error);
 }
 
-TEST_CASE("an empty view has no elements and no span, whatever its other extents") {
+TEST_CASE("a view with an extent of 0 has 0 elements and a span of 0, whatever its other extents") {
   CHECK((TensorView{.rank = 3, .shape = {most_elements, most_elements, 0}}).elements() == 0);
   CHECK(dense_view({0, 5}).span_bytes() == 0);
 }
 
-TEST_CASE("counts saturate") {
+TEST_CASE("the numbers of elements and bytes saturate") {
   CHECK(dense_view({1ULL << 40, 1ULL << 40}).elements() == most_elements);
   CHECK((TensorView{.rank = 1, .shape = {1ULL << 63}, .strides = {1}}).span_bytes() == most_elements);
 }
 
-TEST_CASE("nine dimensions are too many") {
+TEST_CASE("views of nine dimensions are refused") {
   const std::array<std::uint64_t, 9> shape{1, 1, 1, 1, 1, 1, 1, 1, 1};
   CHECK_THROWS_AS(TensorView::contiguous(ElementType::f32, shape), Error);
   CHECK(TensorView::contiguous(ElementType::f32, std::span(shape).first(8)).rank == 8);

@@ -6,7 +6,7 @@
 
 using namespace tmajit;
 
-TEST_CASE("a tile is rows of the innermost dimension") {
+TEST_CASE("a tile consists of rows along the innermost dimension") {
   const auto layout = tile_layout(ElementType::f16, std::array{2U, 8U, 64U}, Swizzle::none);
   CHECK(layout.rows == 16);
   CHECK(layout.row_bytes == 128);
@@ -16,7 +16,7 @@ TEST_CASE("a tile is rows of the innermost dimension") {
   CHECK(layout.alignment == 128);
 }
 
-TEST_CASE("a swizzle aligns a tile to its period and gives rows its span") {
+TEST_CASE("a swizzle's period is the tile's alignment, and its span the distance of rows") {
   const auto wide = tile_layout(ElementType::f32, std::array{8U, 32U}, Swizzle::b128);
   CHECK(wide.alignment == 1024);
   CHECK(wide.pitch_bytes == 128);
@@ -29,7 +29,7 @@ TEST_CASE("a swizzle aligns a tile to its period and gives rows its span") {
   CHECK(tile_layout(ElementType::f32, std::array{8U, 4U}, Swizzle::b32).alignment == 256);
 }
 
-TEST_CASE("a tensor map's tile is its box over the element strides, rounded up") {
+TEST_CASE("the extents of a map's tile are the box's divided by the element strides, rounded up") {
   TensorMapSpec map{.type = ElementType::u8,
                     .rank = 2,
                     .shape = {100, 100},
@@ -38,11 +38,11 @@ TEST_CASE("a tensor map's tile is its box over the element strides, rounded up")
                     .element_strides = {3, 1}};
   CHECK(tile_layout(map).rows == 4);
   CHECK(tile_layout(map).bytes == 128);
-  map.element_strides[1] = 2;  // ignored, as by the copy engine
+  map.element_strides[1] = 2;  // ignored, like by the copy engine
   CHECK(tile_layout(map).bytes == 128);
 }
 
-TEST_CASE("an interleaved tile is slices of 16 or 32 bytes, one after the other") {
+TEST_CASE("an interleaved tile consists of consecutive slices of 16 or 32 bytes") {
   TensorMapSpec map{.type = ElementType::f16,
                     .rank = 3,
                     .interleave = Interleave::b32,
@@ -52,14 +52,14 @@ TEST_CASE("an interleaved tile is slices of 16 or 32 bytes, one after the other"
                     .box = {2, 2, 10},
                     .element_strides = {1, 1, 1}};
   CHECK(tile_layout(map).row_bytes == 320);
-  CHECK(tile_layout(map).transaction_bytes == 2 * 320);  // one index of dimension 1
+  CHECK(tile_layout(map).transaction_bytes == 2 * 320);  // one slice in dimension 1
   map.interleave = Interleave::b16;
   map.swizzle = Swizzle::b128;
   map.box[2] = 1;
   CHECK(tile_layout(map).pitch_bytes == 16);
 }
 
-TEST_CASE("no tile is too large to be measured") {
+TEST_CASE("the bytes of a tile that is larger than 2^64 saturate") {
   constexpr auto huge = ~0U;
   const auto layout = tile_layout(ElementType::f64, std::array{huge, huge, huge, huge, huge}, Swizzle::b128);
   CHECK(layout.row_bytes == ~0U);

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Holds the table of rooms in docs/architecture.md against what the sources include.
+"""Compares the table of rooms in docs/architecture.md with the includes of the sources.
 
 The table's rows are | `folder/`, … | what it holds | folders it may include |. For each quoted or <tmajit/…> include of a
 folder in the table, its own folder or one in the last column must hold the file. A room's own folders may have a table
 below it, with rows | `folder/`, … | what it holds | folders its headers may include | folders its sources may include, too |,
 in which a name without a slash is a folder of the same room. Besides:
 
-    * the folders' may-include relation has no circle; for folders of a room this holds for their headers,
-    * of folders of a room, each file lies in one that has a row, and each row names what is included and nothing else,
-    * MAY_INCLUDE of each room's CMakeLists.txt is the table's row, no more and no less,
+    * the folders' may-include relation has no cycle; for folders of a room this holds for their headers,
+    * in a room with a table of folders, each file is in a folder with a row, and each row names exactly what is included,
+    * MAY_INCLUDE in each room's CMakeLists.txt is equal to the table's row,
     * a family includes no other family,
-    * of src/operations the references and the cases alone include src/reference,
-    * public headers include public headers alone,
+    * in src/operations only the references and the cases include src/reference,
+    * public headers include only public headers,
     * nothing that is shipped includes or compiles a file of tests/.
 
 Prints each breach as file:line: message. Exits with 1 if there is one, with 2 if the table cannot be read.
@@ -25,7 +25,7 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#include\s+(?:"([^"]+)"|<(tmajit(?:_params)?/[^>]+)>)')
-# What several families share; every other folder of src/families is a family.
+# Folders that families share; every other folder of src/families is a family.
 SHARED_BY_FAMILIES = {"shared", "tiles"}
 SOURCES = {".cpp", ".hpp", ".cu", ".cuh"}
 
@@ -40,7 +40,7 @@ class Room:
 
 
 def rooms_of(document: str) -> dict[str, Room]:
-    """The table's rows by folder. Raises ValueError where a row names what no row describes."""
+    """The table's rows by folder. Raises ValueError if a row names a folder that has no row."""
     rooms: dict[str, Room] = {}
     for number, line in enumerate(document.splitlines(), 1):
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -63,8 +63,8 @@ def rooms_of(document: str) -> dict[str, Room]:
     return rooms
 
 
-def circle(rooms: dict[str, Room]) -> list[str]:
-    """Folders that may include each other in a circle, the first one again at the end; empty if there is none."""
+def cycle(rooms: dict[str, Room]) -> list[str]:
+    """Folders that may include each other in a cycle, the first one repeated at the end; empty if none."""
     done: set[str] = set()
 
     def walk(folder: str, path: list[str]) -> list[str]:
@@ -93,7 +93,7 @@ def home_of(folder: pathlib.PurePosixPath, rooms: dict[str, Room]) -> str | None
 
 
 class Tree:
-    """A repository's files, and where an include leads."""
+    """A repository's files, and the folders of the files that they include."""
 
     def __init__(self, root: pathlib.Path, rooms: dict[str, Room]):
         self.root = root
@@ -104,7 +104,7 @@ class Tree:
                           for path in sorted((root / "templates").rglob("*.cuh"))}
 
     def target(self, source: pathlib.Path, quoted: str | None, angled: str | None) -> str | None:
-        """The folder of an included file, from the root; None if it is not the repository's."""
+        """The folder of an included file, relative to the root; None if the file is not in the repository."""
         if angled is not None:
             folder, name = angled.split("/", 1)
             return "templates/params" if folder == "tmajit_params" else "include/tmajit"
@@ -114,7 +114,7 @@ class Tree:
         for base in (source.parent, self.root / "src", self.root / "tools", self.root / "tests"):
             if (base / name).is_file():
                 return (base / name).resolve().relative_to(self.root.resolve()).parent.as_posix()
-        # Folders of one program see each other.
+        # Folders of the same program may include each other.
         own = home_of(self.relative(source).parent, self.rooms)
         for path in sorted((self.root / own).rglob(name.name)):
             if path.as_posix().endswith(f"/{name}"):
@@ -129,7 +129,7 @@ class Tree:
             for path in sorted((self.root / folder).rglob("*")):
                 if path.suffix in SOURCES and home_of(self.relative(path).parent, self.rooms) == folder:
                     if any(other.parent == folder for other in self.rooms.values()):
-                        yield f"{self.relative(path)}:1: it lies in none of the folders of {folder} that have a row"
+                        yield f"{self.relative(path)}:1: it is in none of the folders of {folder} that have a row"
                     yield from self.of_file(path, room)
             for kind, names in (("headers", room.may_include), ("sources", room.sources)):
                 for name in sorted(names - self.used[folder, kind]) if room.parent else []:
@@ -147,7 +147,7 @@ class Tree:
             if match is None:
                 continue
             if path.suffix in {".cpp", ".hpp"} and (match.group(1) or "").startswith("tmajit/"):
-                continue  # a line of a kernel's text: host code names these files in angle brackets
+                continue  # a line of a kernel's text; host code includes these files in angle brackets
             what = match.group(1) or match.group(2)
             place = f"{self.relative(path)}:{number}"
             target = self.target(path, match.group(1), match.group(2))
@@ -159,7 +159,7 @@ class Tree:
             self.used[room.folder, kind].add(home)
             may_include = room.may_include | (room.sources if kind == "sources" else set())
             if room.folder == "src/operations" and re.search("reference|case", path.stem):
-                may_include = may_include | {"src/reference"}  # built beside the library
+                may_include = may_include | {"src/reference"}  # not part of the library
             if home != room.folder and home not in may_include:
                 allowed = ", ".join(sorted(may_include)) or "no other"
                 yield f"{place}: {room.folder} includes {what} of {home or target}; it may include {allowed}"
@@ -199,8 +199,8 @@ def main() -> int:
         print(f"docs/architecture.md: {error}", file=sys.stderr)
         return 2
     found = list(Tree(root, rooms).breaches())
-    if round_trip := circle(rooms):
-        found.append(f"docs/architecture.md:1: folders include each other: {' -> '.join(round_trip)}")
+    if folders := cycle(rooms):
+        found.append(f"docs/architecture.md:1: folders include each other: {' -> '.join(folders)}")
     for breach in found:
         print(breach)
     return 1 if found else 0

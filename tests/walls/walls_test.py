@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of walls.py: each kind of breach, in a repository made for it, is found and is the only one."""
+"""Tests walls.py: each kind of breach is found in a small repository with only this breach."""
 
 import pathlib
 import tempfile
@@ -60,68 +60,68 @@ class Walls(unittest.TestCase):
         self.assertEqual(len(found), 1, found)
         self.assertIn(message, found[0])
 
-    def test_a_house_in_order_has_no_breach(self):
+    def test_correct_repository_has_no_breach(self):
         self.assertEqual(breaches({}), [])
 
-    def test_a_room_that_includes_one_above_it(self):
+    def test_finds_a_room_that_includes_one_that_it_may_not(self):
         self.only({"src/spec/view.hpp": '\n#include "kernel/plan.hpp"\n', "src/kernel/plan.hpp": ""},
                   "src/spec/view.hpp:2: src/spec includes kernel/plan.hpp of src/kernel; it may include include/tmajit")
 
-    def test_a_public_header_that_includes_a_private_one(self):
+    def test_finds_a_public_header_that_includes_a_private_one(self):
         self.only({"include/tmajit/plan.hpp": '#include "spec/view.hpp"\n'}, "it may include no other")
 
-    def test_a_family_that_includes_another(self):
+    def test_finds_a_family_that_includes_another(self):
         self.only({"src/families/map/map.cpp": '#include "families/rows/rows.hpp"\n'},
                   "the family map includes the family rows")
 
-    def test_a_template_that_includes_one_above_it(self):
+    def test_finds_a_template_that_includes_one_that_it_may_not(self):
         self.only({"templates/ptx/fence.cuh": '#include "tmajit/ring.cuh"\n'}, "templates/device")
 
-    def test_an_include_of_nothing(self):
+    def test_finds_an_include_of_a_missing_file(self):
         self.only({"src/kernel/plan.cpp": '#include "spec/gone.hpp"\n'}, "spec/gone.hpp is no file of this repository")
 
-    def test_shipped_code_that_includes_tests(self):
+    def test_finds_shipped_code_that_includes_tests(self):
         self.only({"src/kernel/plan.cpp": '#include "reference/values.hpp"\n'}, "of tests/reference")
 
-    def test_a_build_that_compiles_tests(self):
+    def test_finds_a_build_that_compiles_tests(self):
         self.only({"tools/CMakeLists.txt": "add_executable(jitc ../tests/reference/values.cpp)\n"},
                   "compiles files of tests/")
 
-    def test_a_build_that_allows_more_than_the_table(self):
+    def test_finds_a_build_that_allows_more_than_the_table(self):
         self.only({"src/spec/CMakeLists.txt": "tmajit_add_room(spec SOURCES view.cpp MAY_INCLUDE kernel)\n"},
                   "the build lets src/spec include src/kernel")
 
-    def test_a_build_that_allows_less_than_the_table(self):
+    def test_finds_a_build_that_allows_less_than_the_table(self):
         self.only({"src/kernel/CMakeLists.txt": "tmajit_add_room(kernel SOURCES plan.cpp)\n"},
                   "the table lets src/kernel include src/spec")
 
-    def test_a_header_of_a_folder_that_includes_what_its_sources_may(self):
+    def test_finds_a_header_with_an_include_that_only_sources_may_have(self):
         self.only({"src/sim/warp/warp.hpp": '#include "spec/view.hpp"\n#include "sim/cta/cta.hpp"\n'},
                   "src/sim/warp includes sim/cta/cta.hpp of src/sim/cta; it may include src/spec")
 
-    def test_a_file_in_no_folder_of_its_room(self):
+    def test_finds_a_file_outside_the_folders_of_its_room(self):
         self.only({"src/sim/device.hpp": ""}, "none of the folders of src/sim")
 
-    def test_a_row_of_a_folder_that_allows_what_it_does_not_use(self):
+    def test_finds_a_row_that_allows_an_unused_include(self):
         self.only({"src/sim/warp/warp.cpp": ""}, "the sources of src/sim/warp do not include src/sim/cta")
 
-    def test_a_folder_that_may_include_more_than_its_room(self):
+    def test_refuses_a_folder_that_may_include_more_than_its_room(self):
         with self.assertRaisesRegex(ValueError, "src/sim/cta may include src/kernel, src/sim may not"):
             walls.rooms_of(TABLE.replace("| `warp` |", "| `warp`, `src/kernel` |"))
 
-    def test_a_folder_that_is_gone(self):
+    def test_finds_a_row_of_a_missing_folder(self):
         rooms = walls.rooms_of(TABLE + "| `src/ops/` | operations | – |\n")
         with tempfile.TemporaryDirectory() as folder:
             found = list(walls.Tree(pathlib.Path(folder), {"src/ops": rooms["src/ops"]}).breaches())
         self.assertEqual(len(found), 1)
         self.assertIn("there is no folder src/ops", found[0])
 
-    def test_a_circle(self):
-        self.assertEqual(walls.circle(walls.rooms_of(TABLE)), [])
+    def test_finds_a_cycle(self):
+        self.assertEqual(walls.cycle(walls.rooms_of(TABLE)), [])
         rooms = walls.rooms_of("| `src/a/` | | `src/b` |\n| `src/b/` | | `src/c` |\n| `src/c/` | | `src/b` |\n")
-        self.assertEqual(walls.circle(rooms), ["src/b", "src/c", "src/b"])
+        self.assertEqual(walls.cycle(rooms), ["src/b", "src/c", "src/b"])
 
-    def test_a_table_that_names_what_it_does_not_describe(self):
+    def test_refuses_a_table_that_names_a_folder_without_a_row(self):
         with self.assertRaisesRegex(ValueError, "src/a may include src/b, which has no row"):
             walls.rooms_of("| `src/a/` | | `src/b` |\n")
         with self.assertRaisesRegex(ValueError, "no table"):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tools/lib/words.py finds what it is for, and nothing in comments that are good English."""
+"""Tests that tools/lib/words.py finds the phrases that it forbids, and nothing in comments of good English."""
 
 import pathlib
 import subprocess
@@ -11,7 +11,7 @@ CHECK = pathlib.Path(__file__).resolve().parents[2] / "tools/lib/words.py"
 
 
 def found(*lines: str) -> list[int]:
-    """The numbers of the lines that the check names."""
+    """The numbers of the lines that the check reports."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "text.cpp"
         path.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -22,14 +22,14 @@ def found(*lines: str) -> list[int]:
 
 
 class Words(unittest.TestCase):
-    def test_detached_beginnings(self):
+    def test_finds_detached_beginnings(self):
         self.assertEqual(found("/// Of a kernel the name.", "int a;  ///< What it is.", "// Who waits goes on."), [1, 2, 3])
         self.assertEqual(found("// Kernels are kept. What is left goes."), [1])
 
-    def test_vague_words(self):
+    def test_finds_vague_words(self):
         self.assertEqual(found("int a;  // that nobody reads", "// Throws likewise."), [1, 2])
 
-    def test_good_comments_strings_and_second_lines(self):
+    def test_accepts_good_comments_strings_and_second_lines(self):
         self.assertEqual(found("// The number of tiles", "// Of a row this is the length.", 'const char* a = "Of // nobody";'), [])
         self.assertEqual(found("int of;  ///< of a CTA", "// The least of them."), [])
 

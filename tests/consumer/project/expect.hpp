@@ -1,4 +1,5 @@
-// Checks for all parts of the consumer. A failed check ends the program with its place and reason.
+// Checks for all parts of the consumer program. A failed check prints its file, line and text and ends the
+// program.
 #pragma once
 
 #include <tmajit/error.hpp>
@@ -18,7 +19,7 @@ inline void expect(bool holds, const char* what, const char* file = __builtin_FI
   std::exit(EXIT_FAILURE);
 }
 
-/// Checks that `call` throws an Error of that code.
+/// Checks that `call` throws an Error with `code`.
 template <class Call>
 void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = __builtin_FILE(),
                   int line = __builtin_LINE()) {
@@ -31,7 +32,7 @@ void expect_error(tmajit::ErrorCode code, const Call& call, const char* file = _
   expect(false, name(code).data(), file, line);
 }
 
-/// A private path of this process in the temporary folder, removed at the end.
+/// A path of this process in the temporary folder. The destructor removes it.
 class Scratch {
  public:
   Scratch() { std::filesystem::remove_all(path); }

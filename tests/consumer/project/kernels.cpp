@@ -1,4 +1,4 @@
-// From a plan to a cubin, and what is said where there is no device to run it.
+// Compiles and caches plans, and checks the errors of launches without a device.
 #include "expect.hpp"
 
 #include <tmajit/tmajit.hpp>

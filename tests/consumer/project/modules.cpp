@@ -1,4 +1,4 @@
-// Modules of the simulated device: kernels that share variables, and memory of the host that they reach.
+// Modules of the simulated device: kernels that share variables, and host memory that kernels access.
 #include "expect.hpp"
 
 #include <tmajit/sim_module.hpp>

@@ -1,4 +1,4 @@
-// Operations to plans, plans to sources, and the choices that a tuner keeps: nothing here needs a compiler.
+// Operations to plans, plans to sources, and the tuner's table of choices. Nothing here needs a compiler.
 #include "expect.hpp"
 
 #include <tmajit/tmajit.hpp>

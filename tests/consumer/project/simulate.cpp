@@ -62,7 +62,7 @@ void move(Runtime& runtime, Matrices& matrices) {
   expect(matrices.result()[rows] == matrices.x[1], "a matrix is transposed by its addresses");
 }
 
-/// A few calls on their own data, then the fastest of two kernels is the choice.
+/// Calls that time two kernels on the caller's data until the faster one becomes the choice.
 void improve(Matrices& matrices) {
   const Runtime runtime({.device = matrices.device,
                          .cache_directory = std::nullopt,
@@ -81,7 +81,7 @@ void improve(Matrices& matrices) {
   expect(!streams.DeviceStreams::is_captured(nullptr), "is_captured()");
 }
 
-/// Returns the PTX of the kernel that it ran.
+/// Runs a prepared launch and returns its kernel's PTX.
 std::string launch(Runtime& runtime, Matrices& matrices) {
   TileRequest request{.family = "map",
                       .destination = matrix(shape, matrices.output.address()),
@@ -109,7 +109,7 @@ std::string launch(Runtime& runtime, Matrices& matrices) {
   return kernel.artifact().ptx;
 }
 
-/// A kernel without its barrier: its two threads race for a word of shared memory.
+/// A kernel that lacks a barrier: its two threads race for a word of shared memory.
 constexpr const char* racing = R"(.version 8.0
 .target sm_90a
 .address_size 64

@@ -1,5 +1,5 @@
-// A program with launches as CUDA's compilers write them for the host: nothing of CUDA is installed, and the
-// library tmajit::cudart_sim stands for its runtime.
+// A program with kernel launches as CUDA's compilers generate them for the host. It needs no CUDA
+// installation: the library tmajit::cudart_sim replaces the CUDA runtime.
 #include <array>
 #include <cstddef>
 #include <cstdio>
@@ -58,7 +58,7 @@ void past(unsigned* values) {
   launch_configured(reinterpret_cast<const void*>(&past), values);
 }
 
-/// Runs before main(), as a compiler's registration does.
+/// Registers the kernels before main(), as code that a CUDA compiler generates does.
 const bool registered = [] {
   void** const module = __cudaRegisterFatBinary(nullptr);
   const auto function = [&](void (*stub)(unsigned*), char* name) {

@@ -15,7 +15,7 @@ struct alignas(16) Pair {
   unsigned long long sum;
 };
 
-// A pair is counted up by exchanging all of its 16 bytes at once.
+// Increments a pair by compare-and-swap of all its 16 bytes.
 extern "C" __global__ void of_pairs(Pair* pairs) {
   Pair* pair = pairs + threadIdx.x % 4;
   Pair seen = *pair;

@@ -1,5 +1,5 @@
-// Calls that a compiler cannot resolve: virtual functions, function pointers, recursion, memory of the device's heap,
-// printing and assertions.
+// Calls that a compiler cannot inline: virtual functions, function pointers, recursion, malloc() on the
+// device, printf() and assert().
 #include <cassert>
 #include <cstdio>
 

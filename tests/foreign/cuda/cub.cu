@@ -1,4 +1,4 @@
-// Blocks of CUB: a radix sort, a scan, a reduction and a histogram.
+// CUB's collectives of a block: a radix sort, a scan, a reduction and a histogram.
 #include <cub/block/block_histogram.cuh>
 #include <cub/block/block_load.cuh>
 #include <cub/block/block_radix_sort.cuh>

@@ -33,7 +33,8 @@ extern "C" __global__ void __cluster_dims__(4, 1, 1) cluster_sum(const int* in, 
   cluster.sync();
 }
 
-// Every block leaves its sum, and after the barrier of the grid reads all of them. It needs a cooperative launch.
+// Every block stores its sum, and after the grid barrier reads the sums of all blocks. It needs a cooperative
+// launch.
 extern "C" __global__ void grid_sum(const int* in, int* partial, int* out) {
   auto grid = cg::this_grid();
   auto block = cg::this_thread_block();

@@ -10,7 +10,8 @@
 namespace cg = cooperative_groups;
 using Barrier = cuda::barrier<cuda::thread_scope_block>;
 
-// Warp 0 brings tiles, the others add one to them: two stages, a barrier for full and one for free.
+// Warp 0 loads tiles, the other warps add one to each element: two stages, each with a barrier for full and
+// for free.
 extern "C" __global__ void producer_consumer(const int* in, int* out, int tiles) {
   constexpr int tile = 96;
   __shared__ int stages[2][tile];
@@ -61,7 +62,8 @@ extern "C" __global__ void pipeline(const int4* in, int4* out, int tiles) {
   }
 }
 
-// The guide's bulk copy: one thread starts it, all wait, one stores what all have changed.
+// The bulk copy of CUDA's guide: one thread starts the load, all threads wait and change the tile, one thread
+// stores it.
 extern "C" __global__ void bulk_copy(int* data, int count) {
   constexpr int tile = 256;
   __shared__ alignas(16) int values[tile];
@@ -90,7 +92,8 @@ extern "C" __global__ void bulk_copy(int* data, int count) {
   }
 }
 
-// A running sum over blocks: each publishes its own sum, then looks back until it finds what all before it hold.
+// A running sum over blocks: each block publishes its sum, then looks back until it knows the sum of all
+// blocks before it.
 extern "C" __global__ void look_back(const int* in, int* out, unsigned long long* status, unsigned* ticket) {
   __shared__ unsigned block;
   __shared__ int before;

@@ -1,12 +1,13 @@
-// Products of matrices by nvcuda::wmma: tiles that a CTA brings to shared memory with padded rows, a scale on the accumulators
-// and a load of them, and the types and shapes beside halves of 16 by 16.
+// Matrix products by nvcuda::wmma: tiles in shared memory with padded rows, loaded and scaled accumulators,
+// and fragments of other types and shapes than f16 of 16 by 16.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <mma.h>
 
 using namespace nvcuda;
 
-// 32 by 32 of C = 2 A B + C, in four warps; A is 32 by 64 by rows, B 64 by 32 by columns.
+// C = 2 A B + C of 32 by 32 elements, by four warps. A is 32 by 64 and row-major, B is 64 by 32 and
+// column-major.
 extern "C" __global__ void halves(const __half* a, const __half* b, float* c) {
   constexpr int pitch = 64 + 8;
   __shared__ alignas(32) __half left[32 * pitch], right[32 * pitch];
@@ -31,7 +32,7 @@ extern "C" __global__ void halves(const __half* a, const __half* b, float* c) {
   wmma::store_matrix_sync(mine, sum, 32, wmma::mem_row_major);
 }
 
-// 8 by 32 of bytes, saturated, and 32 by 8 of bf16.
+// 8 by 32 by 16 of i8 with saturated sums, and 32 by 8 by 16 of bf16.
 extern "C" __global__ void wide(const signed char* a, const signed char* b, int* c, const __nv_bfloat16* d,
                                 const __nv_bfloat16* e, float* f) {
   if (threadIdx.x < 32) {
@@ -55,7 +56,8 @@ extern "C" __global__ void wide(const signed char* a, const signed char* b, int*
   }
 }
 
-// 16 by 16 by 8 of tf32, 8 by 8 by 4 of f64, and bits that two rows of 128 have in common.
+// 16 by 16 by 8 of tf32, 8 by 8 by 4 of f64, and 8 by 8 by 128 of single bits: counts of bits set in both
+// rows.
 extern "C" __global__ void narrow(const float* a, const float* b, float* c, const double* d, double* e, const unsigned* f, int* g) {
   {
     wmma::fragment<wmma::matrix_a, 16, 16, 8, wmma::precision::tf32, wmma::row_major> x;

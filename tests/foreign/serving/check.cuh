@@ -16,7 +16,7 @@ inline void must(cudaError_t error) {
   std::exit(1);
 }
 
-/// Numbers that the host and the device each have.
+/// An array with a copy on the host and one on the device.
 template <class T>
 class Array {
  public:
@@ -25,7 +25,7 @@ class Array {
     must(cudaMemcpy(device_, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice));
   }
   explicit Array(std::size_t size) : Array(std::vector<T>(size)) {}
-  /// Between -1 and 1.
+  /// An array of random numbers between -1 and 1.
   static Array random(std::size_t size) {
     static std::mt19937 engine(1);
     std::uniform_real_distribution<float> number(-1, 1);
@@ -44,7 +44,7 @@ class Array {
   T* device_ = nullptr;
 };
 
-/// Says "right" if every element is within `limit` of what it should be.
+/// Prints "right" if every element differs from `wanted` by at most `limit`, or else the first wrong element.
 template <class T>
 void compare(const char* what, Array<T>& got, double limit, const std::function<double(std::size_t)>& wanted) {
   must(cudaDeviceSynchronize());
@@ -58,8 +58,9 @@ void compare(const char* what, Array<T>& got, double limit, const std::function<
   std::printf("%s: right\n", what);
 }
 
-/// Attention of one row of `size` numbers over `count` keys and values, of which key(n) and value(n) say where they begin;
-/// element `d` of the result.
+/// Element `d` of the attention of one query of `size` numbers, at index `query`, over `count` keys and
+/// values. Key and value
+/// `n` begin at index place(n).
 template <class T, class Place>
 double attention(const Array<T>& q, std::size_t query, const Array<T>& k, const Array<T>& v, std::size_t count, std::size_t size,
                  std::size_t d, const Place& place) {

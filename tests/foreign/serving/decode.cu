@@ -1,4 +1,4 @@
-// FlashInfer's attention of one token a request over a paged cache of keys and values.
+// FlashInfer's attention of one token for each request over a paged cache of keys and values.
 #include <flashinfer/attention/decode.cuh>
 #include <flashinfer/attention/default_decode_params.cuh>
 #include <flashinfer/attention/variants.cuh>
@@ -23,7 +23,7 @@ int main() {
   auto q = Array<half>::random(requests * query_heads * size);
   auto k = Array<half>::random(pages * page * heads * size), v = Array<half>::random(pages * page * heads * size);
   Array<half> o(q.host.size());
-  // Requests of 53 and 37 tokens, in pages in arbitrary order.
+  // Two requests of 53 and 37 tokens, whose pages are in arbitrary order.
   const Array<int32_t> table({5, 0, 3, 6, 1, 4, 2}), begins({0, 4, 7}), last({5, 5}), numbers({0, 1}), zeros({0, 0}), chunk({64});
   const std::size_t lengths[] = {53, 37};
   flashinfer::paged_kv_t<half, int32_t> cache(heads, page, size, requests, flashinfer::QKVLayout::kNHD, k.device(), v.device(),

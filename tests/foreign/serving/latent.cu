@@ -1,4 +1,4 @@
-// FlashInfer's multi-head latent attention on Hopper, whose CTAs meet at a barrier of the grid.
+// FlashInfer's multi-head latent attention on Hopper, whose CTAs synchronise at a grid barrier.
 #include <flashinfer/attention/mla_hopper.cuh>
 #include <flashinfer/attention/mla_params.cuh>
 

@@ -1,4 +1,5 @@
-// FlashInfer's attention of many tokens on Hopper: warp-specialised, by TMA and by cp.async through a table of pages, with wgmma.
+// FlashInfer's attention of many tokens on Hopper: warp-specialised kernels with wgmma that load by TMA, or
+// by cp.async from pages.
 #include <flashinfer/attention/hopper/default_params.cuh>
 #include <flashinfer/attention/hopper/prefill_sm90.cuh>
 #include <flashinfer/attention/hopper/variants.cuh>

@@ -1,5 +1,5 @@
-// Kernels of FlashInfer that go through rows and pages: norms, rotary positions, activations, caches of keys and values, states
-// of attention that are merged, masks that are packed.
+// Kernels of FlashInfer on rows and pages: norms, rotary positions, activations, caches of keys and values,
+// merged states of attention, and packed masks.
 // LayerNorm of bf16.
 #define ENABLE_BF16 1
 

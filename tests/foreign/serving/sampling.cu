@@ -1,4 +1,5 @@
-// Kernels of FlashInfer that draw a token from a row of probabilities, and that find a row's largest.
+// Kernels of FlashInfer that sample a token from a row of probabilities, and that find a row's largest
+// values.
 #include <flashinfer/sampling.cuh>
 #include <flashinfer/topk.cuh>
 
@@ -24,7 +25,7 @@ template cudaError_t RadixTopKMaskLogitsMultiCTA<float, int32_t>(float*, float*,
 #include "check.cuh"
 
 int main() {
-  for (const std::size_t size : {1000, 32768}) {  // of which the longer ones are split over CTAs
+  for (const std::size_t size : {1000, 32768}) {  // several CTAs share a row of 32768
     constexpr std::size_t rows = 2;
     auto logits = Array<float>::random(rows * size);
     Array<float> probabilities(rows * size);
@@ -39,21 +40,23 @@ int main() {
     must(flashinfer::sampling::TopPRenormProb(probabilities.device(), renormed.device(), static_cast<float*>(nullptr), rows, 0.5f, size));
     must(cudaDeviceSynchronize());
     renormed.download();
-    // The fewest of the largest that have half of the sum, which then are all.
-    std::vector<double> kept(rows), all(rows), least(rows, 1), most(rows);
+    // Renormalisation keeps the fewest largest probabilities whose sum is half of all, and scales their sum
+    // to 1.
+    std::vector<double> kept(rows), all(rows), smallest_kept(rows, 1), largest_dropped(rows);
     for (std::size_t i = 0; i < rows * size; ++i) {
       const std::size_t row = i / size;
       all[row] += renormed[i];
       if (renormed[i] > 0) {
         kept[row] += probabilities[i];
-        least[row] = std::min(least[row], probabilities[i]);
+        smallest_kept[row] = std::min(smallest_kept[row], probabilities[i]);
       } else {
-        most[row] = std::max(most[row], probabilities[i]);
+        largest_dropped[row] = std::max(largest_dropped[row], probabilities[i]);
       }
     }
     bool right = true;
     for (std::size_t row = 0; row < rows; ++row)
-      right = right && std::abs(all[row] - 1) < 1e-3 && kept[row] > 0.499 && kept[row] < 0.52 && least[row] >= most[row];
+      right = right && std::abs(all[row] - 1) < 1e-3 && kept[row] > 0.499 && kept[row] < 0.52 &&
+              smallest_kept[row] >= largest_dropped[row];
     std::printf("the likeliest: %s\n", right ? "right" : "wrong");
   }
 }

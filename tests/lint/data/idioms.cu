@@ -1,6 +1,6 @@
-// Ways in which kernels say twice under what condition they store and wait. All are correct as they stand; with
-// `mutant`, each waits under a condition that leaves a way out, or stores
-// under one too wide.
+// Kernels that store and wait under two differently written conditions. Without the macro `mutant` the
+// conditions are equivalent, so that every thread that stores also waits. With `mutant` the condition of the
+// wait is too narrow, or that of the store too wide.
 
 __device__ inline void store_tile(char* out, const char* tile) {
   const unsigned from = static_cast<unsigned>(__cvta_generic_to_shared(tile));
@@ -24,7 +24,7 @@ __device__ inline bool elected() {
 #define TILE __shared__ __align__(128) char tile[1024]
 #define TID static_cast<int>(threadIdx.x)
 
-// The store's thread is one of those who wait.
+// The thread that stores is one of the threads that wait.
 KERNEL(one_of_a_warp) {
   TILE;
   if (TID == 0) store_tile(out, tile);

@@ -1,4 +1,5 @@
-// out = a + b by tiles of 32×64 floats, in the words of libcu++: a warp that loads, eight that add, a ring of stages.
+// out = a + b in tiles of 32×64 floats, written with libcu++: one warp loads, eight warps add, over a ring of
+// stages.
 #include <cuda.h>
 #include <cuda/ptx>
 

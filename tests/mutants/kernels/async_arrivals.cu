@@ -1,5 +1,5 @@
-// Producer warps whose copies arrive at the stage's barrier by themselves, as CUTLASS's cpasync_barrier_arrive_noinc lets them;
-// consumers release the stage at another barrier.
+// Producer warps load by cp.async, whose completion arrives at the stage's mbarrier (as with CUTLASS's
+// cpasync_barrier_arrive_noinc). Consumers release the stage at another mbarrier.
 #include "inline_ptx.cuh"
 
 constexpr int producers = 32, consumers = 64, stages = 2, tile = producers * 8;  // words

@@ -1,5 +1,5 @@
-// Bulk copies and bulk reductions without tensor maps, in the words of libcu++'s cuda::ptx: a tile comes in, is changed by all
-// threads, and is added to what global memory holds.
+// Bulk copies and bulk reductions without tensor maps, as with libcu++'s cuda::ptx: a tile is loaded, changed by all threads,
+// and added to global memory.
 #include "inline_ptx.cuh"
 
 constexpr u32 elements = 256, bytes = elements * 4;
@@ -26,7 +26,7 @@ extern "C" __global__ void bulk_sums(const int* in, int* sums, int tiles) {
   for (int t = 0; t < tiles; ++t) {
     const int stage = t % 2;
     if (first && t + 1 < tiles) {
-      tma_store_wait<0>();  // the sum before has read the stage
+      tma_store_wait<0>();  // the previous reduction has read the stage
       load(t + 1);
     }
     barrier_wait(&full[stage], t / 2 % 2);

@@ -1,4 +1,4 @@
-// CUDA's guide's histogram in the shared memory of a cluster, and a sum that each CTA sends to the next by st.async.
+// The histogram in distributed shared memory of CUDA's guide, and a sum that each CTA sends to the next CTA by st.async.
 #include "inline_ptx.cuh"
 
 constexpr u32 ctas = 2, bins = 16;

@@ -1,5 +1,5 @@
-// Tiles that threads compute, stored by the copy engine from two buffers in turns, as CuTe's epilogues do: the store before
-// the last has read its buffer when it is written again.
+// Threads compute tiles, which the copy engine stores from two alternating buffers, as in CuTe's epilogues. A buffer is
+// written again only after the engine has read it.
 #include "inline_ptx.cuh"
 
 extern "C" __global__ void cute_store(const __grid_constant__ TensorMap map, int tiles) {

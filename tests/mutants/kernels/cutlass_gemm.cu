@@ -1,5 +1,5 @@
-// C = A B of halves in the way of CUTLASS's persistent, warp-specialised kernels for Hopper: a warpgroup that asks for
-// tiles, two that multiply 64 rows each, a ring of stages between them, and C stored by the copy engine.
+// C = A B of f16 in the style of CUTLASS's persistent, warp-specialised kernels for Hopper: one warpgroup loads tiles into a
+// ring of stages, two warpgroups multiply 64 rows each, and the copy engine stores C.
 #include "inline_ptx.cuh"
 
 constexpr int tile_m = 128, tile_n = 16, tile_k = 64, stages = 2;
@@ -15,7 +15,7 @@ struct SharedStorage {
   alignas(128) float c[tile_m][tile_n];
   alignas(8) u64 full[stages], empty[stages];
 };
-// Where a role stands in the ring: it waits for the stage's phase.
+// The position of a producer or consumer in the ring: the stage and the phase to wait for.
 struct PipelineState {
   u32 index = 0, phase = 0;
   __device__ void operator++() {
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(384, 1) cutlass_gemm(const __grid_c
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (warp == 0 && elect_one()) {
-      PipelineState state{0, 1};  // its first wait finds the stages empty
+      PipelineState state{0, 1};  // with phase 1 the first waits succeed at once, since the stages are empty
       for (int tile = blockIdx.x; tile < params.tiles; tile += gridDim.x) {
         for (int k = 0; k < params.k_tiles; ++k, ++state) {
           barrier_wait(&shared.empty[state.index], state.phase);

@@ -1,5 +1,5 @@
-// Sums of tiles in the way of CUTLASS's kernels for clusters: each of two CTAs loads half of every tile for both, and a
-// stage is filled again when the consumers of both have released it.
+// Sums of tiles in the style of CUTLASS's kernels for clusters: each of two CTAs loads half of every tile for both CTAs. A
+// stage is refilled after the consumers of both CTAs have released it.
 #include "inline_ptx.cuh"
 
 constexpr int rows = 32, columns = 32, stages = 2, ctas = 2;
@@ -14,7 +14,7 @@ extern "C" __global__ void __cluster_dims__(ctas, 1, 1) __launch_bounds__(128)
   if (threadIdx.x == 0) {
     for (int i = 0; i < stages; ++i) {
       barrier_init(&full[i], 1);
-      barrier_init(&empty[i], 3 * ctas);  // a lane of each consumer warp of both CTAs
+      barrier_init(&empty[i], 3 * ctas);  // one lane of each consumer warp of both CTAs
     }
     fence_barrier_init();
   }

@@ -1,5 +1,5 @@
-// Products of 16 x 8 x 16 in the way of CUTLASS's kernels for the generation before: every thread copies its own 16 bytes,
-// some stages ahead, all meet, and matrices are loaded from what the others copied.
+// Products of 16 x 8 x 16 in the style of CUTLASS's kernels for Ampere: every thread copies 16 bytes by cp.async, some stages
+// ahead. After a barrier the threads load matrices that other threads copied.
 #include "inline_ptx.cuh"
 
 constexpr int threads = 64;
@@ -17,7 +17,7 @@ extern "C" __global__ void cutlass_multistage(const u16* source, float* out, int
   for (int t = 0; t < tiles; ++t) {
     cp_async_wait<stages - 2>();
     __syncthreads();
-    // The copy overwrites the previous tile, which all warps have multiplied.
+    // The copy overwrites the previous tile, which all warps have finished using.
     const int next = t + stages - 1;
     if (next < tiles) cp_async_16(&memory[next % stages][threadIdx.x * 8], source + next * tile + threadIdx.x * 8);
     cp_async_fence();

@@ -1,5 +1,5 @@
-// C = A B of halves in the way of DeepGEMM: one thread asks for tiles, four warps multiply, a lane of each warp frees a
-// stage, and the parity follows from a counter that runs over all tiles.
+// C = A B of f16 in the style of DeepGEMM: one thread loads tiles, four warps multiply, and one lane of each warp
+// releases a stage. The parity is computed from a counter over all tiles.
 #include "inline_ptx.cuh"
 
 constexpr int tile_m = 64, tile_n = 16, tile_k = 64, stages = 3;
@@ -9,7 +9,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     deep_gemm(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap c,
               int tiles, int k_tiles) {
   extern __shared__ __align__(1024) unsigned char memory[];
-  unsigned char* const smem_a = memory;                                     // 8192 bytes a stage
+  unsigned char* const smem_a = memory;                                     // 8192 bytes for each stage
   unsigned char* const smem_b = smem_a + stages * tile_m * tile_k * 2;      // 2048
   float(*const smem_c)[tile_n] = reinterpret_cast<float(*)[tile_n]>(smem_b + stages * tile_n * tile_k * 2);
   u64* const full = reinterpret_cast<u64*>(smem_c + tile_m);

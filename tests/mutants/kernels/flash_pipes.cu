@@ -1,5 +1,5 @@
-// Rows of an attention-like product in the way of FlashAttention-3: one warp loads Q once and K and V through two pipelines,
-// two warpgroups take turns by named barriers, and the output leaves shared memory by a bulk store of the last warp.
+// Rows of an attention-like product in the style of FlashAttention-3: one warp loads Q once, and K and V through two pipelines.
+// Two warpgroups alternate by named barriers, and the last warp stores the output from shared memory by a bulk store.
 #include "inline_ptx.cuh"
 
 constexpr int stages = 2, group_threads = 128, groups = 2, words = 256;

@@ -1,5 +1,5 @@
-// A tensor map that the kernel itself points at its group's matrix, as CUTLASS's grouped products and Triton's device-side
-// descriptors do: changed in shared memory, released to global memory, acquired, used.
+// A kernel that sets a tensor map to its group's matrix, as CUTLASS's grouped products and Triton's device-side descriptors do:
+// it changes the map in shared memory, releases it to global memory, acquires it and loads through it.
 #include "inline_ptx.cuh"
 
 extern "C" __global__ void grouped_maps(const __grid_constant__ TensorMap like, unsigned char* maps, float* matrix,

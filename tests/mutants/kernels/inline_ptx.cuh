@@ -1,4 +1,5 @@
-// Instructions of Hopper as libraries wrap them: a function each, with inline PTX and shared memory by its 32-bit address.
+// Wrappers of Hopper's instructions as in common libraries: one function for each, with inline PTX and 32-bit addresses of shared
+// memory.
 #pragma once
 
 using u16 = unsigned short;
@@ -17,7 +18,7 @@ __device__ inline bool elect_one() {
   return chosen != 0;
 }
 
-// Barriers in shared memory, in the words of CUTLASS's ClusterBarrier.
+// mbarriers, with the function names of CUTLASS's ClusterBarrier.
 __device__ inline void barrier_init(const void* barrier, u32 count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count) : "memory");
 }
@@ -47,7 +48,7 @@ __device__ inline void barrier_wait(const void* barrier, u32 parity) {
       : "memory");
 }
 
-// Copies of the engine.
+// Copies by the copy engine.
 __device__ inline void tma_load(const TensorMap& map, const void* barrier, const void* to, int x, int y) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(
@@ -79,7 +80,7 @@ __device__ inline void tma_store_wait() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(groups) : "memory");
 }
 
-// Barriers of some of a CTA's threads, and of a cluster.
+// Named barriers of a CTA, and cluster barriers.
 __device__ inline void named_barrier_sync(u32 barrier, u32 threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
@@ -98,7 +99,7 @@ __device__ inline u32 cluster_rank() {
   return rank;
 }
 
-// Copies of 16 bytes by threads, in the words of CuTe's SM80_CP_ASYNC.
+// Copies of 16 bytes by threads (cp.async), with the function names of CuTe's SM80_CP_ASYNC.
 __device__ inline void cp_async_16(const void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)),
                "l"(__cvta_generic_to_global(from))
@@ -112,7 +113,7 @@ __device__ inline void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 }
 
-// Products of a warpgroup: 64 x 16 += 64 x 16 of halves, both contiguous along K in rows of 128 swizzled bytes.
+// Products of a warpgroup: 64 x 16 += 64 x 16 of f16, both contiguous along K in rows of 128 swizzled bytes.
 __device__ inline u64 descriptor(const void* tile) {
   return u64(shared_address(tile) >> 4) | u64(1) << 16 | u64(64) << 32 | u64(1) << 62;
 }

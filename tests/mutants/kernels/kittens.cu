@@ -1,12 +1,12 @@
-// Sums of tiles in the way of ThunderKittens: semaphores with a bit field of phases, a warp that loads, worker warpgroups
-// that each take half of a stage, meet by their own named barrier, and store their result by one of their threads.
+// Sums of tiles in the style of ThunderKittens: semaphores with a bit field of phases, a warp that loads, and worker warpgroups
+// for half of a stage each. A warpgroup synchronises by its own named barrier, and one of its threads stores the result.
 #include "inline_ptx.cuh"
 
 constexpr int stages = 2, workers = 2, group_threads = 128;
-constexpr int words = group_threads * 4;  // of a worker's half
+constexpr int words = group_threads * 4;  // words in a warpgroup's half
 
 struct Phases {
-  u32 bits = 0xffff0000;  // the upper half: of semaphores that are free at first
+  u32 bits = 0xffff0000;  // the upper half belongs to semaphores that are free at first
   __device__ u32 full(int stage) const { return bits >> stage & 1; }
   __device__ u32 free(int stage) const { return bits >> (stage + 16) & 1; }
   __device__ void flip_full(int stage) { bits ^= 1U << stage; }

@@ -1,4 +1,4 @@
-// CUDA's sample of a reduction in one launch: every block leaves its sum, and the one that arrives last adds them up.
+// CUDA's sample of a reduction in one launch: every block stores its sum, and the last block to finish adds up the sums.
 #include "inline_ptx.cuh"
 
 extern "C" __global__ void last_block(const int* in, int* partial, u32* arrived, int* out) {

@@ -1,5 +1,5 @@
-// A running sum in one pass in CUB's way: each block publishes what it adds up to, then looks back over the blocks before
-// until it finds one that knows its prefix. Value and status are two words; a fence keeps them in order.
+// A running sum in one pass in the style of CUB: each block publishes its sum, then looks back over the previous blocks until
+// it finds one with a known prefix. Value and status are two words, ordered by a fence.
 #include "inline_ptx.cuh"
 
 constexpr u32 aggregate = 1, prefix = 2;

@@ -1,5 +1,5 @@
-// Two kernels like a serving engine's norms: the second begins while the first still runs and loads its factors, which do
-// not change. Then it waits for the sums of the first, and scales the rows in place.
+// Two kernels like a serving engine's norms. The second begins while the first still runs, and loads its factors, which do not
+// depend on the first. Then it waits for the sums of the first kernel and scales the rows in place.
 #include "inline_ptx.cuh"
 
 constexpr u32 columns = 128, bytes = columns * 4;

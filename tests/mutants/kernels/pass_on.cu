@@ -1,4 +1,4 @@
-// Each CTA of a cluster sends what it has to the next by a bulk copy, as rings of halos and of attention's keys do.
+// Each CTA of a cluster sends its data to the next CTA by a bulk copy, as in ring exchanges of halos or attention keys.
 #include "inline_ptx.cuh"
 
 constexpr u32 ctas = 4, values = 64;

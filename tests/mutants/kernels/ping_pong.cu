@@ -1,5 +1,5 @@
-// Two groups of warps that take turns at one buffer by named barriers, as the warp schedulers of attention kernels do: each
-// waits for its own barrier and arrives at the other's.
+// Two groups of warps that use one buffer alternately by named barriers, as in attention kernels. Each group waits at its own
+// barrier and arrives at that of the other group.
 #include "inline_ptx.cuh"
 
 constexpr int group_threads = 64;

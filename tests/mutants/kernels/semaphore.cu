@@ -1,5 +1,5 @@
-// A sum of several blocks in turns, as CUTLASS's Semaphore orders the parts of a split product: a thread polls, all meet
-// until it is their block's turn, and the next block's turn is published when all have added.
+// Blocks add to a sum one after the other, as CUTLASS's Semaphore orders the parts of a split product. A thread polls until it
+// is its block's turn, while the block repeats a barrier. After all threads have added, the next block's turn is published.
 #include "inline_ptx.cuh"
 
 extern "C" __global__ void semaphore(const int* in, int* sums, int* lock) {

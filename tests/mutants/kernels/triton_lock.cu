@@ -1,5 +1,5 @@
-// A sum under a lock, as Triton compiles it: lanes and warps reduce through shuffles and shared memory, one thread takes
-// the lock by a compare-and-swap, and releases it by an exchange.
+// A sum under a lock, as Triton compiles it: the threads reduce through shuffles and shared memory. One thread acquires the
+// lock by a compare-and-swap and releases it by an exchange.
 #include "inline_ptx.cuh"
 
 extern "C" __global__ void triton_lock(const int* in, int* lock, int* sum) {

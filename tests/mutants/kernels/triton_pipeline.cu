@@ -1,5 +1,5 @@
-// A product as Triton lowers a loop of descriptor loads and tl.dot: no roles, one thread asks for tiles two steps ahead,
-// every thread waits for them, and the first factor passes through registers and shared memory.
+// A product as Triton lowers a loop of descriptor loads and tl.dot, without warp specialisation: one thread loads tiles two
+// steps ahead, every thread waits for them, and the first factor passes through registers and shared memory.
 #include "inline_ptx.cuh"
 
 constexpr int stages = 2;
@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(128)
   for (int step = 0; step < steps; ++step) {
     const int stage = step % stages;
     barrier_wait(&full[stage], step / stages % 2);
-    // The threads copy the tile without permuting it: each takes 64 bytes, and stores them at the same offsets.
+    // The threads copy the swizzled tile unchanged: each copies 64 bytes to the same offsets.
     const uint4* const from = reinterpret_cast<const uint4*>(tiles_a + stage * 8192);
     for (int i = threadIdx.x; i < 512; i += 128) factor[i] = from[i];
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -1,5 +1,5 @@
-// Work inside warps in CUB's way: a transposition through shared memory with __syncwarp, a scan by shuffles, a match of equal
-// keys, and a ballot of those who take part.
+// Work within warps in the style of CUB: a transposition through shared memory with __syncwarp, a scan by shuffles, a match of
+// equal keys, and a ballot of the active lanes.
 #include "inline_ptx.cuh"
 
 extern "C" __global__ void warp_tiles(const int* in, int* out, int* ranks, int* counts) {

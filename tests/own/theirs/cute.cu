@@ -1,4 +1,4 @@
-// Kernels on CuTe's layouts and the copies and barriers of CUTLASS.
+// Kernels that use CuTe's layouts and CUTLASS's copies and barriers.
 #include <cuda.h>
 #include <cute/tensor.hpp>
 #include <cute/arch/copy_sm90_tma.hpp>
@@ -6,7 +6,7 @@
 
 using namespace cute;
 
-/// A tile through CuTe's tensors: shared memory row by row, global memory column by column.
+/// Transposes a tile by CuTe's tensors: shared memory is row-major, global memory is column-major.
 extern "C" __global__ void transpose(const __grid_constant__ CUtensorMap in, float* out) {
   __shared__ alignas(128) float memory[32 * 32];
   __shared__ uint64_t full;
@@ -28,7 +28,7 @@ extern "C" __global__ void transpose(const __grid_constant__ CUtensorMap in, flo
   }
 }
 
-/// The swizzle of the tensor map is the layout's.
+/// Copies a tile out of swizzled shared memory. CuTe's layout has the swizzle of the tensor map.
 extern "C" __global__ void unswizzle(const __grid_constant__ CUtensorMap in, float* out) {
   __shared__ alignas(1024) float memory[32 * 32];
   __shared__ uint64_t word;
@@ -43,14 +43,14 @@ extern "C" __global__ void unswizzle(const __grid_constant__ CUtensorMap in, flo
     SM90_TMA_LOAD_2D::copy(&in, &word, 0, memory, 0, 32 * blockIdx.x);
   }
   full.wait(0);
-  // 128-byte rows: chunks of 16 bytes, 4 floats, change places by the row modulo 8.
+  // In rows of 128 bytes the chunks of 16 bytes (4 floats) are permuted by the row modulo 8.
   const auto swizzled = composition(Swizzle<3, 2, 3>{}, make_layout(Shape<_32, _32>{}, LayoutRight{}));
   const auto tile = make_tensor(make_smem_ptr(memory), swizzled);
   for (int i = threadIdx.x; i < 32 * 32; i += blockDim.x)
     out[1024 * blockIdx.x + i] = tile(i / 32, i % 32);
 }
 
-/// Three stages between a warp that loads and one that adds, with CUTLASS's barriers.
+/// One warp loads tiles into three stages and another warp adds them up, with CUTLASS's barriers.
 extern "C" __global__ void sum_rows(const __grid_constant__ CUtensorMap in, float* out, int tiles) {
   constexpr int stages = 3;
   __shared__ alignas(128) float memory[stages][8 * 32];

@@ -1,4 +1,4 @@
-// Kernels as the CUDA C++ Programming Guide writes them, against libcu++ of the toolkit.
+// Kernels in the style of the CUDA C++ Programming Guide, which use the toolkit's libcu++.
 #include <cooperative_groups.h>
 #include <cuda.h>
 #include <cuda/barrier>
@@ -8,7 +8,7 @@ namespace cde = cuda::device::experimental;
 using barrier = cuda::barrier<cuda::thread_scope_block>;
 #pragma nv_diag_suppress static_var_with_dynamic_init
 
-/// A tile of a tensor map is brought, its first row gets the column added, and it is stored.
+/// Loads a tile through a tensor map, adds the column to its first row, and stores it.
 extern "C" __global__ void add_index(const __grid_constant__ CUtensorMap map, int x, int y) {
   __shared__ alignas(128) int tile[32][32];
   __shared__ barrier bar;
@@ -36,7 +36,7 @@ extern "C" __global__ void add_index(const __grid_constant__ CUtensorMap map, in
   }
 }
 
-/// One dimension, by bulk copies without a map.
+/// Adds one to an array by bulk copies without a tensor map.
 extern "C" __global__ void add_one(int* data, size_t offset) {
   __shared__ alignas(16) int tile[256];
   __shared__ barrier bar;
@@ -58,7 +58,7 @@ extern "C" __global__ void add_one(int* data, size_t offset) {
   }
 }
 
-/// A warp fills two buffers by turns, another empties them: four barriers.
+/// One warp fills two buffers alternately and another warp reads them, with four barriers.
 extern "C" __global__ void produce_consume(const int* in, int* out, int turns) {
   __shared__ int buffer[2][32];
   __shared__ barrier ready[2], filled[2];
@@ -85,7 +85,7 @@ extern "C" __global__ void produce_consume(const int* in, int* out, int turns) {
   }
 }
 
-/// Bins of a histogram lie in the shared memory of the CTAs of a cluster.
+/// A histogram whose bins are distributed over the shared memory of a cluster's CTAs.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) histogram(const int* in, int count, int* bins) {
   __shared__ int mine[16];
   const cg::cluster_group cluster = cg::this_cluster();

@@ -1,11 +1,11 @@
-// Kernels on the instructions of cuda::ptx.
+// Kernels that use the instructions of cuda::ptx.
 #include <cuda.h>
 #include <cuda/ptx>
 #include <cuda/std/cstdint>
 
 namespace ptx = cuda::ptx;
 
-/// Scales floats, a bulk copy in and one out.
+/// Scales floats, which bulk copies load and store.
 extern "C" __global__ void scale(const float* in, float* out, float factor) {
   __shared__ alignas(128) float tile[512];
   __shared__ uint64_t full;
@@ -30,7 +30,8 @@ extern "C" __global__ void scale(const float* in, float* out, float factor) {
   }
 }
 
-/// Every CTA adds a tile of a map to the same sums by the engine's reduction, through two stages.
+/// Every CTA loads tiles through a tensor map into two stages, and adds them to the same sums by the copy
+/// engine's reduction.
 extern "C" __global__ void sum_tiles(const __grid_constant__ CUtensorMap map, float* sums, int tiles) {
   __shared__ alignas(128) float tile[2][8][32];
   __shared__ uint64_t full[2];
@@ -60,7 +61,7 @@ extern "C" __global__ void sum_tiles(const __grid_constant__ CUtensorMap map, fl
   }
 }
 
-/// One load feeds both CTAs of a cluster.
+/// Each load multicasts to both CTAs of a cluster.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) multicast(const int* in, int* out) {
   __shared__ alignas(128) int tile[256];
   __shared__ uint64_t full;
@@ -79,7 +80,7 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) multicast(const int* in, in
   out[256 * blockIdx.x + threadIdx.x] = tile[threadIdx.x] + static_cast<int>(blockIdx.x);
 }
 
-/// A word goes to the neighbour's shared memory and its barrier.
+/// Each CTA stores a word asynchronously to the other CTA's shared memory, completing on that CTA's mbarrier.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) exchange(const int* in, int* out) {
   __shared__ alignas(16) int slot;
   __shared__ uint64_t full;
