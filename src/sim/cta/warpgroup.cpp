@@ -90,7 +90,7 @@ void report_in_flight(Warp& warp, std::uint32_t lane, std::uint32_t place, std::
       committed ? "" : "; no wgmma.commit_group has closed its group");
   std::string remedy;
   if (const auto wait = committed ? next_wait_group(program, place) : std::nullopt) {
-    found += fmt::format("; the next wait stands behind it, at PTX line {}", program.places[*wait].line);
+    found += fmt::format("; the next wait comes after it, at PTX line {}", program.places[*wait].line);
     remedy = check::moved_before_wait;
   }
   warp.cta->report(warp.thread(lane), place, rule, std::move(found), {}, remedy,

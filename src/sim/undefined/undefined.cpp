@@ -77,7 +77,7 @@ void report(const Warp& warp, std::uint32_t lane, std::uint32_t place, const Ori
   const Place& here = program.places[place];
   what += place == origin.place
               ? fmt::format(": it {} this instruction", how)
-              : fmt::format(": what comes of it {} \"{}\" at PTX line {}", how, here.text, here.line);
+              : fmt::format(": a value computed from it {} \"{}\" at PTX line {}", how, here.text, here.line);
   Cta& cta = loaded ? *origin.cta : *warp.cta;
   About about;
   if (loaded) about.cause = fmt::format("in segment {}", program.places[origin.place].segment);
@@ -203,7 +203,7 @@ void Undefined::before(Warp& warp, Mask mask) {
   const RegisterNumber* const operands = addresses + flow.addresses;
   const Found guard = of(warp, flow.guard, warp.active);
   const bool to_local = flow.kind == Kind::stores && program.accesses[flow.access].space == Space::local;
-  if (flow.guarded && !to_local) matters(warp, flow.guard, guard.lanes, "decides whether something is done:");
+  if (flow.guarded && !to_local) matters(warp, flow.guard, guard.lanes, "is the guard of");
   for (std::size_t i = 0; i < flow.addresses; ++i) matters(warp, addresses[i], mask, "is an address in");
   Found found;
   const bool alone = flow.first == flow.last;
