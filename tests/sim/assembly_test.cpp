@@ -5,6 +5,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace assembly_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -153,3 +155,5 @@ TEST_CASE("the cluster's barrier without .aligned accepts a warp's lanes at diff
   expect_only(run(publish + meet_apart("1", "barrier.cluster.arrive.aligned;\n") + "ret;", plain),
               "warp.diverged");
 }
+
+}  // namespace assembly_test

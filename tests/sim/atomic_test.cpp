@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+namespace atomic_test {
+
 using namespace tests;
 using text::Outcome;
 
@@ -211,3 +213,5 @@ TEST_CASE("memory from a function's alloca is freed at its return") {
   text::expect_clean(outcome);
   CHECK(outcome.words[0] == 0);
 }
+
+}  // namespace atomic_test

@@ -10,6 +10,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+namespace box_layout_test {
+
 using namespace tmajit;
 
 namespace {
@@ -74,3 +76,5 @@ TEST_CASE("in a snapshot of shared memory every element is at its offset by BoxL
     CHECK(differences(layout, map, bytes, tensor.bytes) == 0);
   }
 }
+
+}  // namespace box_layout_test

@@ -6,6 +6,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace call_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 using tests::run_cuda;
@@ -263,3 +265,5 @@ TEST_CASE("initial values can contain addresses of variables, whole or byte by b
   CHECK(words.words[0] == 6);
   CHECK(words.words[1] == 9);
 }
+
+}  // namespace call_test

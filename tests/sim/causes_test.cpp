@@ -4,6 +4,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace causes_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -385,3 +387,5 @@ TEST_CASE("if no barrier follows the inits of many mbarriers, there is only one 
                  [&](const Outcome& outcome) { CHECK(outcome.reports.size() == (barrier.empty() ? 1 : 0)); });
   }
 }
+
+}  // namespace causes_test

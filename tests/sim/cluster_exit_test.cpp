@@ -4,6 +4,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace cluster_exit_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -190,3 +192,5 @@ TEST_CASE("a load into memory that threads have only read requires no proxy fenc
           ""}},
         1);
 }
+
+}  // namespace cluster_exit_test

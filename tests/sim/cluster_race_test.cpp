@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+namespace cluster_race_test {
+
 using namespace tmajit;
 using namespace tests::text;
 
@@ -221,3 +223,5 @@ TEST_CASE("remote arrivals must release the stage of a pipeline across a cluster
   const Outcome outcome = run(pipeline(arrive));
   for (std::uint32_t i = 0; i < 128; ++i) CHECK(outcome.words[512 + i] == 64 + i % 32);
 }
+
+}  // namespace cluster_race_test

@@ -7,6 +7,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace cluster_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -358,3 +360,5 @@ TEST_CASE("the report of a deadlock in a cluster names the waits of all its CTAs
                  ContainsSubstring("CTA 3 of the cluster, threads 0 to 31") &&
                  ContainsSubstring("the cluster's barrier: 96 of 128 threads have arrived"));
 }
+
+}  // namespace cluster_test

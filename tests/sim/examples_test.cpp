@@ -12,6 +12,8 @@
 
 #include <catch2/generators/catch_generators.hpp>
 
+namespace examples_test {
+
 using namespace tmajit;
 
 namespace {
@@ -173,3 +175,5 @@ TEST_CASE("the embedding example equals a plain loop and has no reports") {
   }
   CHECK(wrong == 0);
 }
+
+}  // namespace examples_test

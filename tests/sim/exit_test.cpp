@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <memory>
 
+namespace exit_test {
+
 using namespace tmajit;
 using namespace std::chrono_literals;
 
@@ -33,3 +35,5 @@ TEST_CASE("the destructor of the last static object can load and launch on a sim
   });
   CHECK(child.exit_code(30s) == 0);
 }
+
+}  // namespace exit_test

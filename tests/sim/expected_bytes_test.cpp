@@ -3,6 +3,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace expected_bytes_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -131,3 +133,5 @@ TEST_CASE("expected bytes are not reported as missing if the thread that would l
   expect_only(outcome, "deadlock");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("256 bytes missing"));
 }
+
+}  // namespace expected_bytes_test

@@ -13,6 +13,8 @@
 #include <catch2/generators/catch_generators.hpp>
 #include <catch2/generators/catch_generators_range.hpp>
 
+namespace families_test {
+
 using namespace tmajit;
 using gpu::poison;
 using reference::Random;
@@ -51,3 +53,5 @@ TEST_CASE("the results of every family equal the reference's, and there are no r
     if (!is_float(expected.view.type)) CHECK(std::ranges::equal(expected.bytes, actual.bytes));
   }
 }
+
+}  // namespace families_test

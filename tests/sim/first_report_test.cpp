@@ -4,6 +4,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace first_report_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -73,3 +75,5 @@ TEST_CASE("an access during a load is first reported as such, and not as a race"
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("the one at PTX line"));
   CHECK_THAT(all_of(outcome), ContainsSubstring("race.shared-write-write"));
 }
+
+}  // namespace first_report_test

@@ -5,6 +5,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+namespace folded_race_test {
+
 using namespace tmajit;
 
 TEST_CASE("a write of a word that a lane of either half of a warp has read is a race") {
@@ -33,3 +35,5 @@ extern "C" __global__ void k(int* out) {
     CHECK(outcome.reports[0].rule == "race.shared-read-write");
   }
 }
+
+}  // namespace folded_race_test

@@ -6,6 +6,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace grid_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -130,3 +132,5 @@ TEST_CASE("the device runtime's functions for the grid's barrier work if a modul
   shape.cooperative = false;
   expect_first(run(registers + get_handle + meet_the_grid + "ret;", shape, device_runtime), "trap");
 }
+
+}  // namespace grid_test

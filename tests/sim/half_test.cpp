@@ -1,6 +1,8 @@
 /// f16 and bf16 with modifiers, and their comparisons, with expected values computed by hand.
 #include "sim/evaluate.hpp"
 
+namespace half_test {
+
 using namespace tests;
 
 namespace {
@@ -67,3 +69,5 @@ TEST_CASE("tanh and ex2 of f16 and bf16 are computed") {
   CHECK(h("tanh.approx.f16 %h9, %h1;", 0) == 0);
   CHECK(r("ex2.approx.ftz.bf16x2 %r9, %r1;", both(0, 0x3f80)) == both(0x3f80, 0x4000));
 }
+
+}  // namespace half_test

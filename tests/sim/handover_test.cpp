@@ -13,6 +13,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+namespace handover_test {
+
 using namespace tmajit;
 
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("races are reported for exactly the unordered accesses when CTAs rando
   }
   CHECK(races > cases);
 }
+
+}  // namespace handover_test

@@ -11,6 +11,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace heap_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 using tests::run_cuda;
@@ -164,3 +166,5 @@ extern "C" __global__ void k(int** out, int what) {
   REQUIRE(device->reports().size() == 1);
   CHECK(device->reports()[0].rule == "heap.use-after-free");
 }
+
+}  // namespace heap_test

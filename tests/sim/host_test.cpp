@@ -12,6 +12,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace host_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 
@@ -127,3 +129,5 @@ TEST_CASE("a device that is created after another was destroyed has the same add
   const auto first = [] { return Buffer(make_sim_device(), 64).address(); };
   CHECK(first() == first());
 }
+
+}  // namespace host_test

@@ -4,6 +4,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace im2col_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -148,3 +150,5 @@ TEST_CASE("set_address() changes an im2col map's address and nothing else") {
   sim->maps().set_address(moved, images(), 0x2000);
   CHECK(moved.opaque == sim->maps().encode(images(), 0x2000).opaque);
 }
+
+}  // namespace im2col_test

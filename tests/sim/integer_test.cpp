@@ -9,6 +9,8 @@
 #include <iostream>
 #include <random>
 
+namespace integer_test {
+
 using namespace tests;
 
 namespace {
@@ -209,3 +211,5 @@ TEST_CASE("clocks increase") {
            "setp.lt.u64 %p1, %rd9, 50000;\n@%p1 bra L;",
            0) >= 50000);
 }
+
+}  // namespace integer_test

@@ -6,6 +6,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+namespace interleave_test {
+
 using namespace tmajit;
 using namespace tests::text;
 
@@ -51,3 +53,5 @@ TEST_CASE("a load of an interleaved tile moves one slice of channels, whatever t
 TEST_CASE("an mbarrier that expects the bytes of an interleaved tile's whole box is reported") {
   expect_first(load("384"), "mbarrier.expected-bytes");
 }
+
+}  // namespace interleave_test

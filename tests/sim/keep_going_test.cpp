@@ -5,6 +5,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace keep_going_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -143,3 +145,5 @@ TEST_CASE("mistakes after which a launch cannot continue end it, and the report 
   CHECK_THAT(allowed.reports[0].found,
              ContainsSubstring("the rule is allowed, but the launch cannot go on after this"));
 }
+
+}  // namespace keep_going_test

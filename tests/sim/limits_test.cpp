@@ -3,6 +3,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace limits_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 
@@ -40,3 +42,5 @@ TEST_CASE("initial values that do not fit their variables are refused") {
 TEST_CASE("found: a simulated device without SMs is refused") {
   CHECK_THROWS_WITH(make_sim_device({.sm_count = 0}), ContainsSubstring("0 SMs"));
 }
+
+}  // namespace limits_test

@@ -7,6 +7,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace matrix_test {
+
 using namespace tmajit;
 
 namespace {
@@ -276,3 +278,5 @@ TEST_CASE("accesses by ldmatrix and stmatrix race like other accesses of shared 
   REQUIRE_FALSE(raced.empty());
   CHECK((raced[0].starts_with("race.shared-") || raced[0] == "shared.uninitialised"));
 }
+
+}  // namespace matrix_test

@@ -3,6 +3,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace meeting_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -96,3 +98,5 @@ TEST_CASE("the report of an access before a cp.async is complete names both line
   expect_first(outcome, "shared.in-flight-read");
   CHECK_THAT(outcome.reports[0].found, ContainsSubstring("the cp.async at PTX line 17 into 0x510 to 0x51f"));
 }
+
+}  // namespace meeting_test

@@ -6,6 +6,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace memory_test {
+
 using namespace tmajit;
 
 TEST_CASE("a module's variables have their initial values, and keep the values that launches write") {
@@ -122,3 +124,5 @@ TEST_CASE("an allocation at an unaligned address has an exact end, and races in 
     CHECK_THROWS_AS(sim::allocate_between(*sim, 3, 512), Error);
   }
 }
+
+}  // namespace memory_test

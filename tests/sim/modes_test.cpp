@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <iostream>
 
+namespace modes_test {
+
 using namespace tmajit;
 
 namespace {
@@ -55,3 +57,5 @@ TEST_CASE("the comparison finds a device that computes wrong values") {
     CHECK(text.find("expression") != std::string::npos);
   }
 }
+
+}  // namespace modes_test

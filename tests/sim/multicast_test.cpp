@@ -4,6 +4,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace multicast_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -124,3 +126,5 @@ TEST_CASE("mistakes with multicast loads are reported") {
     expect_first(outcome, "load.before-store-read");
   }
 }
+
+}  // namespace multicast_test

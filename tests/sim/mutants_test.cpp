@@ -5,6 +5,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace mutants_test {
+
 using namespace tmajit;
 
 namespace {
@@ -229,3 +231,5 @@ TEST_CASE("the first report of every mutant is of its rule") {
   }
   CHECK(kinds >= 40);
 }
+
+}  // namespace mutants_test

@@ -20,6 +20,8 @@
 #include <spdlog/fmt/fmt.h>
 #include <spdlog/fmt/ranges.h>
 
+namespace opcodes_test {
+
 using namespace tmajit;
 using ptx::Opcode;
 using ptx::OpcodeRow;
@@ -196,3 +198,5 @@ TEST_CASE("docs/opcodes.md equals the page generated from the table") {
   INFO("to generate the page: TMAJIT_UPDATE_OPCODES=1 test_sim 'docs/opcodes.md*'");
   CHECK(page == now);
 }
+
+}  // namespace opcodes_test

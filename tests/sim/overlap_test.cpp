@@ -9,6 +9,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace overlap_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 
@@ -221,3 +223,5 @@ TEST_CASE("the report of an access before the wait names both launches") {
   CHECK(reports.front().kernel == "reads");
   CHECK(reports.front().count == 32);
 }
+
+}  // namespace overlap_test

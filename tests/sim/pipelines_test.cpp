@@ -9,6 +9,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace pipelines_test {
+
 using namespace tmajit;
 using namespace tests::text;
 
@@ -225,3 +227,5 @@ TEST_CASE("the first report of a random pipeline with a mistake is of this mista
     }
   }
 }
+
+}  // namespace pipelines_test

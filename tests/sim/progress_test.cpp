@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+namespace progress_test {
+
 using namespace tmajit;
 
 TEST_CASE("a launch reports its progress") {
@@ -36,3 +38,5 @@ ret;)",
   }
   CHECK(told.back().thread_instructions > 1'000'000);
 }
+
+}  // namespace progress_test

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+namespace race_mutants_test {
+
 using namespace tmajit;
 using namespace tests;
 
@@ -84,3 +86,5 @@ TEST_CASE("races: mutants of our kernels are reported in every mode with every s
     }
   }
 }
+
+}  // namespace race_mutants_test

@@ -9,6 +9,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace race_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 
@@ -454,3 +456,5 @@ TEST_CASE("races: a relaxed wait for a load needs a fence after it") {
       "__syncthreads(); while (!try_wait_relaxed(bar, 0)) {} EDGE; out[t] = s[t];",
       "__threadfence_block()", "", {"race.shared-write-read"});
 }
+
+}  // namespace race_test

@@ -9,6 +9,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace reduction_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -225,3 +227,5 @@ TEST_CASE("bulk reductions into a peer CTA's shared memory are right, and mistak
   expect_first(run(reduce_to_peer("add.u32", "")), "shared.uninitialised");
   CHECK_THROWS_WITH(run(reduce_to_peer("min.u64", "")), ContainsSubstring("does not run"));
 }
+
+}  // namespace reduction_test

@@ -5,6 +5,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace reports_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 
@@ -285,3 +287,5 @@ TEST_CASE("the device's memory can be allocated, filled and copied, and illegal 
   sim->memory().free(a);
   CHECK_THROWS_AS(sim->memory().copy_out(bytes, a, nullptr), Error);
 }
+
+}  // namespace reports_test

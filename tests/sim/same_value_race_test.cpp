@@ -3,6 +3,8 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+namespace same_value_race_test {
+
 namespace text = tests::text;
 
 TEST_CASE("warps that store equal values by one instruction do not race: their order does not matter") {
@@ -42,3 +44,5 @@ TEST_CASE("warps that store equal values by one instruction do not race: their o
                                shape),
                      "race.");
 }
+
+}  // namespace same_value_race_test

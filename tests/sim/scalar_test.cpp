@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+namespace scalar_test {
+
 using namespace tests;
 
 TEST_CASE("integer arithmetic gives the right results") {
@@ -191,3 +193,5 @@ TEST_CASE("lanes can exchange values, diverge and reconverge") {
     CHECK(loop[i] == (sum << 32 | i * (i + 1) / 2));
   }
 }
+
+}  // namespace scalar_test

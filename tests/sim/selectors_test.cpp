@@ -8,6 +8,8 @@
 
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace selectors_test {
+
 using namespace tmajit;
 using Catch::Matchers::ContainsSubstring;
 using ptx::Opcode;
@@ -117,3 +119,5 @@ TEST_CASE("unsupported and unknown instructions are rejected at their line when 
   CHECK_THROWS_WITH(first_word(2), ContainsSubstring("the operands of 'frobnicate.u32' cannot be read") &&
                                        ContainsSubstring("PTX line"));
 }
+
+}  // namespace selectors_test

@@ -4,6 +4,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace setmaxnreg_test {
+
 using namespace tmajit;
 using namespace tests::text;
 
@@ -76,3 +78,5 @@ TEST_CASE("setmaxnreg has no effect if ptxas does not know how many registers th
   expect_clean(set_registers(inc(24), dec(256), {}, directives));
   expect_first(set_registers(dec(44), "", {}, directives), "setmaxnreg.value");
 }
+
+}  // namespace setmaxnreg_test

@@ -20,6 +20,8 @@
 
 #include <catch2/generators/catch_generators.hpp>
 
+namespace speed_test {
+
 using namespace tmajit;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("speed of our own kernels is far above the required minimum") {
     CHECK(best < 10);
   }
 }
+
+}  // namespace speed_test

@@ -4,6 +4,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace tensormap_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -239,3 +241,5 @@ TEST_CASE("changing a map while a store uses it is reported") {
   expect_clean(outcome);
   for (std::uint32_t i = 0; i < 32; ++i) CHECK(outcome.words[32 + 12 * 16 + i] == 32 + 4 * 16 + i);
 }
+
+}  // namespace tensormap_test

@@ -80,14 +80,4 @@ SimOptions::Mode any_mode() {
   return GENERATE(SimOptions::Mode::late, SimOptions::Mode::early, SimOptions::Mode::random);
 }
 
-const std::string registers =
-    ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %rd<20>;\nld.param.u64 %rd1, [p0];\n"
-    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"
-    "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, smem;\nsetp.eq.u32 %p1, %r1, 0;\n";
-const std::string meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
-const std::string element =
-    "mov.u32 %r20, %ntid.x;\nmad.lo.u32 %r20, %r4, %r20, %r1;\nmul.wide.u32 %rd2, %r20, 4;\n"
-    "add.u64 %rd3, %rd1, %rd2;\n";
-const std::string next = "add.u32 %r6, %r2, 1;\nrem.u32 %r6, %r6, %r3;\n";
-
 }  // namespace tests::text

@@ -46,12 +46,17 @@ tmajit::SimOptions::Mode any_mode();
 /// PTX that declares registers and sets some: %rd1 to the words' address, %r1 to tid, %r2 and %r3 to the
 /// CTA's rank and the cluster's size, %r4 to ctaid, %r5 to smem, and %p1 to whether the thread is the first
 /// of its CTA.
-extern const std::string registers;
+inline const std::string registers =
+    ".reg .pred %p<9>;\n.reg .b32 %r<30>;\n.reg .b64 %rd<20>;\nld.param.u64 %rd1, [p0];\n"
+    "mov.u32 %r1, %tid.x;\nmov.u32 %r2, %cluster_ctarank;\nmov.u32 %r3, %cluster_nctarank;\n"
+    "mov.u32 %r4, %ctaid.x;\nmov.u32 %r5, smem;\nsetp.eq.u32 %p1, %r1, 0;\n";
 /// PTX of the cluster's barrier.
-extern const std::string meet;
+inline const std::string meet = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 /// PTX that sets %rd3 to the address of word %ctaid.x · ntid + tid.
-extern const std::string element;
+inline const std::string element =
+    "mov.u32 %r20, %ntid.x;\nmad.lo.u32 %r20, %r4, %r20, %r1;\nmul.wide.u32 %rd2, %r20, 4;\n"
+    "add.u64 %rd3, %rd1, %rd2;\n";
 /// PTX that sets %r6 to the rank of the next CTA.
-extern const std::string next;
+inline const std::string next = "add.u32 %r6, %r2, 1;\nrem.u32 %r6, %r6, %r3;\n";
 
 }  // namespace tests::text

@@ -16,6 +16,8 @@
 
 #include <spdlog/fmt/fmt.h>
 
+namespace undefined_random_test {
+
 // This namespace avoids clashes with names of other tests in the same unity build.
 namespace undefined_random_test {
 
@@ -268,7 +270,7 @@ TEST_CASE("random kernels are reported in exactly the lanes that store uninitial
     REQUIRE(found == undefined);
     // A register that lint reports is written on no path, and so must be reported in all lanes.
     const LintResult lint =
-        lint_ptx(module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n" + sums).ptx);
+        lint_ptx(tests::module_of(text, 1, ".extern .shared .align 1024 .b8 smem[];\n" + sums).ptx);
     for (const Finding& finding : lint.findings) REQUIRE(finding.rule == "register.uninitialised");
     if (!lint.findings.empty()) REQUIRE(undefined == lane_count);
     linted += lint.findings.empty() ? 0 : 1;
@@ -279,5 +281,7 @@ TEST_CASE("random kernels are reported in exactly the lanes that store uninitial
   CHECK(reported < cases * 9 / 10);
   CHECK(linted > cases / 20);
 }
+
+}  // namespace undefined_random_test
 
 }  // namespace undefined_random_test

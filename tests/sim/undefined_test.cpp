@@ -9,6 +9,8 @@
 #include <catch2/generators/catch_generators_all.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+namespace undefined_test {
+
 // This namespace avoids clashes with names of other tests in the same unity build.
 namespace undefined_test {
 
@@ -428,5 +430,7 @@ TEST_CASE("wmma passes uninitialised rows and columns on to the product's elemen
                         ", %r12;\n"),
                "register.uninitialised");
 }
+
+}  // namespace undefined_test
 
 }  // namespace undefined_test

@@ -5,6 +5,8 @@
 #include <iostream>
 #include <random>
 
+namespace video_test {
+
 using namespace tests;
 
 namespace {
@@ -184,3 +186,5 @@ TEST_CASE("vshl, vshr and vmad equal the ISA's pseudo-code") {
   CHECK(r("vmad.s32.s32.s32.shr15 %r9, %r1, %r2, %r3;", 1U << 15, 12, 0xffff8000) == 11);
   CHECK(r("vmad.u32.u32.u32.po.shr7 %r9, %r1, %r2, %r3;", 127, 1, 0) == 1);
 }
+
+}  // namespace video_test

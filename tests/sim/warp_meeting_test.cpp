@@ -10,6 +10,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace warp_meeting_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -169,3 +171,5 @@ TEST_CASE("three groups of lanes that wait for each other in a cycle are reporte
           one_warp());
   expect_only(outcome, "warp.diverged");
 }
+
+}  // namespace warp_meeting_test

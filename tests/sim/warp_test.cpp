@@ -6,6 +6,8 @@
 
 #include <catch2/generators/catch_generators_all.hpp>
 
+namespace warp_test {
+
 using tests::run_cuda;
 using tmajit::SimOptions;
 
@@ -235,3 +237,5 @@ TEST_CASE("a read of a cp.async's bytes without a wait is reported") {
   REQUIRE_FALSE(alone.reports.empty());
   CHECK(alone.reports[0].rule == "shared.in-flight-read");
 }
+
+}  // namespace warp_test

@@ -2,6 +2,8 @@
 #include "sim/cuda_support.hpp"
 #include "sim/text_kernel.hpp"
 
+namespace wgmma_cuda_test {
+
 using namespace tmajit;
 using namespace tests::text;
 
@@ -67,3 +69,5 @@ TEST_CASE("a product of several steps in k and several stages, compiled by NVRTC
     }
   }
 }
+
+}  // namespace wgmma_cuda_test

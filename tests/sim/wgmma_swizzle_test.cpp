@@ -4,6 +4,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace wgmma_swizzle_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -77,3 +79,5 @@ TEST_CASE("the swizzle of a load is not checked for words that threads have writ
   for (int i = 0; i < 16; ++i) write += fmt::format("st.shared.u32 [%r12+{}], %r1;\n", 1024 + 4 * i);
   expect_clean(multiply(128, Swizzle::none, 1, write + "fence.proxy.async.shared::cta;\nbar.sync 0;\n"));
 }
+
+}  // namespace wgmma_swizzle_test

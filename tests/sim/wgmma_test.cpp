@@ -9,6 +9,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace wgmma_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -434,3 +436,5 @@ TEST_CASE("a product that reads a matrix without a wait for its load is reported
   const std::string wait = "W:\nmbarrier.try_wait.parity.shared.b64 %p6, [%r5+8192], 0;\n@!%p6 bra W;\n";
   expect_clean(multiply(kernel(c, {.before = load + wait}), c, {.mode = any_mode()}));
 }
+
+}  // namespace wgmma_test

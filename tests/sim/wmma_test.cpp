@@ -12,6 +12,8 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 #include <spdlog/fmt/fmt.h>
 
+namespace wmma_test {
+
 using namespace tmajit;
 using namespace tests::text;
 using Catch::Matchers::ContainsSubstring;
@@ -344,3 +346,5 @@ TEST_CASE("shapes, types and layouts that no wmma has are refused") {
                ContainsSubstring("does not run"));
   }
 }
+
+}  // namespace wmma_test

@@ -90,7 +90,7 @@ std::optional<int> parse(int argc, char** argv, Options& options) {
       ->delimiter(',')
       ->transform(CLI::AsSizeValue(false) & CLI::Validator(check_size, "", "size"));
   app.add_option("--types", types, "Element types [u8,bf16,f32,f64]; casts have their own")->delimiter(',');
-  add_options(app, options, "Fewer sizes and rounds");
+  add_options(app, options, "Fewer sizes, families and rounds");
   app.add_option("--sweep", options.sweep,
                  fmt::format("Time a grid of tiles, stages, warps and CTAs of one family: {}",
                              fmt::join(families_with_tiles(), ", ")))
