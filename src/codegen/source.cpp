@@ -48,14 +48,13 @@ std::string facts_section(std::string_view facts) {
 /// Returns the flags that select the templates' lines for this kernel.
 Flags flags_of(const SourceParts& parts, bool computes) {
   Flags flags;
-  for (const std::string& flag : parts.flags) flags.set(flag);
+  for (const TemplateFlag& flag : parts.flags) flags.set(flag.name, flag.is_set);
   flags.set_dimensions(parts.rank);
   if (parts.map_rank > 0) flags.set(fmt::format("rank{}", parts.map_rank));
   if (parts.element_bytes > 0) flags.set_size(parts.element_bytes);
   for (const ElementType type : parts.elements) flags.set_element(type);
   const std::string_view result = value_type(parts.result);
-  // The fill of a padding is converted, too.
-  const bool converts = computes || flags.has("padded");
+  const bool converts = computes || parts.pads;
   flags.set("integer_result", converts && result != "float" && result != "double");
   flags.set("reads_g", parts.reads.g);
   return flags;

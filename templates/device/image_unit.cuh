@@ -8,7 +8,6 @@ namespace tmajit {
 
 constexpr u32 unit = 16;  // bytes that go to an image at once
 
-//@ used is_inner
 // Whether all units that hold an element of the tile lie within the view's bytes: false only at the ends of its
 // memory. Rows may begin `before` elements before the tile.
 template <u32 rank>
@@ -22,7 +21,6 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
   }
   return low >= view.low + (unit - 1) && high + unit <= view.high;
 }
-//@ end
 
 // Copies the bytes of a unit that belong to the view if it `exists`; all other bytes become zero. `from` is a
 // multiple of 16. With `inner` all bytes belong to the view, with `begins_inside` at least the first.

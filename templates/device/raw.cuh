@@ -4,7 +4,6 @@
 
 namespace tmajit {
 
-//@ used Raw
 template <u32 element_bytes, u32 n>
 struct Raw {
   using Element = typename Bits<element_bytes>::Type;
@@ -37,15 +36,11 @@ struct Raw {
   }
 //@ end
 };
-//@ end
 
-//@ used least
 __device__ constexpr u32 least(u32 a, u32 b) {
   return a < b ? a : b;
 }
-//@ end
 
-//@ used load_words
 // Whole elements at an address that is a multiple of `alignment`, by the widest loads that it allows.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
@@ -66,9 +61,7 @@ __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
     }
   }
 }
-//@ end
 
-//@ used load_narrowly
 // The same if `alignment` may be less than a word's: only these bytes are read.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from) {
@@ -86,17 +79,13 @@ __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from
     }
   }
 }
-//@ end
 
-//@ used load_words_anywhere enclosing_word
 // The word of four bytes that the byte at an address is in; subtracted, as the compiler then knows that it is in global
 // memory.
 __device__ __forceinline__ const u8* enclosing_word(const u8* at) {
   return at - (reinterpret_cast<u64>(at) & 3);
 }
-//@ end
 
-//@ used load_words_anywhere
 // Whole elements at any address: whole aligned words from enclosing_word(from) on, one more than asked for, shifted
 // into place. All of them must be the source's own.
 template <u32 words>
@@ -111,9 +100,7 @@ __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8
     low = high;
   }
 }
-//@ end
 
-//@ used load_some
 // Elements `first` to `last`, `step` bytes apart, zeros for the others; `at_once` of them are under way together. Where
 // this is rare, one is shorter to compile.
 template <u32 element_bytes, u32 n, u32 at_once>
@@ -131,9 +118,7 @@ __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 s
   for (u32 w = 0; w < out.words; ++w) out.word[w] = words[w];
   return out;
 }
-//@ end
 
-//@ used store_some
 // Elements `first` to `last` of `value`, `step` bytes apart.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_bytes, n>& value, u32 first, u32 last) {
@@ -149,9 +134,7 @@ __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_b
     if (k >= first) *reinterpret_cast<Element*>(to) = element;
   }
 }
-//@ end
 
-//@ used store_next
 // Elements `first` to `last` of `value`, next to each other, to an address that is a multiple of four: by whole
 // words where all of one is there.
 template <u32 element_bytes, u32 n>
@@ -177,9 +160,7 @@ __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& 
     }
   }
 }
-//@ end
 
-//@ used store_raw
 // Whole elements to an address that is a multiple of `alignment`.
 template <u32 alignment, u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& value) {
@@ -197,6 +178,5 @@ __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& v
     }
   }
 }
-//@ end
 
 }  // namespace tmajit

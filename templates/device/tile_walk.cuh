@@ -6,7 +6,6 @@
 
 namespace tmajit {
 
-//@ used Share
 // A CTA's share of numbered items: `share` consecutive ones, or, for 0, every gridDim.x-th one.
 template <u32 share>
 struct Share {
@@ -22,7 +21,6 @@ struct Share {
   }
 };
 
-//@ end
 // Walks over `share` consecutive tiles, or, for 0, over every gridDim.x-th one. It steps from tile to tile by adding
 // with carry: only the first position costs divisions. If the share is not 0, there are at most 2^31 tiles.
 template <u32 rank, u32 share = 0> struct TileWalk {

@@ -15,7 +15,6 @@ struct EngineGrid {
   i32 destination_fold[rank];
 };
 
-//@ used EngineBox
 // The loads of a tile: boxes side by side in the innermost dimension.
 struct EngineBox {
   u32 parts;
@@ -23,7 +22,6 @@ struct EngineBox {
   u32 part_bytes;  // shared memory from one box to the next
   u32 load_bytes;  // bytes of the whole tile
 };
-//@ end
 
 //@ if host
 template <u32 rank>

@@ -20,7 +20,6 @@ struct Line {
   u32 elements;
 };
 
-//@ used PaddedLine
 // For a source that does not cover all of the destination.
 template <u32 rank>
 struct PaddedLine : Line<rank, 1> {
@@ -28,7 +27,6 @@ struct PaddedLine : Line<rank, 1> {
   u32 end[rank];
   double value;  // the value of the rest
 };
-//@ end
 
 //@ if host
 template <u32 rank, u32 sources>

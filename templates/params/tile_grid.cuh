@@ -6,7 +6,6 @@ namespace tmajit::params {
 
 template <u32 rank> struct TileGrid { Divider tiles[rank]; };  // in each dimension, outermost first
 
-//@ used RowTail
 // The part of the output's rows that threads store: the elements from column `begin` on.
 template <u32 rank> struct RowTail {
   u64 address;        // of the output's first element
@@ -14,7 +13,6 @@ template <u32 rank> struct RowTail {
   u32 extent[rank];   // elements, outermost first
   u32 begin;          // first column that the tensor map does not reach; extent[rank - 1] if it reaches all
 };
-//@ end
 
 //@ if host
 template <u32 rank>

@@ -20,16 +20,13 @@ struct ViewsHead {
   View<rank> destination;
 };
 
-//@ used Views
 // The head and then the sources, with nothing between them.
 template <u32 rank, u32 sources>
 struct Views {
   ViewsHead<rank> head;
   View<rank> source[sources];
 };
-//@ end
 
-//@ used Window
 // The part of the destination that a source covers, and the value of the rest.
 template <u32 rank>
 struct Window {
@@ -37,7 +34,6 @@ struct Window {
   i64 end[rank];
   double value;
 };
-//@ end
 
 //@ if host
 template <u32 rank>

@@ -14,26 +14,20 @@ __device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes
 }
 //@ end
 
-//@ used close_async_group
 // Makes one group of all copies that this thread started since the last group.
 __device__ __forceinline__ void close_async_group() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
-//@ end
 
-//@ used wait_async_groups
 // Waits for all of this thread's groups but the last `pending`.
 template <u32 pending>
 __device__ __forceinline__ void wait_async_groups() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
-//@ end
 
-//@ used wait_async_copies
 // Waits for all copies that this thread started.
 __device__ __forceinline__ void wait_async_copies() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 }
-//@ end
 
 }  // namespace tmajit::ptx

@@ -16,7 +16,6 @@
 namespace tmajit::ptx {
 
 //@ each op of add min max inc dec and or xor
-//@ used tensor_reduce_$op
 // shared → global: the box at `at`; combines each element by `$op` with the one in memory.
 //@ each rank from 1 to 5 if rank
 //@ each hint from 0 to cache_hints
@@ -27,10 +26,9 @@ __device__ __forceinline__ void tensor_reduce_$op(const TensorMap& map, const Co
 }
 //@ end
 //@ end
-//@ end
 
 //@ used im2col_reduce_$op
-// The same for the pixels from `at` on, by a map for im2col.
+// Combines the pixels from `at` on, by a map for im2col.
 //@ each rank from 3 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void im2col_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {

@@ -6,13 +6,11 @@
 namespace tmajit::ptx {
 
 //@ each form of min.f16 min.bf16 max.f16 max.bf16
-//@ used $_form
 __device__ __forceinline__ u16 $_form(u16 a, u16 b) {
   u16 result;
   asm("$form %0, %1, %2;" : "=h"(result) : "h"(a), "h"(b));
   return result;
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

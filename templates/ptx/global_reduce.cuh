@@ -8,41 +8,32 @@
 namespace tmajit::ptx {
 
 //@ each form of add.u32 add.s32 min.u32 min.s32 max.u32 max.s32 inc.u32 dec.u32 and.b32 or.b32 xor.b32
-//@ used global_reduce_$_form
 // The element at `to`: `$form` of it and the value.
 __device__ __forceinline__ void global_reduce_$_form(void* to, u32 value) {
   asm volatile("red.relaxed.gpu.global.$form [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(value) : "memory");
 }
-//@ end
 
 //@ end
 //@ each form of add.u64 min.u64 min.s64 max.u64 max.s64 and.b64 or.b64 xor.b64
-//@ used global_reduce_$_form
 // The element at `to`: `$form` of it and the value.
 __device__ __forceinline__ void global_reduce_$_form(void* to, u64 value) {
   asm volatile("red.relaxed.gpu.global.$form [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(value) : "memory");
 }
-//@ end
 
 //@ end
 //@ each form of add.noftz.f16 add.noftz.bf16
-//@ used global_reduce_$_form
 // The element at `to`: `$form` of it and the value.
 __device__ __forceinline__ void global_reduce_$_form(void* to, u16 value) {
   asm volatile("red.relaxed.gpu.global.$form [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "h"(value) : "memory");
 }
-//@ end
 
 //@ end
-//@ used global_reduce_add_f32
 // The element at `to` becomes the sum of it and the value.
 __device__ __forceinline__ void global_reduce_add_f32(void* to, u32 value) {
   asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;"
                ::"l"(__cvta_generic_to_global(to)), "f"(__uint_as_float(value)) : "memory");
 }
-//@ end
 
-//@ used compare_and_swap
 // Replaces `expected` by `value`; returns the old value.
 __device__ __forceinline__ u16 compare_and_swap(u16* to, u16 expected, u16 value) {
   u16 found;
@@ -50,6 +41,5 @@ __device__ __forceinline__ u16 compare_and_swap(u16* to, u16 expected, u16 value
                : "=h"(found) : "l"(__cvta_generic_to_global(to)), "h"(expected), "h"(value) : "memory");
   return found;
 }
-//@ end
 
 }  // namespace tmajit::ptx
