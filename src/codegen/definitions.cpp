@@ -12,7 +12,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A line without its comment and the blanks before that.
+/// A line without its comment and trailing blanks.
 std::string_view code_of(std::string_view line) {
   line = line.substr(0, line.find("//"));
   return line.substr(0, line.find_last_not_of(' ') + 1);

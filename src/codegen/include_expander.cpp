@@ -45,7 +45,7 @@ Header header(std::string_view name) {
               fmt::format("there is no device header \"tmajit/{}\"; the device headers are {}", name, known));
 }
 
-/// `text` with one blank line where includes and pragmas left several.
+/// `text` with one blank line where removed includes and pragmas left several.
 std::string close_gaps(std::string text) {
   for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
   return text;

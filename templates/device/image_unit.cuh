@@ -1,4 +1,4 @@
-// Sixteen bytes of a source's memory on their way to an image in shared memory, never a byte beyond the source.
+// Copies units of 16 bytes from a source to an image in shared memory, without reading beyond the source.
 #pragma once
 #include "tmajit/async_copy.cuh"
 #include "tmajit/vector16.cuh"
@@ -6,7 +6,7 @@
 
 namespace tmajit {
 
-constexpr u32 unit = 16;  // bytes that go to an image at once
+constexpr u32 unit = 16;  // bytes of one copy
 
 // Whether all units that hold an element of the tile lie within the view's bytes: false only at the ends of its
 // memory. Rows may begin `before` elements before the tile.
@@ -31,7 +31,7 @@ __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, c
   if (exists && !inner) {
     if (from + unit > view.high) bytes = static_cast<u32>(view.high - from);
     if (!begins_inside && from < view.low) {
-      // An asynchronous copy takes less at its end, but not at its beginning.
+      // An asynchronous copy can leave out bytes at its end, but not at its beginning.
       using Element = typename Bits<element_bytes>::Type;
       u8* shared = static_cast<u8*>(__cvta_shared_to_generic(to));
 #pragma unroll 1

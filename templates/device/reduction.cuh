@@ -8,8 +8,7 @@
 
 namespace tmajit {
 
-// inc: 0 where the old value is at least the new one, else one more. dec: the new one where the old value is 0 or more
-// than it, else one less.
+// inc: old >= value ? 0 : old + 1. dec: old == 0 || old > value ? value : old - 1.
 enum class Reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
 // The destination: global memory by a bulk copy or through a tensor map, or shared memory of a CTA of the cluster.

@@ -1,4 +1,4 @@
-// Sixteen or eight bytes in registers, which one load or store moves, whole or in part.
+// Vectors of sixteen or eight bytes in registers, with loads and stores of all or of some elements.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -18,7 +18,7 @@ __device__ __forceinline__ void store16(u8* to, const Vector16& value) {
   *reinterpret_cast<Vector16*>(to) = value;
 }
 
-// The unsigned integer of so many bytes, or a type that replaces it.
+// The unsigned integer of `bytes` bytes, or a type that replaces it.
 template <u32 bytes> struct Bits;
 template <> struct Bits<1> { using Type = u8; };
 template <> struct Bits<2> { using Type = u16; };
@@ -58,7 +58,7 @@ struct ElementShifter {
   }
 };
 
-// The first `count` elements at `from`, at least one and fewer than a vector holds; zeros after them.
+// Loads the first `count` elements at `from`, at least one and fewer than a vector has; zeros follow.
 template <u32 element_bytes, u32 bytes = 16>
 __device__ __forceinline__ Vector<bytes> load_part(const u8* from, u32 count) {
   if constexpr (element_bytes == bytes) {

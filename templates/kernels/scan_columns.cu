@@ -34,7 +34,7 @@ __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, 
 }
 
 // Combines these rows with each other, then with the rows before them, and stores the results. A result of a long column has
-// so passed few roundings. `before` becomes the state up to the last of these rows.
+// thus passed few roundings. `before` becomes the state up to the last of these rows.
 __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                            const AllInputs (&inputs)[turns], State (&before)[vector]) {
   State these[vector];
@@ -90,7 +90,7 @@ struct Phases {
   State* at;
   u32 width;  // columns of a phase
 
-  // Leaves a thread's states there.
+  // Stores a thread's states.
   __device__ __forceinline__ void put(u32 phase, u32 column, const State (&state)[vector]) const {
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) at[phase * width + column + k] = state[k];
@@ -105,7 +105,7 @@ struct Phases {
   }
 };
 
-// Phases that have a share of `all`.
+// The number of phases that have a share of `all`.
 __device__ __forceinline__ u32 shares(u32 all, u32 share) {
   return share == 0 ? 0 : (all + share - 1) / share;
 }

@@ -18,13 +18,13 @@ using State = Scanned::State;
 
 // ---- places ----
 
-// Bytes from where the views begin.
+// Offsets from the views' first elements, in bytes.
 struct Place {
   i64 destination;
   i64 source[sources];
 };
 
-// Row n, or vector n of columns. The first digit's index is left in `across`.
+// The place of row n, or of vector n of columns; `across` becomes the index of the first digit.
 __device__ __forceinline__ Place place_of(const Plan& plan, Index n, Index& across) {
   Place place{};
   across = 0;
@@ -57,11 +57,11 @@ struct WholeVectors {
 
 // ---- loads and stores ----
 
-// Whether a vector of elements of so many bytes is one run of memory that a load or store takes whole.
+// Whether one load or store moves a whole vector of elements of `element_bytes`.
 __device__ constexpr bool is_vector(i32 run, u32 element_bytes) {
   return run != 0 && vector > 1 && vector * element_bytes >= 4;
 }
-// Where element k of a vector is in the run that it is loaded or stored as.
+// The position of element k of a vector in memory; vectors of flipped operands are reversed.
 __device__ constexpr u32 in_run(i32 run, u32 element_bytes, u32 k) {
   return is_vector(run, element_bytes) && run < 0 ? vector - 1 - k : k;
 }

@@ -1,10 +1,10 @@
-// How a scan combines two neighbours: the reducers, and the product.
+// How a scan combines two states: as the reducers do, or by a product.
 #pragma once
 #include "tmajit/reducers.cuh"
 
 namespace tmajit {
 
-// The type of an expression's result, where bool is an int.
+// The type of an expression's result; int for bool.
 template <class T> struct Counted { using type = T; };
 template <> struct Counted<bool> { using type = i32; };
 
@@ -16,7 +16,7 @@ struct ScanProduct : Sum<Value> {
   static __device__ __forceinline__ State none() { return State(1); }
   static __device__ __forceinline__ State both(State a, State b) { return a * b; }
 };
-// The identity is the extreme of the expression's type, whatever the state's.
+// The identity is the extreme of the expression's type, even if the state's type is wider.
 template <class Value, bool least>
 struct ScanExtreme : Extreme<Value, least> {
   using State = typename Extreme<Value, least>::State;

@@ -1,7 +1,7 @@
 // Fixed-width names, addresses and the tensor map: what the parameters of kernels are made of.
 //@ #
-//@ # This file and those that include it are read twice: by NVRTC in a kernel's source, and by the host compiler, which
-//@ # fills the parameters in. They hold data alone.
+//@ # Two compilers read this file and the files that include it: NVRTC in a kernel's source, and the host compiler for the code
+//@ # that fills in the parameters. They hold only data.
 #pragma once
 
 //@ if host

@@ -7,7 +7,7 @@ namespace tmajit::params {
 template <u32 rank>
 struct View {
   Address<u8> first;      // the element with all indices 0
-  Address<const u8> low;  // all its bytes lie in [low, high)
+  Address<const u8> low;  // all bytes of the view are in [low, high)
   Address<const u8> high;
   i64 step[rank];  // bytes from one index to the next
 };
@@ -27,7 +27,7 @@ struct Views {
   View<rank> source[sources];
 };
 
-// The part of the destination that a source covers, and the value of the rest.
+// The part of the destination that a source covers, and the value of all other elements.
 template <u32 rank>
 struct Window {
   i64 first[rank];  // destination index of the source's first element

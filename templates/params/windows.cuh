@@ -20,11 +20,11 @@ struct WindowTiles {
   u32 channels;  // words of 8 bytes of a box's channels
   u32 bytes;     // bytes of a box
   u32 taps;
-  u32 steps;     // steps in all
+  u32 steps;     // number of steps
   u32 share;     // steps of a CTA
 };
 
-// The tensors, where threads move their elements. Steps are bytes from one index to the next.
+// The tensors of a kernel whose threads move the elements. Steps are bytes from one index to the next.
 template <u32 dimensions>
 struct WindowViews {
   Address<u8> destination;  // the elements with all indices 0

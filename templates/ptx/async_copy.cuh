@@ -7,7 +7,7 @@
 
 namespace tmajit::ptx {
 
-// The first `bytes` of the 16 at `from`, zeros for the rest; both addresses are multiples of 16.
+// Copies the first `bytes` of the 16 at `from`, and zeros for the rest; both addresses are multiples of 16.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void copy16_async(u32 to, const void* from, u32 bytes$[x < hint: , CachePolicy policy]) {
   asm volatile("cp.async.cg.shared.global$[x < hint: .L2::cache_hint] [%0], [%1], 16, %2$[x < hint: , %3];" ::"r"(to), "l"(from), "r"(bytes)$[x < hint: , "l"(policy.bits)] : "memory");

@@ -1,7 +1,7 @@
 // Bulk groups.  PTX ISA, "cp.async.bulk.commit_group" and "….wait_group".  PTX 8.0, sm_90.
 //@ #
-//@ # By them a thread learns that the stores it issued have read their source or are complete. Groups belong to the
-//@ # thread that issued the stores; only that thread can commit and wait.
+//@ # A thread waits for groups until its stores have read their source, or are complete. Groups belong to the thread that
+//@ # issued the stores; only that thread can commit and wait.
 #pragma once
 #include "tmajit/types.cuh"
 

@@ -2,9 +2,8 @@
 //@ # The map gives the elements' type:
 //@ #   add           u32 i32 u64 f32 f16 bf16; subnormals are kept
 //@ #   min, max      u32 i32 u64 i64 f16 bf16
-//@ #   inc, dec      u32: inc gives 0 where the old value is at least the new one, else one more; dec the new one where the old
-//@ #                 value is 0 or more than it, else one less
-//@ #   and, or, xor  u32 i32 u64, for any of four or eight bytes: i64 is illegal
+//@ #   inc, dec      u32: inc is old >= value ? 0 : old + 1; dec is old == 0 || old > value ? value : old - 1
+//@ #   and, or, xor  u32 i32 u64; a map of i64 is illegal, u64 has the same bits
 //@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates, addresses and completion are
 //@ # those of tensor_store. Elements out of bounds are not touched.
 #pragma once

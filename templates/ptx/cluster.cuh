@@ -1,7 +1,7 @@
 // The CTAs of a cluster: their ranks, their shared memory, and a barrier for all their threads.  PTX 7.8, sm_90.
 //@ # PTX ISA, "Special Registers", "mapa", "getctarank" and "barrier.cluster".
 //@ # A .shared::cluster address names a byte of the shared memory of one CTA of the cluster. This CTA's own .shared::cta
-//@ # addresses are such addresses, too. No CTA may exit while another may still touch its shared memory.
+//@ # addresses are .shared::cluster addresses as well. No CTA may exit while another may still access its shared memory.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -42,7 +42,7 @@ __device__ __forceinline__ u32 map_to_cta(u32 address, u32 rank) {
   return there;
 }
 
-// getctarank: the rank of the CTA in whose shared memory a .shared::cluster address lies.
+// getctarank: the rank of the CTA whose shared memory holds a .shared::cluster address.
 __device__ __forceinline__ u32 cta_of(u32 address) {
   u32 rank;
   asm("getctarank.shared::cluster.u32 %0, %1;" : "=r"(rank) : "r"(address));

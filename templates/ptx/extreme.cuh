@@ -1,5 +1,5 @@
-// The lesser and the greater of two f16 or bf16, as bits.  PTX ISA, "min" and "max".  PTX 7.0, sm_80.
-//@ # A number wins over NaN, and -0 is less than 0.
+// The minimum and the maximum of two f16 or bf16, as bits.  PTX ISA, "min" and "max".  PTX 7.0, sm_80.
+//@ # If one operand is NaN, the result is the other; -0 is less than 0.
 #pragma once
 #include "tmajit/types.cuh"
 

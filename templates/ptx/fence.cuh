@@ -16,23 +16,23 @@ __device__ __forceinline__ void fence_proxy_async_shared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-// The same for global memory.  PTX 8.0, sm_90.
+// As above, for global memory.  PTX 8.0, sm_90.
 __device__ __forceinline__ void fence_proxy_async_global() {
   asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
-// The same for the shared memory of all CTAs of the cluster.  PTX 8.0, sm_90.
+// As above, for the shared memory of all CTAs of the cluster.  PTX 8.0, sm_90.
 __device__ __forceinline__ void fence_proxy_async_cluster() {
   asm volatile("fence.proxy.async.shared::cluster;" ::: "memory");
 }
 
-// The same for all memory.  PTX 8.0, sm_90.
+// As above, for all memory.  PTX 8.0, sm_90.
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async;" ::: "memory");
 }
 
 //@ each scope of cta cluster gpu sys
-// fence.acq_rel.$scope: this thread's ordinary accesses before the fence are seen before those after it. PTX 7.8 for the
+// fence.acq_rel.$scope: orders this thread's ordinary accesses before the fence before those after it. PTX 7.8 for the
 // cluster, sm_90.
 __device__ __forceinline__ void fence_$scope() {
   asm volatile("fence.acq_rel.$scope;" ::: "memory");

@@ -1,6 +1,6 @@
 // Vectors of global memory, each in one piece for the compiler.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
-//@ # Written in C++, the words of a vector are separate loads until the optimiser joins them; these functions take less
-//@ # of its time. No instruction orders them: the memory that they load must not change while the kernel runs.
+//@ # In C++ the words of a vector are separate loads until the optimiser joins them; these functions compile faster. The loads
+//@ # are not ordered with other accesses: the memory must not change while the kernel runs.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if cache_hints
@@ -17,7 +17,7 @@ __device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from$[
 }
 //@ end
 
-// 16 bytes at a multiple of 16 if `wanted`; else nothing is read, and the words are undefined.
+// 16 bytes at a multiple of 16 if `wanted`; otherwise it reads nothing, and the words are undefined.
 __device__ __forceinline__ void load_vector16_if(bool wanted, u32 (&word)[4], const void* from) {
   asm("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
       "@wanted ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
@@ -97,7 +97,7 @@ __device__ __forceinline__ void load_kept(Word& word, const void* from) {
   }
 }
 
-// The same if `wanted`; else nothing is read, and the word stays as it is.
+// As load_kept(), if `wanted`; otherwise it reads nothing and leaves the word unchanged.
 template <u32 bytes, class Word>
 __device__ __forceinline__ void load_kept_if(bool wanted, Word& word, const void* from) {
   static_assert(sizeof(Word) == (bytes < 4 ? 4 : bytes));

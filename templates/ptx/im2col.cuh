@@ -2,8 +2,8 @@
 //@ # For maps that were encoded for im2col, of three to five dimensions: channels, one to three of the image, images.
 //@ # `at` is the first pixel, innermost dimension (channels) first. Shared addresses are multiples of 128.
 //@ #
-//@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its place plus the offsets;
-//@ # pixels outside of the image are zero. Offsets are those of the filter's tap, innermost dimension of the image
+//@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its position plus the offsets;
+//@ # pixels outside the image are zero. Offsets are those of the filter's tap, innermost dimension of the image
 //@ # first, and not negative: less than 2^16 for one dimension, 2^8 for two, 2^5 for three.
 #pragma once
 #include "tmajit/types.cuh"
@@ -40,7 +40,7 @@ __device__ __forceinline__ void im2col_load(u32 destination, const TensorMap& ma
 //@ end
 //@ end
 
-// shared → global: pixels from `at` on, as they lie in the image; completes in a bulk group.
+// shared → global: stores the pixels from `at` on; completes in a bulk group.
 //@ each rank from 3 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void im2col_store(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {

@@ -69,7 +69,7 @@ __device__ __forceinline__ void arrive_remote_of_reader(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
 
-// mbarrier.arrive.expect_tx: the same with `bytes` to come there.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: as above, with `bytes` to come there.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx_remote(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;"
                ::"r"(barrier), "r"(bytes) : "memory");
@@ -87,7 +87,7 @@ __device__ __forceinline__ void expect_tx(u32 barrier, u32 bytes) {
                : "memory");
 }
 
-// mbarrier.arrive.expect_tx: both in one; `bytes` must be what the copies deliver.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: both in one; `bytes` must equal the bytes of the copies.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
@@ -115,7 +115,7 @@ __device__ __forceinline__ bool test_wait_for(u32 barrier, Token token) {
 }
 
 // mbarrier.try_wait.parity: whether the phase of this parity has completed; may sleep a while.  PTX 7.8, sm_90.
-//@ # Acquire at CTA scope: what the copy engine delivered is visible when it returns true.
+//@ # Acquire at CTA scope: the copy engine's writes are visible when it returns true.
 __device__ __forceinline__ bool try_wait(u32 barrier, u32 parity) {
   u32 done;
   asm volatile(

@@ -11,7 +11,7 @@ template <u32 id, u32 threads> __device__ __forceinline__ void sync_threads() {
   asm volatile("barrier.sync.aligned %0, %1;" ::"n"(id), "n"(threads) : "memory");
 }
 
-// The same for a number that is known only when the kernel runs.
+// As above, for a barrier number known only at run time.
 __device__ __forceinline__ void sync_threads_at(u32 id, u32 threads) {
   asm volatile("barrier.sync.aligned %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
