@@ -30,13 +30,11 @@ template <> __device__ __forceinline__ u32 encode_pair<$type>(ptx::Pair value) {
 
 //@ end
 //@ end
-// The word that stores an element of four bytes.
-template <class T> __device__ __forceinline__ u32 word_of(Value<T> value) { return __builtin_bit_cast(u32, value); }
-
+template <class T> __device__ __forceinline__ u32 stored_word(Value<T> value) { return __builtin_bit_cast(u32, value); }
 //@ used tf32
 struct tf32 { float value; };
 template <> struct ValueOf<tf32> { using type = float; };
-template <> __device__ __forceinline__ u32 word_of<tf32>(float value) { return __float_as_uint(ptx::tf32_from_f32(value)); }
+template <> __device__ __forceinline__ u32 stored_word<tf32>(float value) { return __float_as_uint(ptx::tf32_from_f32(value)); }
 
 //@ end
 template <class T> constexpr bool is_floating = false;
@@ -68,7 +66,7 @@ template <class T, u32 count> struct alignas(4 * count) Pack<T, count, 4> {
   }
   __device__ __forceinline__ void encode(const Value<T> (&values)[count]) {
 #pragma unroll
-    for (u32 i = 0; i < count; ++i) words[i] = word_of<T>(values[i]);
+    for (u32 i = 0; i < count; ++i) words[i] = stored_word<T>(values[i]);
   }
 };
 

@@ -22,7 +22,7 @@ __device__ __forceinline__ Place place_of(const params::ReductionTeam& team) {
 //@ if columns
 // Combines the threads' states in pairs: phase 0 gets the total.
 template <class Reduced, u32 n, class Meet>
-__device__ __forceinline__ void put_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
+__device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
   State* const other = reinterpret_cast<State*>(shared);
@@ -31,15 +31,15 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
     const u32 half = (left + 1) / 2;
     const u32 lower = place.phase < half ? place.phase : place.phase - half;
     State* const at = other + lower * team.owners + place.own;
-    const u32 apart = team.owners * half;
+    const u32 distance = team.owners * half;
     if (place.phase >= half && place.phase < left) {
 #pragma unroll
-      for (u32 k = 0; k < n; ++k) at[k * apart] = state[k];
+      for (u32 k = 0; k < n; ++k) at[k * distance] = state[k];
     }
     meet();
     if (place.phase < left - half) {
 #pragma unroll
-      for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], at[k * apart]);
+      for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], at[k * distance]);
     }
     meet();
     left = half;
@@ -48,7 +48,7 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
 //@ else
 // Combines the threads' states within each warp, then those of the warps in order. Phase 0 gets the total.
 template <class Reduced, u32 n, class Meet>
-__device__ __forceinline__ void put_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
+__device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
 #pragma unroll 1
@@ -75,7 +75,7 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
 
 // Writes the CTA's states to scratch memory and counts them. Returns whether the CTA is the last of `all`, which resets the count.
 template <class State, u32 n, class Meet>
-__device__ __forceinline__ bool leave_part(const State (&state)[n], State* to, u32 owners, bool mine, u32* count, u32 all,
+__device__ __forceinline__ bool publish_part(const State (&state)[n], State* to, u32 owners, bool mine, u32* count, u32 all,
                                            const Meet& meet) {
   __shared__ u32 before;
   if (mine) {
@@ -99,7 +99,7 @@ __device__ __forceinline__ bool leave_part(const State (&state)[n], State* to, u
 // combines the group's parts, and the last group combines the groups. Returns whether the CTA is the last of all: phase 0 then
 // has the total. All threads call it; `exists`: the thread's results exist.
 template <class Reduced, u32 n, class Meet>
-__device__ __forceinline__ bool put_parts_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
+__device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
                                                    Place place, bool exists, u32 tile, u32 part, u8* scratch, u8* shared,
                                                    const Meet& meet) {
   using State = typename Reduced::State;
@@ -117,16 +117,16 @@ __device__ __forceinline__ bool put_parts_together(typename Reduced::State (&sta
         for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], parts[(first + p * step) * width + k * team.owners]);
       }
     }
-    put_together<Reduced>(state, team, place, shared, meet);
+    combine_threads<Reduced>(state, team, place, shared, meet);
   };
   const bool mine = exists && place.phase == 0;
   const u32 group = part / team.group;
   const u32 first = group * team.group;
   const u32 members = team.parts - first < team.group ? team.parts - first : team.group;
-  if (!leave_part(state, parts + part * width, team.owners, mine, counts + 1 + group, members, meet)) return false;
+  if (!publish_part(state, parts + part * width, team.owners, mine, counts + 1 + group, members, meet)) return false;
   read(first, 1, members);
   if (team.groups == 1) return true;
-  if (!leave_part(state, parts + first * width, team.owners, mine, counts, team.groups, meet)) return false;
+  if (!publish_part(state, parts + first * width, team.owners, mine, counts, team.groups, meet)) return false;
   read(0, team.group, team.groups);
   return true;
 }

@@ -145,8 +145,8 @@ __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i.
   for (u32 k = 0; k < vector; ++k) {
     if (k < range.begin || k >= range.end) continue;
     const Front value = evaluate(static_cast<SourceValues<i, held>&>(values).at[k]...);
-    State& kept = state[k % states];
-    kept = Reduced::both(kept, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
+    State& accumulator = state[k % states];
+    accumulator = Reduced::both(accumulator, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
   }
 }
 
@@ -296,9 +296,9 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 #pragma unroll
   for (u32 k = results; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
   const auto meet = [] { __syncthreads(); };
-  put_together<Reduced>(result, plan.team, place, meeting, meet);
+  combine_threads<Reduced>(result, plan.team, place, meeting, meet);
 //@ if split
-  if (!put_parts_together<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
+  if (!combine_parts<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
 //@ end
   if (!exists || place.phase != 0) return;
   u8* const to = plan.destination + destination_of(plan, kept);

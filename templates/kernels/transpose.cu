@@ -34,7 +34,7 @@ __device__ __forceinline__ u32 swizzled_line(u32 position, u32 j, u32 column_ind
 }
 
 // Returns `value` through a shuffle, so that the compiler does not recompute it at each use.
-__device__ __forceinline__ i32 kept(i32 value) {
+__device__ __forceinline__ i32 shuffled(i32 value) {
   return __shfl_sync(~0U, value, 0);
 }
 
@@ -232,7 +232,7 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
 //@ end
   i32 inside[rank];
 //@ each d
-  inside[d] = kept(tile.inside[d]);
+  inside[d] = shuffled(tile.inside[d]);
 //@ end
 #pragma unroll 1
   for (u32 start = 0; start < stored_vectors; start += threads) {
@@ -285,7 +285,7 @@ __device__ __forceinline__ void transpose_tile(const params::ViewPair<rank>& vie
   u32 index[rank];
   tile_index(views.tiles, blockIdx.x, index);
   const TilePair<rank> tile(views, box(), index);
-  const u32 image_at = kept(ptx::shared_address(image));
+  const u32 image_at = shuffled(ptx::shared_address(image));
   load_blocks(views, tile, image, image_at);
   __syncthreads();
   store_image(views, tile, image, image_at);
