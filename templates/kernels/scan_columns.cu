@@ -110,7 +110,7 @@ __device__ __forceinline__ u32 shares(u32 all, u32 share) {
   return share == 0 ? 0 : (all + share - 1) / share;
 }
 
-// Adds to `before`, an empty state of a thread's columns, the phases before its own and the tiles before this one. Each phase
+// Adds to `before`, the identity for each of a thread's columns, the phases before its own and the tiles before this one. Each phase
 // looks back at a share of the block's units and of the unit's tiles; the first phase publishes the tile's aggregates.
 __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const Phases& phases,
                                                 u32 phase, u32 column, bool exists, State (&before)[vector]) {

@@ -82,7 +82,7 @@ struct ManyRowStarts : OneRowStart {
 
 // ---- tiles ----
 
-// A tile of whole rows, one CTA each. A warp's aggregate is that of the last row in its vectors.
+// A CTA's tile of whole rows. A warp's aggregate is that of the last row in its vectors.
 struct WholeRows {
   // One vector of the tile.
   struct Item {
@@ -116,19 +116,19 @@ struct WholeRows {
     const State state = lane == 0 || item.reach == 0 ? Scanned::none() : previous;
     return item.reach > lane ? Scanned::both(earlier.state, state) : state;
   }
-  // Appends a warp's vectors of one turn, whose last lane has `last`.
+  // Appends a warp's vectors of one turn; `last` is the last lane's state.
   static __device__ __forceinline__ void append(Aggregate& aggregate, const Item& item, const State& last) {
     const bool has_row_start = __shfl_sync(~0u, item.has_row_start() ? 0 : item.reach, 31) <= 31;
     aggregate.state = has_row_start ? last : Scanned::both(aggregate.state, last);
     aggregate.has_row_start |= has_row_start;
   }
-  // The state before an item, if that before its warp is `before_warp`.
+  // The state before an item, from the state before its warp and the state in the warp before the item.
   static __device__ __forceinline__ State from_warp(const Item& item, u32 lane_and_turn, const State& before_warp, const State& before) {
     return item.reach > lane_and_turn ? Scanned::both(before_warp, before) : before;
   }
 };
 
-// Rows that are neighbours in memory: the tile's vectors run on from row to row.
+// Rows that are contiguous in memory, one after the other: a vector may have elements of several rows.
 struct DenseRows : WholeRows {
   Place row;         // of the first row
   u32 before_first;  // elements of the first vector before the first row
@@ -141,7 +141,7 @@ struct DenseRows : WholeRows {
     const u32 n = static_cast<u32>(number);
     const i64 element = static_cast<i64>(n) * vector - before_first;
     place = moved(plan, row, element);
-    // Elements before the first row count as the end of a row.
+    // Elements before the first row are treated as the end of a row.
     const u32 length = plan.row.divisor;
     u32 rest = n * vector + (vector + length) / length * length - before_first;
     const u32 in_row = take(plan.row, rest);
@@ -360,7 +360,7 @@ __device__ __forceinline__ void scan_whole_rows(const Plan& plan) {
 
 // A CTA scans a row, tile by tile.
 __device__ __forceinline__ void scan_row(const Plan& plan) {
-  __shared__ Exchange<RowTile::Aggregate> exchange[2];  // for the tiles in turn: a barrier less
+  __shared__ Exchange<RowTile::Aggregate> exchange[2];  // tiles alternate, which saves a barrier for each
   const i64 elements = static_cast<i64>(blockDim.x) * turns * vector;
   Index unused;
   RowTile tile{place_of(plan, blockIdx.x, unused), 0};
@@ -373,7 +373,7 @@ __device__ __forceinline__ void scan_row(const Plan& plan) {
   }
 }
 
-// Brings elements of the tile's row from `first` on into the L2 cache, where they are neighbours in memory.
+// Prefetches a tile's elements into the L2 cache, from sources where they are contiguous.
 template <u32... i>
 __device__ __forceinline__ void prefetch(const Plan& plan, const RowTile& tile, u32 elements, Indices<i...>) {
   const Place place = moved(plan, tile.row, tile.first);
