@@ -12,20 +12,35 @@
 TMAJIT_BEGIN
 namespace {
 
-/// A line without its comment and the blanks before that.
+/// A line without its comment and trailing blanks.
 std::string_view code_of(std::string_view line) {
   line = line.substr(0, line.find("//"));
   return line.substr(0, line.find_last_not_of(' ') + 1);
 }
 
-/// Returns the name that a definition declares; empty where code cannot name it. Template parameters and
-/// arguments are skipped.
+/// The position after the parentheses that begin at `at`.
+std::size_t after_parentheses(std::string_view text, std::size_t at) {
+  int depth = 0;
+  while (at < text.size()) {
+    const char c = text[at++];
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (depth == 0) break;
+  }
+  return at;
+}
+
+/// Returns the name that a definition declares; empty where code cannot name it. Template parameters,
+/// arguments and alignas are skipped.
 std::string_view declared_name(std::string_view text) {
   std::string_view name;
   int angles = 0;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t first = at;
     while (at < text.size() && is_name_character(text[at])) ++at;
+    if (at > first && text.substr(first, at - first) == "alignas") {
+      at = after_parentheses(text, at);
+      continue;
+    }
     if (at > first) {
       const bool is_type = name == "struct" || name == "class" || name == "using";
       if (angles == 0) name = text.substr(first, at - first);
@@ -40,7 +55,8 @@ std::string_view declared_name(std::string_view text) {
 }
 
 bool begins_definition(std::string_view line) {
-  return !line.empty() && is_name_character(line.front()) && !line.starts_with("namespace ");
+  return !line.empty() && (is_name_character(line.front()) || line.starts_with("[[")) &&
+         !line.starts_with("namespace ");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ std::vector<std::string_view> words(std::string_view text) {
   }
 }
 
-/// The words of a directive, at least one; nothing for another line.
+/// The words of a directive, at least one; nullopt for any other line.
 std::optional<std::vector<std::string_view>> directive(std::string_view line) {
   line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
   if (!line.starts_with("//@")) return std::nullopt;
@@ -72,7 +72,7 @@ class Selection {
   void obey(std::string_view line, const std::vector<std::string_view>& found) {
     const std::string_view what = found.front();
     if (what == "#") {
-      // A device header is read by those who write kernels, too.
+      // Authors of kernels read device headers, so notes become comments there.
       const std::size_t note = line.find('#') + 1;
       if (kept() && flags_.keeps_all()) out_.append("//").append(line.substr(note)).append("\n");
       return;
@@ -136,7 +136,7 @@ class Selection {
     return condition(text) ? 1 : 0;
   }
 
-  /// Writes the lines of a part of `each` once for each of its values.
+  /// Writes the lines of an `each` part once for each of its values.
   void repeat_values(const Part& part) {
     const std::string body = out_.substr(part.begin);
     out_.resize(part.begin);
@@ -151,8 +151,8 @@ class Selection {
       fail("a \"$\" in what it ends names nothing that is gone through");
   }
 
-  /// Writes the lines of a part of `each` once for each dimension; or, where their number is not known, a
-  /// loop. Straight lines take the compiler less time than loops that it unrolls.
+  /// Writes the lines of an `each` part once for each dimension, which compiles faster than an unrolled loop.
+  /// If the number of dimensions is unknown, writes a loop.
   void repeat(const Part& part) {
     const std::string body = out_.substr(part.begin);
     out_.resize(part.begin);
@@ -193,10 +193,10 @@ class Selection {
   std::string out_;
 };
 
-/// The names that `used` asks for in a text, numbered.
+/// The names in a text's `used` directives, with a number for each.
 using Asked = std::unordered_map<std::string_view, std::size_t>;
 
-/// Adds the numbers of those names that stand in a line's code to `names`: not in its comment or in strings.
+/// Appends to `names` the numbers of the names that occur in a line's code, outside its comment and strings.
 void add_names(std::string_view line, const Asked& asked, std::vector<std::size_t>& names) {
   for (std::size_t at = 0; at < line.size();) {
     if (line.substr(at).starts_with("//")) return;
@@ -214,11 +214,11 @@ void add_names(std::string_view line, const Asked& asked, std::vector<std::size_
   }
 }
 
-/// Lines that are marked by the same `used`, or none, without those in it that are marked themselves.
+/// The lines of one `used` part, without parts nested in it. Block 0 has the lines outside all parts.
 struct Block {
   std::vector<std::size_t> used_by;
   std::size_t outer = 0;
-  std::vector<std::size_t> names = {};  ///< wanted names in its code
+  std::vector<std::size_t> names = {};  ///< numbers of the names that its code uses
   bool kept = false;
 };
 
@@ -227,7 +227,7 @@ using Lines = std::vector<std::string_view>;
 bool begins_section(std::string_view line) {
   return line.starts_with("// ---- ") && line.ends_with(" ----");
 }
-/// The namespace that a line opens, if that is all it does.
+/// The namespace that a line opens, if it does nothing else.
 std::optional<std::string_view> opened(std::string_view line) {
   if (!line.starts_with("namespace ") || !line.ends_with(" {")) return std::nullopt;
   return line.substr(10, line.size() - 12);
@@ -241,7 +241,7 @@ bool is_blank_or_comment(std::string_view line) {
   return line.empty() || (line.starts_with("//") && !line.starts_with("//@"));
 }
 
-/// Leaves out sections that hold nothing but comments and empty namespaces.
+/// Removes sections that hold only comments and empty namespaces.
 Lines without_empty_sections(const Lines& lines) {
   Lines result;
   for (std::size_t first = 0; first < lines.size();) {
@@ -262,7 +262,7 @@ Lines without_empty_sections(const Lines& lines) {
   return result;
 }
 
-/// Where a namespace is closed and, after comments at most, opened again, it stays open.
+/// Removes the end of a namespace and its next beginning if only comments and blank lines are between them.
 Lines with_joined_namespaces(const Lines& lines) {
   std::vector<bool> dropped(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -355,15 +355,15 @@ std::string finished(std::string_view text, std::string_view expression, std::st
     ++count;
   };
   bool blank = false;
-  bool close = false;  // to the line before: after headings, and where namespaces begin and end
+  bool no_blank = false;  // after headings and beginnings of namespaces
   for (const std::string_view line : with_joined_namespaces(without_empty_sections(lines_of(used)))) {
     if (line.empty()) {
       blank = true;
       continue;
     }
-    if (blank && !close && !closed(line)) put("");
+    if (blank && !no_blank && !closed(line)) put("");
     blank = false;
-    close = begins_section(line) || opened(line);
+    no_blank = begins_section(line) || opened(line);
     const bool is_then = line == "//@ then";
     if (!is_then && line != "//@ expression") {
       put(line);

@@ -21,28 +21,29 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Headers of the C library that CUDA's own need and NVRTC has not. 64-bit integers are libcu++'s for NVRTC
-/// (cuda/std/cstdint), which a text may include as well.
-constexpr std::string_view integers =
+/// Headers of the C library that CUDA's headers include and NVRTC lacks. The 64-bit types agree with those of
+/// libcu++ (cuda/std/cstdint), which a text may include as well.
+constexpr std::string_view integer_types =
     "#pragma once\n"
     "typedef signed char int8_t;\ntypedef unsigned char uint8_t;\n"
     "typedef short int16_t;\ntypedef unsigned short uint16_t;\n"
     "typedef int int32_t;\ntypedef unsigned int uint32_t;\n"
     "typedef long long int64_t;\ntypedef unsigned long long uint64_t;\n"
     "typedef int64_t intptr_t;\ntypedef uint64_t uintptr_t;\n";
-constexpr std::string_view nothing = "#pragma once\n";
-constexpr std::pair<std::string_view, std::string_view> of_the_c_library[] = {
-    {"stdint.h", integers}, {"cstdint", integers}, {"stddef.h", nothing}, {"cstddef", nothing},
-    {"stdlib.h", nothing},  {"cstdlib", nothing},  {"string.h", nothing}, {"cstring", nothing},
-    {"assert.h", nothing},  {"cassert", nothing},  {"stdio.h", nothing},  {"cstdio", nothing},
+constexpr std::string_view empty_header = "#pragma once\n";
+constexpr std::pair<std::string_view, std::string_view> c_library_headers[] = {
+    {"stdint.h", integer_types}, {"cstdint", integer_types}, {"stddef.h", empty_header},
+    {"cstddef", empty_header},   {"stdlib.h", empty_header}, {"cstdlib", empty_header},
+    {"string.h", empty_header},  {"cstring", empty_header},  {"assert.h", empty_header},
+    {"cassert", empty_header},   {"stdio.h", empty_header},  {"cstdio", empty_header},
 };
-/// C++'s names of the headers that limit_macros() is of.
+/// The header of limit_macros() for each C and C++ header that defines such macros.
 constexpr std::pair<std::string_view, std::string_view> headers_of_macros[] = {
     {"math.h", "math.h"},  {"cmath", "math.h"},      {"float.h", "float.h"},
     {"cfloat", "float.h"}, {"limits.h", "limits.h"}, {"climits", "limits.h"},
 };
 
-/// The text that stands for a header of the C or C++ library that is in no folder.
+/// The replacement of a C or C++ library header that no include folder has; nullopt for other headers.
 std::optional<std::string> library_header(std::string_view name) {
   using Pair = std::pair<std::string_view, std::string_view>;
   if (name == "limits") {
@@ -50,8 +51,8 @@ std::optional<std::string> library_header(std::string_view name) {
   }
   const auto* const macros = std::ranges::find(headers_of_macros, name, &Pair::first);
   if (macros != std::end(headers_of_macros)) return macro_header(macros->second);
-  const auto* const own = std::ranges::find(of_the_c_library, name, &Pair::first);
-  return own == std::end(of_the_c_library) ? std::nullopt : std::optional(std::string(own->second));
+  const auto* const own = std::ranges::find(c_library_headers, name, &Pair::first);
+  return own == std::end(c_library_headers) ? std::nullopt : std::optional(std::string(own->second));
 }
 
 bool is_file(const fs::path& path) {
@@ -66,7 +67,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// Takes an identifier from the front.
+/// Removes an identifier from the front of `text`, and returns it.
 std::string_view take_name(std::string_view& text) {
   const auto end =
       std::ranges::find_if_not(text, [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
@@ -75,7 +76,8 @@ std::string_view take_name(std::string_view& text) {
   return name;
 }
 
-/// Takes "(…)" from the front and returns what stands between; nothing if there is none.
+/// Removes "(…)" from the front of `text` and returns the text inside; empty if `text` does not begin with
+/// it.
 std::string_view take_brackets(std::string_view& text) {
   if (!text.starts_with('(')) return {};
   const std::size_t end = text.find(')');
@@ -85,7 +87,7 @@ std::string_view take_brackets(std::string_view& text) {
   return trimmed(inside);
 }
 
-/// `body` with `value` wherever `parameter` stands as a word.
+/// `body` with each whole word `parameter` replaced by `value`.
 std::string replaced(std::string_view body, std::string_view parameter, std::string_view value) {
   std::string out;
   while (!body.empty()) {
@@ -99,7 +101,7 @@ std::string replaced(std::string_view body, std::string_view parameter, std::str
   return out;
 }
 
-/// Whether a macro that stands for it can name a header or a part of its path: <cuda/std/tuple>, detail/cuda.
+/// Whether a macro's body can be a header's name or a part of its path: <cuda/std/tuple>, detail/cuda.
 bool is_part_of_name(std::string_view text) {
   if (text.starts_with('<') || text.starts_with('"')) return true;
   const auto fits = [](unsigned char c) {
@@ -109,7 +111,7 @@ bool is_part_of_name(std::string_view text) {
          std::ranges::all_of(text, fits);
 }
 
-/// Macros within macros, and names that one #include may stand for.
+/// Limits of the depth of nested macros, and of the names that one #include expands to.
 constexpr std::uint32_t most_nested = 8;
 constexpr std::size_t most_names = 64;
 
@@ -152,7 +154,7 @@ void HeaderSearch::define(std::string_view rest) {
 
 void HeaderSearch::include(std::string_view rest, const fs::path& folder) {
   if (rest.starts_with('<') || rest.starts_with('"')) return include_name(rest, folder);
-  // Definitions that are met on the way are of other names, or come too late.
+  // The expansions are computed first: definitions in these headers do not change them.
   for (const std::string& name : expanded(rest, 0)) include_name(name, folder);
 }
 

@@ -11,18 +11,19 @@
 
 TMAJIT_BEGIN
 
-/// Gathers the headers that a text can include, whatever its preprocessor conditions say. An #include of a
-/// macro is read by every definition of that macro that was met: `#include CUDA_STD_HEADER(tuple)`; macros in
-/// its expansion are expanded, too: `<ROOT/detail/policy.h>`.
+/// Gathers the headers that a text can include under any preprocessor conditions. If an #include names a
+/// macro,
+/// `#include CUDA_STD_HEADER(tuple)`, it stands for every definition of that macro found so far; macros in
+/// the expansion, `<ROOT/detail/policy.h>`, are expanded as well.
 class HeaderSearch {
  public:
-  /// Throws Error{io} for a folder that is none.
+  /// Throws Error{io} for a path that is not a folder.
   HeaderSearch(const SourceHeaders& given, const std::vector<std::filesystem::path>& folders);
 
-  /// Adds what `text` includes, and what that includes. Throws Error{invalid_argument} for two files of one
-  /// name, Error{io}.
+  /// Adds the headers that `text` includes, directly or through others. Throws Error{invalid_argument} for
+  /// two files of one name, and Error{io} for an unreadable file.
   void add_includes_of(std::string_view text) { scan(text, {}); }
-  /// By name; each once.
+  /// The gathered headers, ordered by name.
   [[nodiscard]] SourceHeaders headers() const;
 
  private:
@@ -31,7 +32,7 @@ class HeaderSearch {
     std::string text;
   };
   struct Macro {
-    std::string parameter;  ///< empty: it has none
+    std::string parameter;  ///< empty: no parameter
     std::string body;       ///< "<cuda/std/header>", or a part of such a name: "thrust/system/cuda"
   };
 
@@ -39,7 +40,7 @@ class HeaderSearch {
   void define(std::string_view rest);
   void include(std::string_view rest, const std::filesystem::path& folder);
   void include_name(std::string_view rest, const std::filesystem::path& folder);
-  /// Every text that `text` can stand for, its macros replaced. Ends early where there are very many.
+  /// Every expansion of `text` by the known definitions of its macros, up to a limit.
   [[nodiscard]] std::vector<std::string> expanded(std::string_view text, std::uint32_t depth) const;
   void add(const std::string& name, bool quoted, const std::filesystem::path& folder);
   [[nodiscard]] std::filesystem::path find(const std::string& name, bool quoted,

@@ -45,7 +45,7 @@ Header header(std::string_view name) {
               fmt::format("there is no device header \"tmajit/{}\"; the device headers are {}", name, known));
 }
 
-/// `text` with one blank line where includes and pragmas left several.
+/// `text` with one blank line where removed includes and pragmas left several.
 std::string close_gaps(std::string text) {
   for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
   return text;
@@ -83,7 +83,7 @@ void IncludeExpander::add(std::string_view name) {
   if (!done_.emplace(name).second) return;
   const auto [folder, text] = header(name);
   std::string chosen = selected(text, fmt::format("{}/{}", folders.at(folder), name), flags_);
-  if (folder + 1 == folders.size()) chosen = with_uses(chosen);
+  if (!flags_.keeps_all()) chosen = with_uses(chosen);
   const std::string own = close_gaps(strip(chosen));
   std::string& part = parts_.at(folder);
   std::string_view rest = trim_blank_lines(own);

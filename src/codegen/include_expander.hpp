@@ -11,27 +11,28 @@
 
 TMAJIT_BEGIN
 
-/// Gathers the device headers that texts include, each once and after those it includes itself, so that the
-/// generated text needs no file beside it.
+/// Gathers the device headers that texts include, each once and after the headers that it includes. The
+/// generated text then needs no further file.
 class IncludeExpander {
  public:
-  /// For a custom source: of a header everything.
+  /// For a custom source, which gets headers whole.
   IncludeExpander() : IncludeExpander(Flags::everything()) {}
-  /// For a kernel of ours: keeps the parts of templates that its flags select. Unused parts go when
-  /// finished() has seen the whole source.
+  /// For a generated kernel: keeps the parts of templates that its flags select. finished() later removes
+  /// unused parts from the whole source.
   explicit IncludeExpander(Flags flags) : flags_(std::move(flags)) {}
 
-  /// Returns `text` with every `#include "tmajit/<name>.cuh"` line empty (line numbers stay), and gathers the
-  /// headers that they name, where not yet there. Nothing else in `text` is touched.
+  /// Gathers the headers that `text` includes and returns `text` with every `#include "tmajit/<name>.cuh"`
+  /// and
+  /// `#pragma once` line emptied, so that line numbers stay.
   /// Throws Error{invalid_argument} for a header that does not exist.
   [[nodiscard]] std::string strip(std::string_view text);
 
-  /// A file of templates/kernels without its includes, which are gathered: "copy.cu".
+  /// Gathers the headers of a file of templates/kernels, "copy.cu", and returns its text without includes.
   [[nodiscard]] std::string kernel(std::string_view file);
 
-  /// The headers that need nothing of the kernel, in order: parameters, PTX, device.
+  /// The gathered headers that use no facts of the kernel, in order: parameters, PTX, device.
   [[nodiscard]] std::string headers() const { return parts_[0] + parts_[1] + parts_[2]; }
-  /// Those that several kernels share, written against a kernel's facts.
+  /// The gathered headers of templates/kernels, which use a kernel's facts.
   [[nodiscard]] const std::string& kernel_headers() const noexcept { return parts_[3]; }
 
  private:

@@ -74,7 +74,7 @@ std::string_view type_of(const KernelConstant& constant) {
   return names[constant.value.index()];
 }
 
-/// As a string literal of C++ has it.
+/// Escapes a text for a C++ string literal.
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -84,7 +84,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// The literal; of the least number an expression, for C++ reads its digits before their sign.
+/// The literal. The least 64-bit number needs an expression: C++ has no negative literals, and its digits do
+/// not fit.
 std::string initialiser(const KernelConstant& constant) {
   constexpr auto least = std::numeric_limits<std::int64_t>::min();
   if (constant.value == KernelConstant::Value(least)) return fmt::format("{}ll - 1", least + 1);

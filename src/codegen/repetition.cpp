@@ -21,7 +21,7 @@ std::string_view without_spaces(std::string_view text) {
   return text;
 }
 
-/// The value of whole numbers with + - * / between them, from left to right; nothing where a name stands.
+/// Evaluates whole numbers with + - * / between them, from left to right; nullopt if a name occurs.
 std::optional<std::int64_t> computed(std::string_view text) {
   std::int64_t value = 0;
   char operation = '+';
@@ -44,7 +44,7 @@ std::optional<std::int64_t> computed(std::string_view text) {
   }
 }
 
-/// Where the bracket that `text` begins with is closed.
+/// The position of the bracket that closes the one `text` begins with.
 std::size_t closing(std::string_view text) {
   const char open = text.front();
   const char close = open == '(' ? ')' : ']';
@@ -84,7 +84,7 @@ std::string list(std::string_view inside, std::string_view name, std::string_vie
   return out;
 }
 
-/// `text` with `value` for every `$name`, and with what can be computed then.
+/// Replaces every `$name` by `value`, then every form whose names all have values.
 std::string with_dollar_value(std::string_view text, std::string_view name, std::string_view value) {
   std::string out;
   while (true) {
@@ -103,7 +103,7 @@ std::string with_dollar_value(std::string_view text, std::string_view name, std:
       out += word;
       text.remove_prefix(1 + name.size());
     } else if (text.starts_with(name)) {
-      // "$rankd" is $rank and a d: what stands next to a value in an instruction's name is part of it.
+      // "$rankd" is $rank and a d: letters may follow a value in an instruction's name.
       out += value;
       text.remove_prefix(name.size());
     } else {

@@ -15,14 +15,14 @@ TMAJIT_BEGIN
 /// soon as all names in them have a value:
 ///   $(2 * n + 1)            a number: + - * / over whole numbers and names, from left to right
 ///   $[i < n: "r"(at[$i])]   the text after the colon n times, with 0 … n−1 for `$i`, separated by ", "
-/// Throws std::invalid_argument, with the mistake, for a malformed one.
+/// Throws std::invalid_argument for a malformed form.
 [[nodiscard]] std::string repeated(std::string_view text, std::string_view name,
                                    const std::vector<std::string>& values);
 
-/// Whether `text` still has such a form, because a name has no value.
+/// Whether `text` still has a form that repeated() expands, because a name has no value.
 [[nodiscard]] bool has_open_repetition(std::string_view text);
 
-/// Whether a character can stand in a name.
+/// Whether a character can be part of a name.
 [[nodiscard]] bool is_name_character(char c);
 
 TMAJIT_END

@@ -22,7 +22,7 @@ std::size_t lines(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count(text, '\n'));
 }
 
-/// A text as comment lines of at most so many characters.
+/// Formats a text as comment lines, broken at blanks.
 std::string commented(std::string_view text) {
   constexpr std::size_t widest = 116;
   std::string out;
@@ -48,28 +48,27 @@ std::string facts_section(std::string_view facts) {
 /// Returns the flags that select the templates' lines for this kernel.
 Flags flags_of(const SourceParts& parts, bool computes) {
   Flags flags;
-  for (const std::string& flag : parts.flags) flags.set(flag);
+  for (const TemplateFlag& flag : parts.flags) flags.set(flag.name, flag.is_set);
   flags.set_dimensions(parts.rank);
   if (parts.map_rank > 0) flags.set(fmt::format("rank{}", parts.map_rank));
   if (parts.element_bytes > 0) flags.set_size(parts.element_bytes);
   for (const ElementType type : parts.elements) flags.set_element(type);
   const std::string_view result = value_type(parts.result);
-  // The fill of a padding is converted, too.
-  const bool converts = computes || flags.has("padded");
+  const bool converts = computes || parts.pads;
   flags.set("integer_result", converts && result != "float" && result != "double");
   flags.set("reads_g", parts.reads.g);
   return flags;
 }
 
-/// The constants of the C and C++ libraries that an expression reads, which NVRTC does not know.
+/// Definitions of the constants of the C and C++ libraries that an expression reads: NVRTC has none.
 std::string constants_of(std::string_view expression) {
   std::string out;
   for (const LimitMacro& macro : limit_macros()) {
     if (reads(expression, macro.name)) out += definition(macro);
   }
   if (!out.empty()) out += '\n';
-  // Expressions stand in namespace tmajit, where this `std` is found first, by nvcc too, whose own functions
-  // are the host's.
+  // Expressions are in namespace tmajit, where lookup finds this `std` first. nvcc's own std::numeric_limits
+  // has host functions only.
   if (reads(expression, "numeric_limits")) {
     out += fmt::format("\nnamespace tmajit::std {{\n\n{}\n}}  // namespace tmajit::std\n",
                        numeric_limits_text());
@@ -77,9 +76,10 @@ std::string constants_of(std::string_view expression) {
   return out;
 }
 
-/// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …), of which it has
-/// those of the first three that `parts.reads` names; one input is called x. The text holds a line `//@
-/// expression`, which finished() fills in.
+/// The user's expression as a function of one element: evaluate(g, t, tile_index, x0, x1 …). It has only
+/// those of the first three parameters that `parts.reads` names; a single input is called x. finished()
+/// replaces the line
+/// `//@ expression`.
 std::string evaluate_function(const SourceParts& parts, std::string_view expression) {
   std::vector<std::string> arguments;
   if (parts.reads.g) arguments.push_back(fmt::format("const Coordinate (&g)[{}]", parts.coordinates));
@@ -106,17 +106,18 @@ std::string evaluate_function(const SourceParts& parts, std::string_view express
   return out + "}  // namespace tmajit\n";
 }
 
-/// Returns a function of a reduction's result `x` and its number of elements `n`, which gives the final
-/// result.
-std::string behind_function(bool is_given) {
+/// Returns a device function that computes the final result from a reduction's result `x` and its number of
+/// elements `n`.
+std::string final_result_function(bool is_given) {
   return fmt::format(
       "\n// ---- the user's expression of the result ----\nnamespace tmajit {{\n\n"
-      "template <class X>\n__device__ __forceinline__ auto behind(const X x, const X n) {{\n{}}}\n\n}}  // "
+      "template <class X>\n__device__ __forceinline__ auto final_result(const X x, const X n) {{\n{}}}\n\n}} "
+      " // "
       "namespace tmajit\n",
       is_given ? "  return (\n//@ then\n  );\n" : "  return x;\n");
 }
 
-/// The kernel's entry: its parameters, and the call of what its template defines.
+/// The kernel's entry point: its parameters, and the call of the template's function.
 std::string entry_point(const KernelPlanState& state, const SourceParts& parts, std::string_view entry) {
   std::string bounds = fmt::format("{}", parts.most_threads > 0 ? parts.most_threads : state.shape.block[0]);
   if (parts.least_ctas > 0) bounds += fmt::format(", {}", parts.least_ctas);
@@ -149,9 +150,9 @@ Source source(const KernelPlan& plan) {
   const std::string body =
       expander.kernel(fmt::format("{}.cu", parts.kernel.empty() ? family.name() : parts.kernel));
 
-  // Headers first, then the facts, then what is compiled against them.
+  // Headers first, then the facts, then the code that uses the facts.
   std::string text = commented(fmt::format("{}: {}.", source.entry, family.info().summary));
-  // Only what the kernel's key holds may stand here: tiles of any size share a kernel, and its source.
+  // This text must follow from the kernel's key: kernels for tiles of any size share one source.
   text += parts.most_threads > 0
               ? commented(fmt::format("This one: tiles of any size, up to {} threads.", parts.most_threads))
               : commented(fmt::format("This one: {}.", family.describe(family.choice(state.candidate))));
@@ -163,7 +164,7 @@ Source source(const KernelPlan& plan) {
   text += facts_section(parts.facts);
   text += constants_of(fmt::format("{} {}", expression, plan.then()));
   if (!expression.empty()) text += evaluate_function(parts, expression);
-  if (family.info().does(ReduceProblem::operation)) text += behind_function(!plan.then().empty());
+  if (family.info().does(ReduceProblem::operation)) text += final_result_function(!plan.then().empty());
   text += expander.kernel_headers();
   const std::string section = fmt::format("// ---- the {} family ----\n", family.name());
   text += "\n" + section + body;

@@ -16,8 +16,8 @@ struct EmbeddedFile {
 
 [[nodiscard]] std::span<const EmbeddedFile> embedded_templates() noexcept;
 
-/// The text of the template at `path`: from the folder that `$TMAJIT_TEMPLATES` names, if it does and the
-/// file is there (for work on templates without rebuilding), else as embedded. Empty if there is none.
+/// The text of the template at `path`; empty if there is none. If the folder `$TMAJIT_TEMPLATES` has the
+/// file, its text is used: templates can then be edited without a rebuild. Otherwise it is the embedded text.
 [[nodiscard]] std::string template_text(std::string_view path);
 
 TMAJIT_END

@@ -109,13 +109,19 @@ struct Footprint {
 /// The number of CTAs that an SM can hold, limited by threads, shared memory and registers.
 [[nodiscard]] std::uint32_t resident_ctas(const Footprint& footprint) noexcept;
 
+/// A name that a template may ask for by `//@ if NAME` (templates/README.md).
+struct TemplateFlag {
+  std::string name;
+  bool is_set = false;
+};
+
 /// A family's part of one kernel's source. The source writer adds the rest (codegen/source.cpp).
 struct SourceParts {
   std::string_view kernel = {};  ///< templates/kernels/<kernel>.cu; empty: the family's name
   std::string why = {};    ///< a sentence or two for the first lines: what the kernel does and why this way
   std::string facts = {};  ///< facts that the kernel is specialised for, as declarations
-  /// Flags set for the template: the source keeps its lines `//@ if NAME` (templates/README.md).
-  std::vector<std::string> flags = {};
+  /// The flags that the family declares: its template may ask for them, and for the writer's own.
+  std::vector<TemplateFlag> flags = {};
   std::uint32_t rank = 0;      ///< rank of the views, to which template lines `//@ each d` are unrolled; or 0
   std::uint32_t map_rank = 0;  ///< rank of the tensor maps; 0 if there are none
   std::uint32_t element_bytes = 0;  ///< size of elements that are moved as bits; 0 if `elements` gives it
@@ -128,14 +134,14 @@ struct SourceParts {
   std::vector<ElementType> inputs = {};  ///< types of x0 …
   ElementType result = ElementType::u8;  ///< type of the results
   ExpressionReads reads = {};            ///< names that the template passes to evaluate()
-  bool neighbours = false;               ///< whether inputs are function objects, called with offsets
-  std::uint32_t coordinates = 0;         ///< number of coordinates in g and t
+  bool pads = false;              ///< whether elements outside a source become a value, converted as results
+  bool neighbours = false;        ///< whether inputs are function objects, called with offsets
+  std::uint32_t coordinates = 0;  ///< number of coordinates in g and t
   bool places = false;  ///< whether the template calls evaluate_at(): g, t, tile_index in one struct
   std::string before_expression = {};  ///< lines of evaluate() before the expression
 
-  void set(std::string_view flag, bool on = true) {
-    if (on) flags.emplace_back(flag);
-  }
+  /// Declares a flag. One that is declared several times is set if any declaration sets it.
+  void set(std::string_view flag, bool on = true) { flags.push_back({std::string(flag), on}); }
 };
 
 /// One kernel family, described in its own folder. A family is stateless. It is never destroyed, because

@@ -33,7 +33,7 @@ class RemoteBarrier {
   __device__ __forceinline__ explicit RemoteBarrier(u32 address) : address_(address) {}
   __device__ __forceinline__ u32 address() const { return address_; }  // .shared::cluster
   __device__ __forceinline__ void arrive() const { ptx::mbarrier::arrive_remote(address_); }
-  // Arrives; the phase there now waits for `bytes`, too.
+  // Arrives; the remote barrier's phase now waits for `bytes` as well.
   __device__ __forceinline__ void expect(u32 bytes) const { ptx::mbarrier::arrive_expect_tx_remote(address_, bytes); }
 
  private:
@@ -43,14 +43,14 @@ class RemoteBarrier {
 template <BarrierState state = BarrierState::uninitialised>
 class Barrier {
  public:
-  // A barrier to be initialised in 8 bytes of shared memory at a multiple of 8.
+  // A barrier in 8 bytes of shared memory at a multiple of 8, not yet initialised.
   __device__ __forceinline__ explicit Barrier(u64& word) : Barrier(ptx::shared_address(&word)) {}
   __device__ __forceinline__ explicit Barrier(u32 address) : address_(address) {
     static_assert(state == BarrierState::uninitialised, "a barrier that is ready comes from init()");
   }
 
-  // The barrier, for `arrivals` (1 … 2^20 − 1) a phase. All threads call it; the one whose `mine` is true initialises it.
-  // Before any thread uses it, the CTA must synchronise, or the cluster if other CTAs use the barrier.
+  // Returns the ready barrier, with `arrivals` (1 … 2^20 − 1) for each phase. All threads call it; the one whose `mine` is true
+  // initialises the barrier. Before any thread uses it, the CTA must synchronise, or the cluster if other CTAs use the barrier.
   [[nodiscard]] __device__ __forceinline__ Barrier<BarrierState::ready> init(u32 arrivals, bool mine) const {
     static_assert(state != BarrierState::ready, "this barrier is ready: invalidate it before it is initialised again");
     if (mine) {
@@ -69,24 +69,23 @@ class Barrier {
   [[nodiscard]] __device__ __forceinline__ ptx::mbarrier::Token arrive_for_token() const {
     return ptx::mbarrier::arrive_for_token(address());
   }
-  // Arrives; the phase now waits for `bytes`, too, which must be what the copies deliver.
+  // Arrives; the phase now waits for `bytes` as well, which must equal the bytes of the copies.
   __device__ __forceinline__ void expect(u32 bytes) const { ptx::mbarrier::arrive_expect_tx(address(), bytes); }
   [[nodiscard]] __device__ __forceinline__ ptx::mbarrier::Token expect_for_token(u32 bytes) const {
     return ptx::mbarrier::arrive_expect_tx_for_token(address(), bytes);
   }
 
-  // Whether a phase is complete: the one of this parity, or the one that the token's arrival belongs to. A new barrier is
-  // in phase 0.
+  // Whether the phase of this parity, or of the token's arrival, is complete. A new barrier is in phase 0.
   [[nodiscard]] __device__ __forceinline__ bool is_complete(u32 parity) const {
     return ptx::mbarrier::test_wait(address(), parity);
   }
   [[nodiscard]] __device__ __forceinline__ bool is_complete(ptx::mbarrier::Token token) const {
     return ptx::mbarrier::test_wait_for(address(), token);
   }
-  // Waits until that phase is complete.
+  // Waits until the phase of this parity, or of the token's arrival, is complete.
   __device__ __forceinline__ void wait(u32 parity) const { ptx::mbarrier::wait(address(), parity); }
   __device__ __forceinline__ void wait(ptx::mbarrier::Token token) const { ptx::mbarrier::wait_for(address(), token); }
-  // The same if threads of other CTAs arrive: their accesses before the arrival are visible.
+  // As wait(), if threads of other CTAs arrive: their accesses before the arrival become visible.
   __device__ __forceinline__ void wait_of_cluster(u32 parity) const { ptx::mbarrier::wait_of_cluster(address(), parity); }
 
   // The barrier at the same offset in CTA `rank` of the cluster.

@@ -17,7 +17,7 @@ struct Block {
 //@ if words
 template <u32 element_bytes, u32 bytes>
 __device__ __forceinline__ Block<element_bytes, bytes> transpose(const Block<element_bytes, bytes>& in) {
-  constexpr u32 each = element_bytes / 4;  // words of an element
+  constexpr u32 each = element_bytes / 4;  // words per element
   Block<element_bytes, bytes> out;
 #pragma unroll
   for (u32 i = 0; i < in.side; ++i) {

@@ -9,13 +9,11 @@ __device__ __forceinline__ u32 quotient(const params::Divider& divider, u32 n) {
   return divider.divisor == 1 ? n : __umulhi(n, divider.multiplier) >> divider.shift;
 }
 
-//@ used take
 // Returns n modulo the divisor; n becomes the quotient.
 __device__ __forceinline__ u32 take(const params::Divider& divider, u32& n) {
   const u32 whole = n;
   n = quotient(divider, whole);
   return whole - n * divider.divisor;
 }
-//@ end
 
 }  // namespace tmajit

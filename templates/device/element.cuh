@@ -4,70 +4,39 @@
 
 namespace tmajit {
 
-//@ used f32
 using f32 = float;
-//@ end
-//@ used f64
 using f64 = double;
-//@ end
 
-//@ used Value
 // The type that an element computes in.
 template <class T> struct ValueOf { using type = T; };
 template <class T> using Value = typename ValueOf<T>::type;
-//@ end
-//@ used Pack
-// How elements are packed: by their bytes; 0 for those that are converted in pairs.
+// How Pack stores elements: by their size in bytes; 0 for types that are converted in pairs.
 template <class T> constexpr u32 form = sizeof(T);
-//@ end
 
-//@ used Pack
-//@ if paired
-// Types that compute as float, and whose conversions the hardware does in pairs.
+struct f16 { u16 bits; };
+struct bf16 { u16 bits; };
+struct e4m3 { u8 bits; };
+struct e5m2 { u8 bits; };
+// The hardware converts two of them at a time, from and to float.
 template <class T> __device__ __forceinline__ ptx::Pair decode_pair(u32 bits);
 template <class T> __device__ __forceinline__ u32 encode_pair(ptx::Pair value);
 
-//@ end
-//@ end
-//@ used f16
-struct f16 { u16 bits; };
-template <> struct ValueOf<f16> { using type = float; };
-template <> constexpr u32 form<f16> = 0;
-template <> __device__ __forceinline__ ptx::Pair decode_pair<f16>(u32 bits) { return ptx::f32_from_f16x2(bits); }
-template <> __device__ __forceinline__ u32 encode_pair<f16>(ptx::Pair value) { return ptx::f16x2_from_f32(value); }
+//@ each type of f16 bf16 e4m3 e5m2
+//@ used $type
+template <> struct ValueOf<$type> { using type = float; };
+template <> constexpr u32 form<$type> = 0;
+template <> __device__ __forceinline__ ptx::Pair decode_pair<$type>(u32 bits) { return ptx::f32_from_$typex2(bits); }
+template <> __device__ __forceinline__ u32 encode_pair<$type>(ptx::Pair value) { return ptx::$typex2_from_f32(value); }
 
 //@ end
-//@ used bf16
-struct bf16 { u16 bits; };
-template <> struct ValueOf<bf16> { using type = float; };
-template <> constexpr u32 form<bf16> = 0;
-template <> __device__ __forceinline__ ptx::Pair decode_pair<bf16>(u32 bits) { return ptx::f32_from_bf16x2(bits); }
-template <> __device__ __forceinline__ u32 encode_pair<bf16>(ptx::Pair value) { return ptx::bf16x2_from_f32(value); }
-
 //@ end
-//@ used e4m3
-struct e4m3 { u8 bits; };
-template <> struct ValueOf<e4m3> { using type = float; };
-template <> constexpr u32 form<e4m3> = 0;
-template <> __device__ __forceinline__ ptx::Pair decode_pair<e4m3>(u32 bits) { return ptx::f32_from_e4m3x2(bits); }
-template <> __device__ __forceinline__ u32 encode_pair<e4m3>(ptx::Pair value) { return ptx::e4m3x2_from_f32(value); }
-
-//@ end
-//@ used e5m2
-struct e5m2 { u8 bits; };
-template <> struct ValueOf<e5m2> { using type = float; };
-template <> constexpr u32 form<e5m2> = 0;
-template <> __device__ __forceinline__ ptx::Pair decode_pair<e5m2>(u32 bits) { return ptx::f32_from_e5m2x2(bits); }
-template <> __device__ __forceinline__ u32 encode_pair<e5m2>(ptx::Pair value) { return ptx::e5m2x2_from_f32(value); }
-
-//@ end
+template <class T> __device__ __forceinline__ u32 stored_word(Value<T> value) { return __builtin_bit_cast(u32, value); }
 //@ used tf32
 struct tf32 { float value; };
 template <> struct ValueOf<tf32> { using type = float; };
+template <> __device__ __forceinline__ u32 stored_word<tf32>(float value) { return __float_as_uint(ptx::tf32_from_f32(value)); }
 
 //@ end
-//@ used convert
-//@ if integer_result
 template <class T> constexpr bool is_floating = false;
 template <> constexpr bool is_floating<float> = true;
 template <> constexpr bool is_floating<double> = true;
@@ -84,20 +53,11 @@ __device__ __forceinline__ To convert(From value) {
     return static_cast<To>(value);
   }
 }
-//@ end
-//@ end
 
-//@ used Pack
 // `count` consecutive elements, which one shared-memory access of 2 to 16 bytes moves.
 template <class T, u32 count, u32 = form<T>> struct Pack;
 
 //@ if bytes4
-//@ if tf32
-// The word that an element of four bytes is stored as.
-template <class T> __device__ __forceinline__ u32 word_of(Value<T> value) { return __builtin_bit_cast(u32, value); }
-template <> __device__ __forceinline__ u32 word_of<tf32>(float value) { return __float_as_uint(ptx::tf32_from_f32(value)); }
-
-//@ end
 template <class T, u32 count> struct alignas(4 * count) Pack<T, count, 4> {
   u32 words[count];
   __device__ __forceinline__ void decode(Value<T> (&values)[count]) const {
@@ -106,11 +66,7 @@ template <class T, u32 count> struct alignas(4 * count) Pack<T, count, 4> {
   }
   __device__ __forceinline__ void encode(const Value<T> (&values)[count]) {
 #pragma unroll
-//@ if tf32
-    for (u32 i = 0; i < count; ++i) words[i] = word_of<T>(values[i]);
-//@ else
-    for (u32 i = 0; i < count; ++i) words[i] = __builtin_bit_cast(u32, values[i]);
-//@ end
+    for (u32 i = 0; i < count; ++i) words[i] = stored_word<T>(values[i]);
   }
 };
 
@@ -135,22 +91,15 @@ template <class T, u32 count> struct alignas(8 * count) Pack<T, count, 8> {
 };
 
 //@ end
-//@ used NarrowPack
-//@ if bytes1
 template <bool condition, class A, class B> struct SelectType { using type = A; };
 template <class A, class B> struct SelectType<false, A, B> { using type = B; };
 
-//@ end
 // Elements of one or two bytes share words.
 template <class T, u32 count>
 struct alignas(count * sizeof(T)) NarrowPack {
   static constexpr u32 bytes = count * sizeof(T);
   static_assert(count % 2 == 0 && bytes <= 16);
-//@ if bytes1
   using Word = typename SelectType<(bytes < 4), u16, u32>::type;
-//@ else
-  using Word = u32;
-//@ end
   static constexpr u32 word_bits = 8 * sizeof(Word);
 
   Word words[bytes / sizeof(Word)];
@@ -166,7 +115,6 @@ struct alignas(count * sizeof(T)) NarrowPack {
   }
 };
 
-//@ end
 //@ if narrow
 // Integers: they compute as themselves.
 template <class T, u32 count> struct IntegerPack : NarrowPack<T, count> {
@@ -199,10 +147,8 @@ template <class T, u32 count> struct Pack<T, count, 0> : NarrowPack<T, count> {
   __device__ __forceinline__ void encode(const float (&values)[count]) {
 #pragma unroll
     for (auto& word : this->words) word = 0;
-//@ if bytes1
     if constexpr (sizeof(T) == 1 && count % 4 == 0) {
-      // One permutation a word: of two halves that are put together by shifts, ptxas of CUDA 13.0 loses one where
-      // all of them are equal.
+      // A permutation for each word: ptxas of CUDA 13.0 loses one of two halves joined by shifts if all halves are equal.
 #pragma unroll
       for (u32 i = 0; i < count; i += 4) {
         this->words[i / 4] = __byte_perm(encode_pair<T>({values[i], values[i + 1]}),
@@ -210,12 +156,10 @@ template <class T, u32 count> struct Pack<T, count, 0> : NarrowPack<T, count> {
       }
       return;
     }
-//@ end
 #pragma unroll
     for (u32 i = 0; i < count; i += 2) this->put(i, encode_pair<T>({values[i], values[i + 1]}));
   }
 };
 
-//@ end
 //@ end
 }  // namespace tmajit

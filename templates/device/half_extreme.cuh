@@ -1,24 +1,24 @@
-// The least and the greatest of f16 and bf16 in global memory, element by element: no instruction combines them.
+// min and max of f16 and bf16 in global memory, one element at a time: PTX has no instruction for them.
 #pragma once
 #include "tmajit/extreme.cuh"
 #include "tmajit/global_reduce.cuh"
 
 namespace tmajit {
 
-//@ each op of min max
-//@ each type of f16 bf16
-//@ used global_$op_$type
-// The element at `to`: `$op` of it and the value, as bits; a number wins over NaN.
-__device__ __forceinline__ void global_$op_$type(u16* to, u16 value) {
+// Replaces the element at `to` by combine(element, value), atomically; both are bits.
+template <class Combine>
+__device__ __forceinline__ void global_replace(u16* to, u16 value, const Combine& combine) {
   u16 expected = *static_cast<volatile u16*>(to);
   for (;;) {
-    const u16 found = ptx::compare_and_swap(to, expected, ptx::$op_$type(expected, value));
+    const u16 found = ptx::compare_and_swap(to, expected, combine(expected, value));
     if (found == expected) return;
     expected = found;
   }
 }
-//@ end
+// The element at `to` becomes the extreme of itself and `value`, both as bits; a number wins over NaN.
+__device__ __forceinline__ void global_min_f16(u16* to, u16 value) { global_replace(to, value, ptx::min_f16); }
+__device__ __forceinline__ void global_max_f16(u16* to, u16 value) { global_replace(to, value, ptx::max_f16); }
+__device__ __forceinline__ void global_min_bf16(u16* to, u16 value) { global_replace(to, value, ptx::min_bf16); }
+__device__ __forceinline__ void global_max_bf16(u16* to, u16 value) { global_replace(to, value, ptx::max_bf16); }
 
-//@ end
-//@ end
 }  // namespace tmajit

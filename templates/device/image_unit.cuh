@@ -1,4 +1,4 @@
-// Sixteen bytes of a source's memory on their way to an image in shared memory, never a byte beyond the source.
+// Copies units of 16 bytes from a source to an image in shared memory, without reading beyond the source.
 #pragma once
 #include "tmajit/async_copy.cuh"
 #include "tmajit/vector16.cuh"
@@ -6,9 +6,8 @@
 
 namespace tmajit {
 
-constexpr u32 unit = 16;  // bytes that go to an image at once
+constexpr u32 unit = 16;  // bytes of one copy
 
-//@ used is_inner
 // Whether all units that hold an element of the tile lie within the view's bytes: false only at the ends of its
 // memory. Rows may begin `before` elements before the tile.
 template <u32 rank>
@@ -22,7 +21,6 @@ __device__ __forceinline__ bool is_inner(const params::View<rank>& view, const T
   }
   return low >= view.low + (unit - 1) && high + unit <= view.high;
 }
-//@ end
 
 // Copies the bytes of a unit that belong to the view if it `exists`; all other bytes become zero. `from` is a
 // multiple of 16. With `inner` all bytes belong to the view, with `begins_inside` at least the first.
@@ -33,7 +31,7 @@ __device__ __forceinline__ void copy_unit(u32 to, const u8* from, bool exists, c
   if (exists && !inner) {
     if (from + unit > view.high) bytes = static_cast<u32>(view.high - from);
     if (!begins_inside && from < view.low) {
-      // An asynchronous copy takes less at its end, but not at its beginning.
+      // An asynchronous copy can leave out bytes at its end, but not at its beginning.
       using Element = typename Bits<element_bytes>::Type;
       u8* shared = static_cast<u8*>(__cvta_shared_to_generic(to));
 #pragma unroll 1

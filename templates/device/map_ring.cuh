@@ -1,4 +1,4 @@
-// Tensor maps that a warp makes from a pattern, for one tensor after the other. They are in a ring, so that copies by the
+// Tensor maps that a warp makes from a pattern, one for each tensor. They form a ring, so that copies by the
 // newest maps may still be in flight.
 #pragma once
 #include "tmajit/fence.cuh"
@@ -12,7 +12,7 @@ template <u32 depth> class MapRing {
   // Takes room for one map in shared memory and for `depth` in global memory, at multiples of 128 bytes.
   __device__ __forceinline__ MapRing(u8* image, TensorMap* maps) : image_(image), maps_(maps) {}
 
-  // The map that was made last.
+  // The newest map.
   __device__ __forceinline__ const TensorMap& newest() const { return maps_[newest_]; }
 
   // Makes the next map: `pattern` for a tensor at `address`, whose innermost dimension has `columns` elements. All lanes
@@ -23,7 +23,7 @@ template <u32 depth> class MapRing {
                                        const u32 (&extent)[rank], u32 columns) {
     newest_ = newest_ + 1 == depth ? 0 : newest_ + 1;
     const u32 lane = threadIdx.x % 32;
-    __syncwarp();  // the map before has been read
+    __syncwarp();  // all lanes have read the previous map
     reinterpret_cast<u32*>(image_)[lane] = reinterpret_cast<const u32*>(&pattern)[lane];
     ptx::fence_proxy_async_shared();  // later copies of the memory beside the image are ordered after these stores
     __syncwarp();

@@ -1,5 +1,5 @@
-// A pipeline: stages of shared memory that producers fill and consumers empty, in turn.
-//@ # Built on the ring (ring.cuh), which kernels take that hold its positions themselves.
+// A pipeline: stages of shared memory that producers fill and consumers release, in turn.
+//@ # Built on the ring (ring.cuh); kernels that keep their positions themselves use the ring directly.
 //@ #
 //@ #   Pipeline<stages> pipeline(barriers);                      // Pipeline<stages>::bytes of shared memory
 //@ #   auto ready = pipeline.init(1, consumers, threadIdx.x == 0);
@@ -42,33 +42,34 @@ class PipelineHandle {
  public:
   __device__ __forceinline__ PipelineHandle(RingBarriers full, RingBarriers empty) : full_(full), empty_(empty) {}
 
-  // The next stage, once consumers have released it, for `bytes` that the copy engine brings: the handle has arrived.
+  // Waits until consumers have released the next stage, and arrives for `bytes` that the copy engine will load into it.
   [[nodiscard]] __device__ __forceinline__ PipelineStage acquire(u32 bytes) {
     const PipelineStage stage = acquire();
     ptx::mbarrier::arrive_expect_tx(stage.barrier, bytes);
     next_.next();
     return stage;
   }
-  // The next stage, once consumers have released it, for this thread to write to; commit() follows.
+  // Waits until consumers have released the next stage, which this thread then writes; commit() follows.
   [[nodiscard]] __device__ __forceinline__ PipelineStage acquire() {
     static_assert(role == PipelineRole::producer,
                   "a consumer's handle acquires no stage to fill: it calls wait() and release()");
     ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);
     return {next_.stage, full_[next_.stage]};
   }
-  // The stage that acquire() gave is written.
+  // Arrives for the stage that acquire() returned: this thread has written it.
   __device__ __forceinline__ void commit() {
     static_assert(role == PipelineRole::producer, "a consumer's handle commits no stage: it calls wait() and release()");
     ptx::mbarrier::arrive(full_[next_.stage]);
     next_.next();
   }
-  // Until every stage has been released: before a CTA of a cluster exits, to which others still release.
+  // Waits until consumers have released every stage. A CTA of a cluster calls it before it exits, while others may still
+  // release stages to it.
   __device__ __forceinline__ void drain() {
     static_assert(role == PipelineRole::producer, "a consumer's handle drains nothing: its producer does");
     for (u32 i = 0; i < depth; ++i, next_.next()) ptx::mbarrier::wait(empty_[next_.stage], next_.parity ^ 1);
   }
 
-  // The next stage, once it is full.
+  // Waits until the next stage is full.
   [[nodiscard]] __device__ __forceinline__ PipelineStage wait() {
     static_assert(role == PipelineRole::consumer,
                   "a producer's handle waits for no full stage: it calls acquire(), which waits for a free one");
@@ -85,19 +86,19 @@ class PipelineHandle {
     static_assert(scope == PipelineScope::cta,
                   "in a cluster a stage is released to the producer of each CTA that fills it: release_to(rank)");
     if (mine) ptx::mbarrier::arrive(empty_[released_]);
-    go_on();
+    advance_released();
   }
-  // The same, to the producer of CTA `rank` of the cluster. Threads with different ranks release to several CTAs at a
+  // As release(), to the producer of CTA `rank` of the cluster. Threads with different ranks release to several CTAs at a
   // time. Orders only this thread's reads, not its writes, which would cost a fence (mbarrier.cuh).
   __device__ __forceinline__ void release_to(u32 rank, bool mine = true) {
     static_assert(role == PipelineRole::consumer, "a producer's handle releases no stage: the copies that it issues fill it");
     static_assert(scope == PipelineScope::cluster, "a pipeline of one CTA has one producer: release()");
     if (mine) ptx::mbarrier::arrive_remote_of_reader(ptx::map_to_cta(empty_[released_], rank));
-    go_on();
+    advance_released();
   }
 
  private:
-  __device__ __forceinline__ void go_on() { released_ = released_ + 1 == depth ? 0 : released_ + 1; }
+  __device__ __forceinline__ void advance_released() { released_ = released_ + 1 == depth ? 0 : released_ + 1; }
 
   RingBarriers full_;
   RingBarriers empty_;
@@ -114,8 +115,8 @@ class Pipeline {
   // Takes the shared address of the barriers, a multiple of 8.
   __device__ __forceinline__ explicit Pipeline(u32 barriers) : full_{barriers}, empty_{barriers + 8 * depth} {}
 
-  // The pipeline, for so many arrivals of producers and of consumers a stage. All threads call it; the one whose `mine`
-  // is true initialises it. The CTA, or the cluster, must synchronise before any thread uses it.
+  // Returns the ready pipeline, with this many arrivals of producers and of consumers for each stage. All threads call it; the
+  // one whose `mine` is true initialises it. The CTA, or the cluster, must synchronise before any thread uses it.
   [[nodiscard]] __device__ __forceinline__ Pipeline<depth, scope, BarrierState::ready> init(u32 producers, u32 consumers,
                                                                                             bool mine) const {
     static_assert(state == BarrierState::uninitialised, "this pipeline is ready already");

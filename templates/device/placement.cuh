@@ -1,4 +1,4 @@
-// Where an operand's ring lies in shared memory, and a tile in one of its stages.
+// Where an operand's ring is in shared memory, and a tile in one of its stages.
 #pragma once
 #include "tmajit/types.cuh"
 

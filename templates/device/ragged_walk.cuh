@@ -1,4 +1,4 @@
-// The tiles of a batch of tensors that one CTA does: neighbours, in the order of the tensors.
+// The tiles of a batch of tensors that one CTA moves: consecutive ones, in the order of the tensors.
 #pragma once
 #include "tmajit/ragged_batch.cuh"
 #include "tmajit/types.cuh"
@@ -9,7 +9,7 @@ namespace tmajit {
 template <u32 rank> struct RaggedTile {
   u32 at[rank];
 
-  // Its first element, for tiles that span `extent` elements.
+  // The tile's first element, for tiles that span `extent` elements.
   __device__ __forceinline__ Coordinates<rank> origin(const Extent<rank>& extent) const {
     Coordinates<rank> first;
 #pragma unroll
@@ -25,7 +25,7 @@ template <u32 rank> class RaggedWalk {
         first_(reinterpret_cast<const u32*>(batch.first)) {
     next_ = static_cast<u32>(static_cast<u64>(batch.tiles) * blockIdx.x / gridDim.x);
     last_ = static_cast<u32>(static_cast<u64>(batch.tiles) * (blockIdx.x + 1) / gridDim.x);
-    // Finds the last tensor whose first tile is no later.
+    // Finds the tensor of the first tile: the last one whose first tile is not after it.
     u32 end = batch.count;
     while (end - number_ > 1) {
       const u32 middle = number_ + (end - number_) / 2;
@@ -35,7 +35,7 @@ template <u32 rank> class RaggedWalk {
     if (next_ < last_) enter();
   }
 
-  // Whether there is a tile left.
+  // Whether a tile remains.
   __device__ __forceinline__ explicit operator bool() const { return next_ < last_; }
   __device__ __forceinline__ const params::RaggedTensor<rank>& tensor() const { return tensors_[number_]; }
   // Whether this is the CTA's first tile of the tensor.

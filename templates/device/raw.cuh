@@ -1,10 +1,9 @@
-// A few elements in registers, as bits, and the ways in which global memory gives and takes them.
+// A few elements in registers, as bits, with loads from global memory and stores to it.
 #pragma once
 #include "tmajit/vector16.cuh"
 
 namespace tmajit {
 
-//@ used Raw
 template <u32 element_bytes, u32 n>
 struct Raw {
   using Element = typename Bits<element_bytes>::Type;
@@ -23,7 +22,7 @@ struct Raw {
   }
 //@ end
 //@ used set
-  // Stores into a place that is zero.
+  // Sets element k, whose bits must be zero.
   __device__ __forceinline__ void set(u32 k, Element value) {
     const u32 at = element_bytes * k;
 //@ if bytes8
@@ -37,16 +36,12 @@ struct Raw {
   }
 //@ end
 };
-//@ end
 
-//@ used least
 __device__ constexpr u32 least(u32 a, u32 b) {
   return a < b ? a : b;
 }
-//@ end
 
-//@ used load_words
-// Whole elements at an address that is a multiple of `alignment`, by the widest loads that it allows.
+// Loads whole elements from an address that is a multiple of `alignment`, by the widest loads that this allows.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
   constexpr u32 width = least(alignment, least(4 * words, 16));
@@ -66,10 +61,8 @@ __device__ __forceinline__ void load_words(u32 (&word)[words], const u8* from) {
     }
   }
 }
-//@ end
 
-//@ used load_narrowly
-// The same if `alignment` may be less than a word's: only these bytes are read.
+// As above, for any `alignment`: reads these bytes and no others.
 template <u32 alignment, u32 words>
 __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from) {
   if constexpr (alignment >= 4) {
@@ -86,19 +79,15 @@ __device__ __forceinline__ void load_narrowly(u32 (&word)[words], const u8* from
     }
   }
 }
-//@ end
 
-//@ used load_words_anywhere enclosing_word
-// The word of four bytes that the byte at an address is in; subtracted, as the compiler then knows that it is in global
-// memory.
+// The word of four bytes that holds the byte at an address. A subtraction, so that the compiler still knows the address to be
+// in global memory.
 __device__ __forceinline__ const u8* enclosing_word(const u8* at) {
   return at - (reinterpret_cast<u64>(at) & 3);
 }
-//@ end
 
-//@ used load_words_anywhere
-// Whole elements at any address: whole aligned words from enclosing_word(from) on, one more than asked for, shifted
-// into place. All of them must be the source's own.
+// Loads whole elements from any address: aligned words from enclosing_word(from) on, one more than the elements fill, shifted
+// into place. All these words must be in the source.
 template <u32 words>
 __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8* from) {
   const u32 shift = 8 * (static_cast<u32>(reinterpret_cast<u64>(from)) & 3);
@@ -111,11 +100,9 @@ __device__ __forceinline__ void load_words_anywhere(u32 (&word)[words], const u8
     low = high;
   }
 }
-//@ end
 
-//@ used load_some
-// Elements `first` to `last`, `step` bytes apart, zeros for the others; `at_once` of them are under way together. Where
-// this is rare, one is shorter to compile.
+// Loads elements `first` to `last`, `step` bytes apart; all other elements become zero. `at_once` loads are in flight together:
+// where calls are rare, 1 compiles faster.
 template <u32 element_bytes, u32 n, u32 at_once>
 __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 step, u32 first, u32 last) {
   using Element = typename Bits<element_bytes>::Type;
@@ -131,10 +118,8 @@ __device__ __forceinline__ Raw<element_bytes, n> load_some(const u8* from, i64 s
   for (u32 w = 0; w < out.words; ++w) out.word[w] = words[w];
   return out;
 }
-//@ end
 
-//@ used store_some
-// Elements `first` to `last` of `value`, `step` bytes apart.
+// Stores elements `first` to `last` of `value`, `step` bytes apart.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_bytes, n>& value, u32 first, u32 last) {
   using Element = typename Bits<element_bytes>::Type;
@@ -149,11 +134,9 @@ __device__ __forceinline__ void store_some(u8* to, i64 step, const Raw<element_b
     if (k >= first) *reinterpret_cast<Element*>(to) = element;
   }
 }
-//@ end
 
-//@ used store_next
-// Elements `first` to `last` of `value`, next to each other, to an address that is a multiple of four: by whole
-// words where all of one is there.
+// Stores elements `first` to `last` of `value`, contiguous at an address that is a multiple of four, by whole words where
+// possible.
 template <u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& value, u32 first, u32 last) {
   constexpr u32 in_word = element_bytes < 4 ? 4 / element_bytes : 1;
@@ -177,10 +160,8 @@ __device__ __forceinline__ void store_next(u8* to, const Raw<element_bytes, n>& 
     }
   }
 }
-//@ end
 
-//@ used store_raw
-// Whole elements to an address that is a multiple of `alignment`.
+// Stores whole elements to an address that is a multiple of `alignment`.
 template <u32 alignment, u32 element_bytes, u32 n>
 __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& value) {
   constexpr u32 bytes = element_bytes * n;
@@ -197,6 +178,5 @@ __device__ __forceinline__ void store_raw(u8* to, const Raw<element_bytes, n>& v
     }
   }
 }
-//@ end
 
 }  // namespace tmajit

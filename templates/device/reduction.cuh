@@ -8,8 +8,7 @@
 
 namespace tmajit {
 
-// inc: 0 where the old value is at least the new one, else one more. dec: the new one where the old value is 0 or more
-// than it, else one less.
+// inc: old >= value ? 0 : old + 1. dec: old == 0 || old > value ? value : old - 1.
 enum class Reduction { add, min, max, inc, dec, bit_and, bit_or, bit_xor };
 
 // The destination: global memory by a bulk copy or through a tensor map, or shared memory of a CTA of the cluster.
@@ -27,7 +26,7 @@ template <> constexpr ReductionType reduction_type<bf16> = ReductionType::bf16;
 template <> constexpr ReductionType reduction_type<float> = ReductionType::f32;
 template <> constexpr ReductionType reduction_type<double> = ReductionType::f64;
 
-// Whether the engine supports that.
+// Whether the copy engine combines elements of T by `op` into this target.
 template <Reduction op, class T, ReductionTarget target>
 __device__ constexpr bool engine_reduces() {
   using Type = ReductionType;
@@ -48,6 +47,32 @@ __device__ constexpr bool engine_reduces() {
   }
 }
 
+// PTX's name of a reduction: the operation and its type.
+struct ReductionForm {
+  enum Form {
+    none,
+    add_u32, add_s32, add_u64, add_f32, add_f64, add_noftz_f16, add_noftz_bf16,
+    min_u32, min_s32, min_u64, min_s64, min_f16, min_bf16,
+    max_u32, max_s32, max_u64, max_s64, max_f16, max_bf16,
+    inc_u32, dec_u32, and_b32, and_b64, or_b32, or_b64, xor_b32, xor_b64,
+  };
+  template <Reduction op, class T>
+  static __device__ constexpr Form of() {
+    constexpr Form forms[][9] = {
+        // none u32     s32      u64      s64      f16            bf16            f32      f64
+        {none, add_u32, add_s32, add_u64, none,    add_noftz_f16, add_noftz_bf16, add_f32, add_f64},  // add
+        {none, min_u32, min_s32, min_u64, min_s64, min_f16,       min_bf16,       none,    none},     // min
+        {none, max_u32, max_s32, max_u64, max_s64, max_f16,       max_bf16,       none,    none},     // max
+        {none, inc_u32, none,    none,    none,    none,          none,           none,    none},     // inc
+        {none, dec_u32, none,    none,    none,    none,          none,           none,    none},     // dec
+        {none, and_b32, and_b32, and_b64, and_b64, none,          none,           none,    none},     // bit_and
+        {none, or_b32,  or_b32,  or_b64,  or_b64,  none,          none,           none,    none},     // bit_or
+        {none, xor_b32, xor_b32, xor_b64, xor_b64, none,          none,           none,    none},     // bit_xor
+    };
+    return forms[static_cast<u32>(op)][static_cast<u32>(reduction_type<T>)];
+  }
+};
+
 // shared → global: combines `bytes` of elements at `source` into those at `destination`; completes in a bulk group.
 template <Reduction op, class T>
 __device__ __forceinline__ void bulk_reduce(T* destination, u32 source, u32 bytes) {
@@ -55,24 +80,9 @@ __device__ __forceinline__ void bulk_reduce(T* destination, u32 source, u32 byte
                 "the copy engine does not reduce elements of this type so: it adds u32, i32, u64, float, double, f16 and bf16; "
                 "takes min and max of u32, i32, u64, i64, f16 and bf16; inc and dec of u32; and, or, xor of integers of four and "
                 "eight bytes");
-  constexpr ReductionType type = reduction_type<T>;
-//@ each type of u32 s32 u64 f32 f64
-  if constexpr (op == Reduction::add && type == ReductionType::$type) ptx::bulk_reduce_add_$type(destination, source, bytes);
-//@ end
-//@ each type of f16 bf16
-  if constexpr (op == Reduction::add && type == ReductionType::$type) ptx::bulk_reduce_add_noftz_$type(destination, source, bytes);
-//@ end
-//@ each op of min max
-//@ each type of u32 s32 u64 s64 f16 bf16
-  if constexpr (op == Reduction::$op && type == ReductionType::$type) ptx::bulk_reduce_$op_$type(destination, source, bytes);
-//@ end
-//@ end
-//@ each op of inc dec
-  if constexpr (op == Reduction::$op) ptx::bulk_reduce_$op_u32(destination, source, bytes);
-//@ end
-//@ each op of and or xor
-  if constexpr (op == Reduction::bit_$op && sizeof(T) == 4) ptx::bulk_reduce_$op_b32(destination, source, bytes);
-  if constexpr (op == Reduction::bit_$op && sizeof(T) == 8) ptx::bulk_reduce_$op_b64(destination, source, bytes);
+  constexpr ReductionForm::Form form = ReductionForm::of<op, T>();
+//@ each form of add_u32 add_s32 add_u64 add_f32 add_f64 add_noftz_f16 add_noftz_bf16 min_u32 min_s32 min_u64 min_s64 min_f16 min_bf16 max_u32 max_s32 max_u64 max_s64 max_f16 max_bf16 inc_u32 dec_u32 and_b32 and_b64 or_b32 or_b64 xor_b32 xor_b64
+  if constexpr (form == ReductionForm::$form) ptx::bulk_reduce_$form(destination, source, bytes);
 //@ end
 }
 
@@ -83,20 +93,9 @@ __device__ __forceinline__ void bulk_reduce_shared(u32 destination, u32 source, 
   static_assert(engine_reduces<op, T, ReductionTarget::shared>(),
                 "the copy engine does not reduce elements of this type so into shared memory: it adds u32, i32 and u64; takes min "
                 "and max of u32 and i32; inc and dec of u32; and, or, xor of integers of four bytes");
-  constexpr ReductionType type = reduction_type<T>;
-//@ each type of u32 s32 u64
-  if constexpr (op == Reduction::add && type == ReductionType::$type) ptx::bulk_reduce_shared_add_$type(destination, source, bytes, barrier);
-//@ end
-//@ each op of min max
-//@ each type of u32 s32
-  if constexpr (op == Reduction::$op && type == ReductionType::$type) ptx::bulk_reduce_shared_$op_$type(destination, source, bytes, barrier);
-//@ end
-//@ end
-//@ each op of inc dec
-  if constexpr (op == Reduction::$op) ptx::bulk_reduce_shared_$op_u32(destination, source, bytes, barrier);
-//@ end
-//@ each op of and or xor
-  if constexpr (op == Reduction::bit_$op) ptx::bulk_reduce_shared_$op_b32(destination, source, bytes, barrier);
+  constexpr ReductionForm::Form form = ReductionForm::of<op, T>();
+//@ each form of add_u32 add_s32 add_u64 min_u32 min_s32 max_u32 max_s32 inc_u32 dec_u32 and_b32 or_b32 xor_b32
+  if constexpr (form == ReductionForm::$form) ptx::bulk_reduce_shared_$form(destination, source, bytes, barrier);
 //@ end
 }
 

@@ -16,7 +16,7 @@ template <u32 depth> struct RingPosition {
   }
 };
 
-// One mbarrier a stage, 8 bytes apart.
+// One mbarrier for each stage, 8 bytes apart.
 struct RingBarriers {
   u32 first;  // shared address
   __device__ __forceinline__ u32 operator[](u32 stage) const { return first + 8 * stage; }

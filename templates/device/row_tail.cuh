@@ -7,36 +7,24 @@
 
 namespace tmajit {
 
-//@ used engine_stores
-// Whether a tensor store has any of the tile that begins at `column` to write.
+// Whether a tensor store writes any of the tile that begins at `column`.
 template <u32 rank>
 __device__ __forceinline__ bool engine_stores(const params::RowTail<rank>& tail, u32 column) {
   return column < tail.begin;
 }
 
-//@ end
-//@ used threads_store
-// Whether threads have any of the tile of `columns` that begins at `column` to write.
+// Whether threads write any of the tile of `columns` columns that begins at `column`.
 template <u32 rank>
 __device__ __forceinline__ bool threads_store(const params::RowTail<rank>& tail, u32 column, u32 columns) {
   return tail.begin < tail.extent[rank - 1] && column + columns > tail.begin;
 }
 
-//@ end
-//@ if combines
-// Calls put() with each element of the tile's part of the tail, from its image in shared memory, and its destination;
-// `threads` threads call it together.
+// Calls put(destination, element) with each element of the tile's part of the tail, from its image in shared memory; `threads`
+// threads call it together.
 template <class Element, u32 rank, class Walk, class Put>
 __device__ __forceinline__ void put_tail(const params::RowTail<rank>& tail, const Walk& tile_at,
                                          const Extent<rank>& tile, const u8* image, const Placement& placement,
                                          u32 thread, u32 threads, Put put) {
-//@ else
-// Stores the tile's part of the tail from its image in shared memory; `threads` threads call it together.
-template <class Element, u32 rank, class Walk>
-__device__ __forceinline__ void store_tail(const params::RowTail<rank>& tail, const Walk& tile_at,
-                                           const Extent<rank>& tile, const u8* image, const Placement& placement,
-                                           u32 thread, u32 threads) {
-//@ end
   const u32 columns = tile.at[rank - 1];
   const u32 column = tile_at.at[rank - 1] * columns;
   const u32 first = tail.begin > column ? tail.begin - column : 0;
@@ -59,22 +47,13 @@ __device__ __forceinline__ void store_tail(const params::RowTail<rank>& tail, co
       inside = inside && at < tail.extent[d];
       target += at * tail.strides[d];
     }
-//@ if combines
     if (inside) {
       put(reinterpret_cast<Element*>(target),
           *reinterpret_cast<const Element*>(image + placement.at(row, in_tile * sizeof(Element))));
     }
-//@ else
-    if (inside) {
-      *reinterpret_cast<Element*>(target) =
-          *reinterpret_cast<const Element*>(image + placement.at(row, in_tile * sizeof(Element)));
-    }
-//@ end
   }
 }
 
-//@ if combines
-//@ used store_tail
 // Stores the tile's part of the tail.
 template <class Element, u32 rank, class Walk>
 __device__ __forceinline__ void store_tail(const params::RowTail<rank>& tail, const Walk& tile_at,
@@ -83,7 +62,5 @@ __device__ __forceinline__ void store_tail(const params::RowTail<rank>& tail, co
   put_tail<Element>(tail, tile_at, tile, image, placement, thread, threads,
                     [](Element* to, Element value) { *to = value; });
 }
-//@ end
 
-//@ end
 }  // namespace tmajit

@@ -25,7 +25,7 @@ struct TilePair {
   }
 
  private:
-  // Goes to index `first` of a dimension. The last call is for the last dimension, whose index `origin` keeps.
+  // Moves to index `first` of a dimension. The last call is for the last dimension; `origin` stores its index.
   __device__ __forceinline__ void enter(u64 first, u32 side, u64 extent, i64 source_step, i64 destination_step,
                                         i32& exist) {
     const i64 left = static_cast<i64>(extent - first);

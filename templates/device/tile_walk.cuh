@@ -1,4 +1,4 @@
-// The tiles that one CTA does, in row-major order.
+// The tiles that one CTA computes, in row-major order.
 #pragma once
 #include "tmajit/division.cuh"
 #include "tmajit/tile_grid.cuh"
@@ -6,7 +6,6 @@
 
 namespace tmajit {
 
-//@ used Share
 // A CTA's share of numbered items: `share` consecutive ones, or, for 0, every gridDim.x-th one.
 template <u32 share>
 struct Share {
@@ -15,14 +14,13 @@ struct Share {
     return persistent ? blockIdx.x : static_cast<u64>(blockIdx.x) * share;
   }
   static __device__ __forceinline__ u64 step() { return persistent ? gridDim.x : 1; }
-  // The end of the share, of `count` items in all.
+  // The end of the share, out of `count` items.
   static __device__ __forceinline__ u64 last(u64 count) {
     const u64 end = first() + share;
     return persistent || end > count ? count : end;
   }
 };
 
-//@ end
 // Walks over `share` consecutive tiles, or, for 0, over every gridDim.x-th one. It steps from tile to tile by adding
 // with carry: only the first position costs divisions. If the share is not 0, there are at most 2^31 tiles.
 template <u32 rank, u32 share = 0> struct TileWalk {
@@ -36,7 +34,7 @@ template <u32 rank, u32 share = 0> struct TileWalk {
     }
   }
 
-  // Whether there is a tile left. If the share is one tile, there are as many CTAs as tiles.
+  // Whether a tile remains. If the share is one tile, there are as many CTAs as tiles.
   __device__ __forceinline__ explicit operator bool() const {
     if constexpr (share == 1) return done_ == 0;
     return at[0] < grid_.tiles[0].divisor && (share == 0 || done_ < share);

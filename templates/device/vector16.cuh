@@ -1,4 +1,4 @@
-// Sixteen or eight bytes in registers, which one load or store moves, whole or in part.
+// Vectors of sixteen or eight bytes in registers, with loads and stores of all or of some elements.
 #pragma once
 #include "tmajit/types.cuh"
 
@@ -8,24 +8,17 @@ template <u32 bytes>
 struct alignas(bytes) Vector {
   u32 word[bytes / 4];
 };
-//@ used Vector16
 using Vector16 = Vector<16>;
-//@ end
 
-//@ used load16
 __device__ __forceinline__ Vector16 load16(const u8* from) {
   return *reinterpret_cast<const Vector16*>(from);
 }
-//@ end
 
-//@ used store16
 __device__ __forceinline__ void store16(u8* to, const Vector16& value) {
   *reinterpret_cast<Vector16*>(to) = value;
 }
-//@ end
 
-//@ used Bits
-// The unsigned integer of so many bytes, or a type that replaces it.
+// The unsigned integer of `bytes` bytes, or a type that replaces it.
 template <u32 bytes> struct Bits;
 template <> struct Bits<1> { using Type = u8; };
 template <> struct Bits<2> { using Type = u16; };
@@ -33,8 +26,6 @@ template <> struct Bits<4> { using Type = u32; };
 template <> struct Bits<8> { using Type = u64; };
 template <> struct Bits<16> { using Type = Vector16; };
 
-//@ end
-//@ used ElementShifter
 // Both halves of a vector, so that its elements can be shifted out and in: no register is indexed by a
 // variable.
 template <u32 element_bytes>
@@ -66,10 +57,8 @@ struct ElementShifter {
     return first;
   }
 };
-//@ end
 
-//@ used load_part
-// The first `count` elements at `from`, at least one and fewer than a vector holds; zeros after them.
+// Loads the first `count` elements at `from`, at least one and fewer than a vector has; zeros follow.
 template <u32 element_bytes, u32 bytes = 16>
 __device__ __forceinline__ Vector<bytes> load_part(const u8* from, u32 count) {
   if constexpr (element_bytes == bytes) {
@@ -87,9 +76,7 @@ __device__ __forceinline__ Vector<bytes> load_part(const u8* from, u32 count) {
     return out;
   }
 }
-//@ end
 
-//@ used store_part
 // Stores the first `count` elements of `value`.
 template <u32 element_bytes>
 __device__ __forceinline__ void store_part(u8* to, const Vector16& value, u32 count) {
@@ -99,6 +86,5 @@ __device__ __forceinline__ void store_part(u8* to, const Vector16& value, u32 co
 #pragma unroll 1
   for (u32 k = 0; k < count; ++k) elements[k] = shifter.pop();
 }
-//@ end
 
 }  // namespace tmajit

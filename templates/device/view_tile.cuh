@@ -6,7 +6,7 @@
 
 namespace tmajit {
 
-// The tile with a number, by default the CTA's; tiles are numbered in the order of the destination.
+// A tile, by default the CTA's; tiles are numbered in the order of the destination.
 template <u32 rank>
 struct Tile {
   u64 origin[rank];

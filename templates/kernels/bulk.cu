@@ -1,8 +1,8 @@
 // bulk: out[n] = f(in[n]) over one-dimensional memory of any length and alignment, in place or not.
 //
 // Bulk copies move multiples of 16 bytes between addresses that are multiples of 16. The part of both arrays
-// that allows it goes through a ring of stages as in map, chunk by chunk; the elements before and after it are
-// done one by one. Where no element is aligned in both arrays, results are stored element by element.
+// that is so aligned goes through a ring of stages as in map, chunk by chunk; threads compute the elements before
+// and after it one by one. Where no element is aligned in both arrays, results are stored element by element.
 #include "tmajit/bulk.cuh"
 #include "tmajit/bulk_group.cuh"
 #include "tmajit/elect.cuh"
@@ -26,7 +26,7 @@ constexpr u32 granule = 16;
 struct Split {
   u64 head;
   u64 body;
-  bool direct;  // results cannot go through bulk stores
+  bool direct;  // threads store results: bulk stores cannot
 
   __device__ __forceinline__ Split(const In::Element* in, const Output::Element* out, u64 count) {
     const auto aligned = [](const auto* pointer, u32 n) { return reinterpret_cast<u64>(pointer + n) % 16 == 0; };
@@ -89,7 +89,7 @@ __device__ __forceinline__ void compute_chunks(Output::Element* out, const Split
       });
     }
 
-    // As in map: fence what was written and read, and free the next result's stage, before the barrier.
+    // As in map: fence the accesses to shared memory, and free the stage of the next result, before the barrier.
     ptx::fence_proxy_async_shared();
     if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
     ptx::sync_threads<1, compute_threads>();

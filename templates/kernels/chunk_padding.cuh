@@ -1,12 +1,12 @@
-// Padding: the elements of a destination that its source does not reach.
+// Padding: the elements of a destination outside its source.
 //@ # Facts of the kernel: those of chunks.cuh, staggered.
 #pragma once
 #include "tmajit/chunks.cuh"
 
 namespace tmajit {
 
-// Whether the source reaches all of the tile. The CTA's threads agree on it, and then leave the window alone: what a
-// chunk of 16 bytes takes in instructions decides how fast bytes are padded, where wider elements wait for memory.
+// Whether the source covers the whole tile. All threads of the CTA then skip the comparisons with the window. This matters
+// for elements of one byte, whose speed the instructions for a chunk of 16 bytes limit; wider elements wait for memory.
 __device__ __forceinline__ bool covers(const params::Window<rank>& window, const Tile<rank>& tile) {
   constexpr u32 before = staggered ? chunk - 1 : 0;  // elements of a row that come before the tile
   bool all = true;
@@ -34,12 +34,12 @@ __device__ __forceinline__ void clip(const params::Window<rank>& window, const T
   }
 }
 
-// The bits of a word from bit `first` on, which may lie before or behind it.
+// A mask of a word's bits from bit `first` on; `first` may be negative or beyond the word.
 __device__ __forceinline__ u32 bits_from(i32 first) {
   return __funnelshift_lc(0, ~0U, max(first, 0));
 }
 
-// Elements of a padded destination that the source does not reach: all but those from `first` to `last`.
+// Writes the padding: all elements of a chunk but those from `first` to `last`.
 __device__ __forceinline__ void surround(Result& result, const params::Window<rank>& window, u32 first, u32 last) {
   const auto around = padding_bits(window.value);
   Result all{};
@@ -64,7 +64,7 @@ __device__ __forceinline__ void surround(Result& result, const params::Window<ra
 struct Padding {
   const params::Window<rank>& window;
   const Tile<rank>& tile;
-  bool covered;  // found out for elements shorter than a word
+  bool covered;  // computed only for elements shorter than a word
 
   __device__ __forceinline__ void clip_chunk(const Chunk& own, u32& first, u32& last) const {
     if (!covered) clip(window, tile, own, first, last);

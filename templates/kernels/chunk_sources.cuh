@@ -1,4 +1,4 @@
-// How a thread comes by the elements of its chunk.
+// How a thread loads the elements of its chunk from a source.
 //@ # Facts of the kernel: those of chunks.cuh and Source<i>, whose Access is one of these.
 #pragma once
 #include "tmajit/chunks.cuh"
@@ -8,7 +8,7 @@ namespace tmajit {
 template <class From>
 using Chosen = Raw<sizeof(typename From::Element), chunk>;
 
-// All of them are the same one.
+// All elements of a chunk are the same element of the source.
 struct Repeated {
   template <class From>
   static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
@@ -16,12 +16,12 @@ struct Repeated {
     const auto same = *reinterpret_cast<const typename Chosen<From>::Element*>(own.in(view, tile, view.step[row]));
 #pragma unroll
     for (u32 k = 0; k < chunk; ++k) {
-      if (!From::padded || (k >= first && k < last)) out.set(k, same);  // the others are set to the padding
+      if (!From::padded || (k >= first && k < last)) out.set(k, same);  // the caller sets all others to the padding
     }
   }
 };
 
-// Each is loaded by itself.
+// Each element is loaded by itself.
 struct Separate {
   template <class From>
   static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,
@@ -38,7 +38,7 @@ struct Separate {
 
 template <class From> constexpr u32 distance = From::stride < 0 ? -From::stride : From::stride;
 template <class From> constexpr i64 run_step = i64{From::stride} * static_cast<i64>(sizeof(typename From::Element));
-// The words from the first element of a chunk in memory to the last; also, where only some are in the tile, those between.
+// The words from a chunk's first element in memory to its last, with all bytes between.
 template <class From>
 using Words = Raw<sizeof(typename From::Element), (chunk - 1) * distance<From> + 1>;
 
@@ -58,7 +58,7 @@ __device__ __forceinline__ void pick(Chosen<From>& out, const Run& run) {
   }
 }
 
-// From words, where chunks begin at words. False if those words reach beyond the source.
+// Loads whole words, where chunks begin at words. Returns false if the words extend beyond the source.
 template <class From>
 __device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
   Words<From> run;
@@ -68,7 +68,7 @@ __device__ __forceinline__ bool load_run(Chosen<From>& out, const params::View<r
   pick<From>(out, run);
   return true;
 }
-// From words that are shifted into place, where chunks begin anywhere.
+// Loads words and shifts them, where chunks begin anywhere.
 template <class From>
 __device__ __forceinline__ bool load_run_anywhere(Chosen<From>& out, const params::View<rank>& view, const u8* from) {
   Words<From> run;
@@ -106,7 +106,7 @@ struct RunAnywhere {
     out = load_some<sizeof(typename From::Element), chunk, 1>(from, run_step<From>, first, last);
   }
 };
-// Neighbours may be the destination's: nothing else is read.
+// Neighbouring bytes may be the destination's: reads the chunk's elements only.
 struct OwnRun {
   template <class From>
   static __device__ __forceinline__ void load(Chosen<From>& out, const params::View<rank>& view, const u8* tile, const Chunk& own,

@@ -1,4 +1,4 @@
-// Chunks of a destination's row, one a thread: where each lies, which of its elements exist, how it is stored.
+// Chunks of a destination's row, one for each thread: position, existing elements, and how a thread stores it.
 //@ # Facts: rank, Offset, chunk, cut, Stores, Destination; where evaluate() reads g, Coordinate, coordinates, dimension_of, backwards.
 #pragma once
 #include "tmajit/values.cuh"
@@ -10,8 +10,8 @@ constexpr u32 row = rank - 1;
 
 using Result = Raw<sizeof(Destination::Element), chunk>;
 
-// A thread's chunk: its first element in the tile, before the tile's origin in a staggered row, and which of
-// its elements exist.
+// A thread's chunk: its first element in the tile and its existing elements. In a staggered row it may begin before
+// the tile's origin.
 struct Chunk {
   i32 at[rank];
   u8* to;
@@ -19,7 +19,7 @@ struct Chunk {
   u32 last;
 
   __device__ __forceinline__ bool whole() const { return first == 0 && last == chunk; }
-  // Where it begins in a view whose row has elements `step` bytes apart.
+  // The chunk's offset in a view whose row has elements `step` bytes apart.
   __device__ __forceinline__ const u8* in(const params::View<rank>& view, const u8* tile, i64 step) const {
     Offset offset = 0;
 //@ each d
@@ -36,7 +36,7 @@ struct WholeChunks {
     store_raw<Destination::alignment>(own.to, result);
   }
 };
-// An edge may cut one. A row of one element is contiguous, whatever its step.
+// An edge may cut a chunk. A row of one element is contiguous, whatever its step.
 struct CutChunks {
   static __device__ __forceinline__ i64 step(const params::View<rank>&) { return i64{sizeof(Destination::Element)}; }
   static __device__ __forceinline__ void store(const params::View<rank>&, const Chunk& own, const Result& result) {
@@ -49,7 +49,7 @@ struct CutChunks {
     }
   }
 };
-// A row's elements are a step apart.
+// A row's elements are strided.
 struct StridedChunks {
   static __device__ __forceinline__ i64 step(const params::View<rank>& view) { return view.step[row]; }
   static __device__ __forceinline__ void store(const params::View<rank>& view, const Chunk& own, const Result& result) {
@@ -57,7 +57,7 @@ struct StridedChunks {
   }
 };
 
-// Its index in each dimension of the user's destination.
+// The index of element k of a chunk in each dimension of the user's destination.
 __device__ __forceinline__ void locate_element(Coordinate (&g)[coordinates], const params::ViewsHead<rank>& views, const Tile<rank>& tile,
                                                const Chunk& own, u32 k) {
 #pragma unroll

@@ -1,11 +1,11 @@
 // convolution: out[window, k] = Σ image[the window's pixel at tap t, c] · filter[k, t, c] in f32: tap by tap, and in each
 // the channels in order, every product added by one fma.
 //
-// A CTA has a tile of windows by outputs. A step is one tap and a few channels: of each window the pixel at the tap, of
-// each output the filter's. Nothing is put together in memory.
+// A CTA computes a tile of windows by outputs. A step covers one tap and a few channels: each window's pixel at the tap, and
+// each output's filter elements. The matrix of windows is never stored.
 //@ if engine
-// The copy engine brings both, `stages` steps ahead: pixels in im2col mode, which walks the windows and fills with zeros
-// outside of an image. One warp asks for them, all others compute.
+// The copy engine loads both, `stages` steps ahead: pixels in im2col mode, which walks the windows and fills with zeros
+// outside an image. One warp issues the loads, all others compute.
 //@ else
 // No tensor maps describe images and filter: all threads load both, element by element.
 //@ end
@@ -24,17 +24,18 @@
 
 namespace tmajit {
 
-// Of a step: rows of one window or output, of `channels` elements.
+// One step in shared memory: a row of `channels` elements for each window or output.
 constexpr u32 row_bytes = 4 * channels;
 constexpr u32 image_bytes = tile_windows * row_bytes;
 constexpr u32 step_bytes = image_bytes + tile_outputs * row_bytes;
 
-// Threads side by side have outputs side by side, eight in a warp; and results of a thread are so far apart.
+// Threads along windows and outputs. Eight neighbouring threads of a warp compute neighbouring outputs; a thread's results are
+// `rows` windows and `columns` outputs apart.
 constexpr u32 rows = tile_windows / thread_windows, columns = tile_outputs / thread_outputs;
 constexpr u32 computing = rows * columns;
 static_assert(rows % 8 == 0 && columns % 8 == 0, "then all rows of a thread are permuted alike");
 
-// What the copy engine adds to the place of 16 bytes of a row: it permutes them within lines of 128 bytes.
+// The copy engine's swizzle: it permutes the 16-byte units of a row within lines of 128 bytes.
 __device__ __forceinline__ u32 permutation(u32 row) {
   return (row * row_bytes >> 7 & (row_bytes / 16 - 1)) << 4;
 }
@@ -42,7 +43,7 @@ __device__ __forceinline__ u32 permutation(u32 row) {
 struct Sums {
   float at[thread_windows][thread_outputs];
 
-  // Adds a step whose rows lie at `image` and `filter`, of which this thread's first are `row` and `column`.
+  // Adds a step whose rows begin at `image` and `filter`. `row` and `column` are this thread's first window and output.
   __device__ __forceinline__ void add(const u8* image, const u8* filter, u32 row, u32 column) {
     const u32 image_place = permutation(row), filter_place = permutation(column);
     image += row * row_bytes;
@@ -152,7 +153,7 @@ __device__ __forceinline__ void convolution(const TensorMap& images, const Tenso
   sums.store(windows, c, place.row, place.column);
 }
 //@ else
-// One element of a step: where it goes, as the copy engine would have it.
+// Where an element of a step is stored, in the copy engine's layout.
 __device__ __forceinline__ void put(u8* tile, u32 row, u32 channel, float value) {
   *reinterpret_cast<float*>(tile + row * row_bytes + (channel / 4 * 16 ^ permutation(row)) + channel % 4 * 4) = value;
 }

@@ -1,10 +1,10 @@
 // direct_transpose: moves a tensor between two views whose contiguous dimensions differ, `row` the destination's
-// and `column` the source's, by registers alone.
+// and `column` the source's, through registers alone.
 //
 // A CTA does one tile, a box over all dimensions. A thread loads a block, a vector along `column` of each of its
-// lines, transposes it and stores a vector along `row` of each of its columns. Four neighbouring threads share out a
-// line and eight a row: what a warp loads or stores at once is whole sectors. There is no barrier between loads and
-// stores, which is quick where a tensor is small; every block is whole.
+// lines, transposes it and stores a vector along `row` of each of its columns. Four neighbouring threads share a line
+// and eight share a row: a warp loads and stores whole sectors. No barrier separates loads from stores, which is fast
+// where a tensor is small. No edge cuts a block.
 //@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, threads, Offset, blocks, block_index.
 #include "tmajit/block_transpose.cuh"
 #include "tmajit/tile_pair.cuh"

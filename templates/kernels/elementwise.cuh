@@ -8,8 +8,8 @@ namespace tmajit {
 
 constexpr u32 compute_threads = 32 * warps;
 constexpr u32 vector = 16 / widest_element;  // elements that a thread handles at a time
-// Vectors whose loads a thread starts together. Each writes the expression out once more for each of its elements, so
-// that more of them would mostly take time to compile.
+// Vectors whose loads a thread issues together. Each one repeats the expression for each of its elements: more vectors
+// would mostly add compile time.
 constexpr u32 unrolled = vector < 8 ? 8 / vector : 1;
 
 template <u32 i> struct InputValues { Value<typename Input<i>::Element> at[vector]; };
@@ -25,7 +25,7 @@ __device__ __forceinline__ void read(InputValues<i>& values, const u8* shared, u
   pack.decode(values.at);
 }
 
-// Where an element is, for an expression that does not read it.
+// The position of an element, for an expression that does not read positions.
 struct Nowhere {
   template <class Tile> __device__ __forceinline__ explicit Nowhere(const Tile&) {}
   __device__ __forceinline__ Nowhere at(u32, u32, u32) const { return *this; }
@@ -77,7 +77,7 @@ __device__ __forceinline__ Value<Output::Element> output_of(T value) {
 //@ end
 }
 
-// Computes vector v of the tile in `stage`, which begins at `first`, for put(vector, its place in a stage of the output).
+// Computes vector v, which begins at `first`, of the tile in `stage`, for put(vector, its offset in a stage of the output).
 template <u32... i, class Put>
 __device__ __forceinline__ void compute_vector(Indices<i...>, const u8* shared, u32 stage, u32 v, const Where& first, const Put& put) {
   constexpr u32 vectors_per_row = tile().at[rank - 1] / vector;

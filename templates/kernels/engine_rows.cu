@@ -1,9 +1,9 @@
 // engine_rows: moves a tensor between two views that share their contiguous dimension, the last, by the copy
 // engine alone.
 //
-// A CTA does `stages` tiles, boxes over all dimensions: one thread issues all their loads at once, and stores each
-// tile as soon as it has arrived. Nobody touches the data, so that no fence is needed, and elements are 8 bytes
-// whatever the tensor's are.
+// A CTA moves `stages` tiles, boxes over all dimensions: one thread issues all their loads at once, and stores each
+// tile as soon as it has arrived. No thread touches the data, so no fence is needed. Tensor maps have elements of 8
+// bytes, whatever the tensor's element type.
 //
 //   source --copy engine--> `stages` tiles in shared memory, an mbarrier each --copy engine--> destination
 //@ # Facts of the kernel: rank, map_rank, stages, in_parts, source_box, destination_box.

@@ -1,16 +1,16 @@
 // flat: moves tiles between two flat index spaces, so that no extent leaves part of a tile empty.
 //
-// x counts the elements that follow each other in the destination's memory, y all others, beginning with those that follow
-// each other in a source. A CTA moves a tile of x by y elements:
+// x indexes elements that are contiguous in the destination's memory; y indexes all other dimensions, beginning with the one
+// that is contiguous in a source. A CTA moves a tile of x by y elements:
 //
 //   1. its threads divide each x and each y of the tile into indices and write the offsets into tables in shared memory;
-//   2. threads side by side along y load elements that are side by side in the source, a group of x each, and put them into
-//      an image in shared memory that has a row for each y; where short rows of x are runs of the source, too, threads are
-//      side by side along x first;
-//   3. threads side by side along x take words from the rows and store them side by side in the destination.
+//   2. neighbouring threads along y load elements that are neighbours in the source, a group of x each, and put them into
+//      an image in shared memory that has a row for each y; where short rows of x are contiguous in the source, too,
+//      neighbouring threads differ in x first;
+//   3. neighbouring threads along x read words from the rows and store them next to each other in the destination.
 //
-// In a joined kernel a tile has whole rows that follow each other in the destination, and its image is what the destination
-// will hold: words may have elements of two rows.
+// In a joined kernel a tile has whole rows that are contiguous in the destination, and its image has the destination's layout:
+// words may have elements of two rows.
 //
 // The sectors of 32 bytes that a tile loads in part stay in the L1 cache for the CTAs of neighbouring tiles.
 //@ # Facts of the kernel: threads, Offset, group, loads, stores, staggered, joined and those of loaded_word.cuh; of each source
@@ -24,8 +24,8 @@ namespace tmajit {
 
 using Plan = params::FlatTile<sources>;
 
-// In a staggered kernel rows begin anywhere in a word of the destination. A row's words then begin up to a word before the
-// tile, and its image up to `halo` elements before.
+// In a staggered kernel rows begin anywhere in a word of the destination. A row's first word may then begin before the tile;
+// its image begins `halo` elements before the tile.
 constexpr u32 halo = !staggered || joined ? 0 : in_word < group ? group : in_word;
 
 // ---- 1. offsets ----
@@ -37,11 +37,11 @@ struct Row {
 };
 //@ if padded
 
-// The offset of an element that the source does not have.
+// The offset of an element outside the source.
 constexpr Offset nowhere = Offset(1) << (8 * sizeof(Offset) - 1);
 //@ end
 
-// The offsets of a flat index that has the digits from `first` to `last`.
+// The offsets of a flat index, which is divided into the digits `first` to `last`.
 __device__ __forceinline__ Row offsets_of(const Plan& plan, u32 first, u32 last, u32 index) {
   Row row{};
   bool exists = true;
@@ -60,9 +60,9 @@ __device__ __forceinline__ Row offsets_of(const Plan& plan, u32 first, u32 last,
 }
 
 struct Tile {
-  u32 x;            // the first index
+  u32 x;            // first index of the tile
   u32 y;
-  u32 rows;         // that exist
+  u32 rows;         // number of existing y
   Row* row;         // the table of y
   Offset* column;   // the table of x, which begins `halo` elements before the tile, for one source after the other
   u32 columns;      // entries of it for each source
@@ -83,7 +83,7 @@ __device__ __forceinline__ Tile tile_of(const Plan& plan, u8* shared) {
   return tile;
 }
 
-// Indices beyond the ends count as the last, so that loads need no condition.
+// Indices beyond the ends are clamped, so that loads need no predicate.
 __device__ __forceinline__ void write_tables(const Plan& plan, const Tile& tile) {
 #pragma unroll 1
   for (u32 n = threadIdx.x; n < tile.rows; n += threads) tile.row[n] = offsets_of(plan, plan.x_digits, plan.digits, tile.y + n);
@@ -96,7 +96,7 @@ __device__ __forceinline__ void write_tables(const Plan& plan, const Tile& tile)
   }
 }
 
-// Elements of the word of the destination that `at`, an offset of an element, lies in, before that element.
+// The position of the element at offset `at` within its word of the destination, in elements.
 __device__ __forceinline__ u32 past_word(const Plan& plan, Offset at) {
   if constexpr (!staggered) return 0;
   const u64 first = reinterpret_cast<u64>(static_cast<u8*>(plan.destination)) / element_bytes;
@@ -109,7 +109,7 @@ __device__ __forceinline__ u32 past_word(const Plan& plan, Offset at) {
 template <u32 i>
 using ImageWord = typename Bits<sizeof(SourceBits<i>) < 4 ? 4 : sizeof(SourceBits<i>)>::Type;
 
-// Rows that one load covers are kept apart, so that threads side by side meet different banks.
+// The row of an image that holds `y`. Rows of one load are spread out, so that neighbouring threads access different banks.
 template <u32 i>
 __device__ __forceinline__ u32 image_row(const Plan& plan, u32 y) {
   if constexpr (Source<i>::along == 1) return y;
@@ -121,7 +121,7 @@ struct alignas(group * sizeof(Offset) < 16 ? group * sizeof(Offset) : 16) Group 
   Offset at[group];
 };
 
-// A word of row `y` of an image: element `y` of each of the next words that were loaded along y.
+// A word of row `y` of an image, made of element `y` of several consecutive `loaded` words.
 template <u32 bytes, class Loaded>
 __device__ __forceinline__ Loaded across(const Loaded* loaded, u32 y) {
   if constexpr (bytes == 1) {
@@ -134,7 +134,7 @@ __device__ __forceinline__ Loaded across(const Loaded* loaded, u32 y) {
   }
 }
 
-// Puts a group into the words of an image, from the column of its first element on.
+// Stores a group to the words of an image, beginning at the column of the group's first element.
 template <u32 i>
 __device__ __forceinline__ void put_words(ImageWord<i>* image, const Plan& plan, const ImageWord<i> (&loaded)[group], u32 y) {
   constexpr u32 bytes = sizeof(SourceBits<i>);
@@ -147,7 +147,7 @@ __device__ __forceinline__ void put_words(ImageWord<i>* image, const Plan& plan,
   }
 }
 
-// Puts a group of a joined tile into its image, which has no gaps.
+// Stores a group of a joined tile to its image, which has no gaps between rows.
 template <u32 i, class Loaded>
 __device__ __forceinline__ void put_elements(SourceBits<i>* image, const Plan& plan, const Loaded (&loaded)[group], u32 x, u32 y) {
 #pragma unroll
@@ -165,7 +165,7 @@ __device__ __forceinline__ void load_image(const Plan& plan, const Tile& tile) {
   if constexpr (Source<i>::along > 0) {
     constexpr u32 bytes = sizeof(SourceBits<i>);
     constexpr u32 along = Source<i>::along;
-    using Loaded = ImageWord<i>;  // of which a load fills the first bytes
+    using Loaded = ImageWord<i>;  // a load fills its first bytes
     constexpr u32 together = sizeof(ImageWord<i>) / bytes;
     const params::FlatSource& source = plan.source[i];
     u32 first = threadIdx.x;
@@ -217,7 +217,7 @@ __device__ __forceinline__ void load_images(Indices<i...>, const Plan& plan, con
   (load_image<i>(plan, tile), ...);
 }
 
-// The elements of a word of the destination from a row of an image, from element `first` on.
+// Reads the elements of a word of the destination from a row of an image, beginning at element `first`.
 template <u32 bytes>
 __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* row, u32 first) {
   if constexpr (joined && in_word * bytes == 16) {
@@ -247,7 +247,7 @@ __device__ __forceinline__ void read_image(Raw<bytes, at_once>& out, const u8* r
 
 // ---- 3. words of the destination ----
 
-// A source's elements of a word in row `y` that begins at entry `first` of the table of x.
+// Reads a source's elements of one word: row `y`, beginning at entry `first` of the table of x.
 template <u32 i>
 __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, const Tile& tile, u32 y, u32 first) {
   input.bits = {};
@@ -275,7 +275,7 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
 //@ end
 }
 
-// Each thread stores the same word of several rows, and then its next one.
+// Each thread stores a word of several rows, then the next word of these rows.
 template <u32... i>
 __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, const Tile& tile) {
   u32 first = threadIdx.x;
@@ -316,7 +316,7 @@ __device__ __forceinline__ void store_words(Indices<i...>, const Plan& plan, con
   }
 }
 
-// Stores a joined tile: one run of the destination, of which the first and the last word may have elements of other tiles.
+// Stores a joined tile, one contiguous run of the destination. Its first and last word may have elements of other tiles.
 template <u32... i>
 __device__ __forceinline__ void store_run(Indices<i...>, const Plan& plan, const Tile& tile) {
   const u32 past = past_word(plan, tile.row[0].destination);

@@ -1,4 +1,4 @@
-// What copy and snapshot share: tiles come into a ring of stages, and go out of the same memory.
+// The loop of copy, snapshot and reduce_into: loads tiles into a ring of stages, and stores them from the same memory.
 //@ # Facts of the kernel: rank, tile, extent, stages, tiles_per_cta, input, barriers.
 #pragma once
 #include "tmajit/bulk_group.cuh"
@@ -12,12 +12,12 @@
 
 namespace tmajit {
 
-// Stores that may still be reading their stage while the warp goes on: the other stages hold loads in
-// flight. One of both is the least that overlaps.
+// Stores that may still read their stage while the warp continues; the other stages hold loads in flight. Overlap needs at
+// least one store and one load.
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
 // Calls store(tile, offset of its stage) in all threads of the warp for every tile of this CTA when it has
-// arrived. What `store` issues, thread 0 issues.
+// arrived. Only thread 0 issues copies in `store`.
 template <class Store>
 __device__ __forceinline__ void forward_tiles(const params::TileGrid<rank>& grid, u32 base, const TensorMap& source,
                                               Store store) {

@@ -1,4 +1,4 @@
-// general: computes a destination, element by element, from sources that lie anyhow: any strides, any alignment, any types.
+// general: computes a destination, element by element, from sources with any strides, alignment and types.
 //
 //   source --`turns` chunks of a thread--> registers --evaluate()--> the same chunks of the destination
 //   source along another dimension --16 bytes at a time--> image in shared memory --all threads meet--> registers
@@ -56,7 +56,7 @@ __device__ __forceinline__ Result computed(const Inputs<i...>& in, const Sources
   return raw<Destination::Element, chunk>(pack);
 }
 
-// Loads all of a thread's chunks, then computes and stores them. `source` is where the tile begins in each source.
+// Loads all of a thread's chunks, then computes and stores them. `source` has the tile's address in each source.
 template <u32... i, class... Outside>
 __device__ __forceinline__ void compute_chunks(Indices<i...>, const Sources& views, const Tile<rank>& tile,
                                                const u8* const (&source)[sizeof...(i)], const u8* shared,

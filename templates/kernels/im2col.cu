@@ -1,13 +1,13 @@
-// im2col: the pixels of each window of a filter on images, side by side.
+// im2col: writes the pixels of each window of a filter on images, next to each other.
 //
 //@ if engine
-// A CTA has a tile of windows, and of the taps and channels a share. A step is one tap's box of channels: the copy engine
-// gathers it in im2col mode, which reads each window's pixel at the tap and fills with zeros outside of an image, and
-// stores it as a column of the destination. One thread asks for both, with `stages` boxes in flight; nobody touches the
-// data, so that no fence is needed, and elements are words of 8 bytes whatever the tensor's are.
+// A CTA has a tile of windows and a share of the taps and channels. A step is one tap's box of channels: the copy engine
+// loads it in im2col mode, which reads each window's pixel at the tap and fills with zeros outside an image, and stores it
+// as a column of the destination. One thread issues both copies, with `stages` boxes in flight. No thread touches the data,
+// so no fence is needed; tensor maps have elements of 8 bytes, whatever the tensor's element type.
 //@ else
-// Threads side by side move what lies side by side in the destination, a vector each: channels of a tap, then the next
-// tap's. What lies outside of an image is zero.
+// Neighbouring threads move neighbouring vectors of the destination: the channels of a tap, then the next tap's. Elements
+// outside an image are zero.
 //@ end
 //@ # Facts of the kernel: dimensions (of an image); with `engine` stages, else threads and vector (bytes).
 //@ if engine
@@ -27,7 +27,7 @@
 namespace tmajit {
 
 //@ if engine
-// Where the boxes of a CTA's steps come from and go to: taps follow each other, then boxes of channels.
+// Source and destination of the box of each of a CTA's steps: all taps of a box of channels, then the next box.
 struct Step {
   Coordinates<dimensions + 2> from;
   TapOffsets<dimensions> tap;
@@ -111,7 +111,7 @@ __device__ __forceinline__ void im2col(const params::Windows<dimensions>& window
 #pragma unroll
     for (u32 d = 0; d < dimensions; ++d) {
       const u32 window = take(windows.count[d], place);
-      // Wraps where it is before the image, and is beyond it then, too.
+      // A negative index wraps to a large number, so one comparison finds pixels before and beyond the image.
       const u32 pixel = window * windows.stride[d] + tap[d] * windows.dilation[d] + static_cast<u32>(windows.lower[d]);
       inside = inside && pixel < views.extent[d];
       from += static_cast<i64>(pixel) * views.source_pixel[d];

@@ -1,8 +1,8 @@
-// linear: computes or moves a destination whose elements follow each other in memory, word by word, from sources that lie anyhow.
+// linear: computes or moves a contiguous destination, word by word, from sources with any strides.
 //
 //   source --element by element--> `turns` words of a thread, `threads` words apart --evaluate()--> destination
 //
-// All the destination's dimensions count as one: the number of a word's first element is divided into indices.
+// The destination is one flat dimension. A thread divides the number of a word's first element into indices.
 //@ # Facts of the kernel: rank, threads, turns, Offset, Plan, Reach, Words and those of loaded_word.cuh.
 #include "tmajit/division.cuh"
 #include "tmajit/line.cuh"
@@ -30,7 +30,7 @@ struct Everywhere {
   template <class Element>
   __device__ __forceinline__ Element load(const Plan&, const Element* from) const { return *from; }
 };
-// A source has those in a window; others are padding.
+// A source has the elements in a window; all others are padding.
 struct InWindow {
   bool exists = true;
 
@@ -45,13 +45,13 @@ struct InWindow {
   }
 };
 
-// The elements of a word in each source.
+// Where the elements of a word are in each source.
 struct Places {
   Offset at[sources][in_word];
   Reach reach[in_word];
 };
 
-// The last dimension is shorter than a word: each element's number is divided by itself.
+// The last dimension is shorter than a word: the number of each element is divided into indices separately.
 struct ShortRows {
   static __device__ __forceinline__ Places places(const Plan& plan, u32 first) {
     Places places{};
@@ -71,11 +71,11 @@ struct ShortRows {
   }
 };
 
-// A word that goes on beyond the end of the last dimension, where the dimensions before it count on: it meets that end once.
+// A word that crosses the end of the last dimension, at most once: its later elements have the next outer index.
 struct Wrap {
-  u32 left;  // elements to the end
+  u32 left;  // elements before the end
   Offset jump[sources];
-  Reach reach;  // of elements beyond it, in the dimensions before the last
+  Reach reach;  // of elements after the end, in the outer dimensions
 
   __device__ __forceinline__ Wrap(const Plan& plan, const Index& index) : left(plan.digit[row].count.divisor - index.at[row]), reach{} {
 #pragma unroll
@@ -102,7 +102,7 @@ struct Rows {
   static __device__ __forceinline__ Places places(const Plan& plan, u32 first) {
     const Index index = index_of(plan, first);
     Offset begin[sources] = {};  // of the word
-    Reach reach{};               // in the dimensions before the last
+    Reach reach{};               // in the outer dimensions
 #pragma unroll
     for (u32 d = 0; d < rank; ++d) {
       if (d != row) reach = reach.within(plan, d, index.at[d]);
@@ -153,13 +153,13 @@ template <u32... i>
 __device__ __forceinline__ void move_words(Indices<i...>, const Plan& plan) {
   u8* const destination = plan.destination;
   const i32 past = static_cast<u32>(reinterpret_cast<u64>(destination)) % word_bytes / element_bytes;  // of the first word
-  const i32 last = static_cast<i32>(plan.elements - in_word);  // where a whole word may begin
+  const i32 last = static_cast<i32>(plan.elements - in_word);  // the last element that begins a whole word
   const u32 word = blockIdx.x * (turns * threads) + threadIdx.x;
   Inputs<i...> inputs[turns];
 #pragma unroll
   for (u32 turn = 0; turn < turns; ++turn) {
     const i32 begin = static_cast<i32>((word + turn * threads) * in_word) - past;
-    // Of a word that reaches beyond an end, those within are loaded that lie nearest.
+    // A word that extends beyond the first or last element loads the nearest whole word inside.
     load_inputs(inputs[turn], plan, Words::places(plan, static_cast<u32>(min(max(begin, 0), last))));
   }
 #pragma unroll

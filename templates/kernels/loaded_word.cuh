@@ -1,4 +1,4 @@
-// Words of the destination, put together from elements that were loaded one by one.
+// Words of the destination, assembled from elements that were loaded one by one.
 //@ # Facts of the kernel: in_word, Destination, Source<i>, AllSources; if it computes, evaluate().
 #pragma once
 #include "tmajit/source_inputs.cuh"
@@ -11,7 +11,7 @@ constexpr u32 word_bytes = in_word * element_bytes;
 using Word = Raw<element_bytes, in_word>;
 
 //@ if computes
-// Elements that are converted at once, of which a word may have only the first.
+// Elements that are converted at once; a word of one element uses the first.
 constexpr u32 at_once = in_word < 2 ? 2 : in_word;
 
 template <u32... i>
@@ -39,7 +39,7 @@ __device__ __forceinline__ const Word& word_of(const SourceInputs<at_once, 0>& i
 }
 //@ end
 
-// Elements of one source, as many as a word has.
+// The elements of a word from one source.
 template <u32 i>
 using Input = SourceInput<i, at_once>;
 template <u32... i>

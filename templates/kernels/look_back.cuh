@@ -1,21 +1,17 @@
-// How tiles of a scan learn what comes before them while all are under way: decoupled look-back in a fixed order.
+// How concurrent tiles of a scan get the state before them: decoupled look-back in a fixed order.
 //@ # Tiles of a row form units of `1 << log2_unit`, and units form blocks of as many. Each tile publishes its aggregate,
 //@ # the last tile of a unit the unit's aggregate, the last tile of a block the prefix up to the block's end. A tile
 //@ # combines the prefix of the block before, the aggregates of its block's units before, and those of its unit's tiles
 //@ # before, always in this order: no result depends on time. A slot holds a tag beside each 32 bits of its state, so one load tells whether the state is there.
-//@ # Slots are rings, whose tags count the laps: scratch memory begins and ends as zeros. CTAs are dispatched in the order
-//@ # of their numbers, and a tile waits for tiles of lower numbers alone.
+//@ # Slots form rings; a tag counts how often its slot was reused. Scratch memory is zero before and after the kernel. CTAs are
+//@ # dispatched in the order of their numbers, and a tile waits only for tiles with lower numbers.
 #pragma once
 #include "tmajit/global.cuh"
 #include "tmajit/raw.cuh"
 #include "tmajit/scan_plan.cuh"
-//@ if !columns
 #include "tmajit/shuffles.cuh"
-//@ end
 
 namespace tmajit {
-
-using params::ring_parts, params::ring_prologue;
 
 template <class State>
 struct Slot {
@@ -63,7 +59,7 @@ struct LookBack {
   u32 part;
   u32 parts;
 
-  // Where slot `n` of a level is; n counts the level's members of the row.
+  // The address and the tag of member `n` of a level; n counts the level's members in the row.
   struct Where {
     u8* at;
     u32 tag;
@@ -74,21 +70,22 @@ struct LookBack {
     const u64 slot = static_cast<u64>(number & ((1u << log2_slots) - 1)) * ring.width + column;
     return {scratch + ring.first[level] + slot * slot_bytes, (number >> log2_slots) + 1};
   }
-  // Members of a level before the tile that are of its unit, or block.
+  // The number of the tile's own member of a level: the tile, its unit or its block.
   __device__ __forceinline__ u32 unit_of(u32 level) const { return part >> level * ring.log2_unit; }
+  // Its position in the enclosing unit (level 0) or block (level 1), and whether it is the last one there.
   __device__ __forceinline__ u32 place(u32 level) const { return unit_of(level) & ((1u << ring.log2_unit) - 1); }
   __device__ __forceinline__ bool is_last(u32 level) const { return place(level) + 1 == 1u << ring.log2_unit; }
 
-  // Waits until no tile needs what the slots of this one hold. Thread `n` looks after one part of the ring.
+  // Waits until no tile needs the old contents of this tile's slots. Thread `n` checks one part of the ring.
   __device__ __forceinline__ void wait_for_slots(u32 n) const {
     const u32 log2_part = ring.log2_tiles - 3;
     const i32 before = static_cast<i32>((part * groups + group) >> log2_part) - 9 + static_cast<i32>(n);
     if (n >= ring.waits || before < 0) return;
-    const u32 wanted = (static_cast<u32>(before) / ring_parts + 1) << log2_part;
-    while (ptx::load_relaxed(scratch + 8 * (static_cast<u32>(before) % ring_parts)) < wanted) {
+    const u32 wanted = (static_cast<u32>(before) / params::ring_parts + 1) << log2_part;
+    while (ptx::load_relaxed(scratch + 8 * (static_cast<u32>(before) % params::ring_parts)) < wanted) {
     }
   }
-  // The slot of member `n` of a level, as it is now; and its state, once it is there.
+  // peek() reads the slot of member `n` of a level once; wait() reads until the state is published.
   __device__ __forceinline__ Slot<State> peek(u32 level, u32 n, u32 column) const {
     Slot<State> slot;
     slot.load(where(level, n, column).at);
@@ -99,7 +96,7 @@ struct LookBack {
     while (!slot.is(from.tag)) slot.load(from.at);
     return slot.state();
   }
-  // The members `first` to `last` of the tile's unit, or block, in order.
+  // Combines the members `first` to `last` of the tile's unit (level 0) or block (level 1), in order.
   __device__ __forceinline__ State combined(u32 level, u32 first, u32 last, u32 column) const {
     State all = Scanned::none();
     const u32 begin = unit_of(level) - place(level);
@@ -116,7 +113,7 @@ struct LookBack {
     const Where to = where(level, unit_of(level), column);
     Slot<State>::publish(to.at, to.tag, state);
   }
-  // The tile's aggregate; then, of the last tile of a unit, what the unit is; then of the last of a block the prefix.
+  // Each tile publishes its aggregate, or as the last of a unit the unit's, or as the last of a block the prefix.
   __device__ __forceinline__ void publish_tile(u32 column, const State& own) const {
     if (!is_last(0) && part + 1 < parts) publish(0, column, own);
   }
@@ -127,70 +124,28 @@ struct LookBack {
     if (is_last(0) && is_last(1) && part + 1 < parts) publish(2, column, prefix);
   }
 
-//@ if !columns
-  // The states of a warp's lanes, combined in the order of the lanes; lane 0 has the result.
-  static __device__ __forceinline__ State combined_lanes(State state) {
-    const u32 lane = threadIdx.x % 32;
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) {
-      const State other = state_of_lane(state, lane + distance);
-      if (lane + distance < 32) state = Scanned::both(state, other);
-    }
-    return state;
-  }
-  // The combined state of all tiles before this one, found by a whole warp; lane 0 has the result. The warp also publishes the
-  // aggregates that end with this tile, whose own state is `own`.
-  // Each lane has one of the unit's tiles and one of the block's units: all slots are loaded before one is waited for.
-  __device__ __forceinline__ State before_tile(const State& own) const {
-    const u32 lane = threadIdx.x % 32;
-    if (lane == 0) publish_tile(0, own);
-    const u32 places[2] = {place(0), place(1)};
-    Slot<State> slots[2];
-#pragma unroll
-    for (u32 level = 0; level < 2; ++level) {
-      if (lane < places[level]) slots[level] = peek(level, unit_of(level) - places[level] + lane, 0);
-    }
-    const u32 block = unit_of(2);
-    Slot<State> prefix;
-    if (lane == 0 && block > 0) prefix = peek(2, block - 1, 0);
-    State found = Scanned::none();
-#pragma unroll
-    for (u32 level = 0; level < 2; ++level) {
-      State here = Scanned::none();
-      if (lane < places[level]) here = wait(slots[level], level, unit_of(level) - places[level] + lane, 0);
-      found = Scanned::both(combined_lanes(here), found);
-      if (level == 0 && lane == 0) publish_unit(0, Scanned::both(found, own));
-    }
-    if (lane == 0) {
-      if (block > 0) found = Scanned::both(wait(prefix, 2, block - 1, 0), found);
-      publish_block(0, Scanned::both(found, own));
-    }
-    return found;
-  }
-//@ end
-
-  // One thread calls it once all threads have read and published the tile's slots. No fence is needed: a slot that the
-  // tile has published is read by another before that counts itself, and what was read is in registers.
+  // Counts the tile as done with its slots. One thread calls it once all threads have read and published. No fence is needed:
+  // the values read are in registers, and a later tile reads this tile's slots before it counts itself.
   __device__ __forceinline__ void leave() const {
     const u32 tile = part * groups + group;
-    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - 3)) % ring_parts, u64{1});
+    atomicAdd(reinterpret_cast<u64*>(scratch) + (tile >> (ring.log2_tiles - 3)) % params::ring_parts, u64{1});
   }
-  // All threads call it at the end: the last tile waits for the others, and leaves zeros.
+  // All threads call it at the end. The last tile waits until all tiles are done, and then clears scratch memory.
   __device__ __forceinline__ void clear() const {
     if (part * groups + group + 1 != tiles) return;
     const u32 log2_part = ring.log2_tiles - 3;
     const u32 whole = tiles >> log2_part;
-    const u32 k = threadIdx.x;  // each thread looks after one part of the ring
-    const u32 rest = k == whole % ring_parts ? tiles - (whole << log2_part) : 0;
-    const u32 all = ((whole / ring_parts + (k < whole % ring_parts)) << log2_part) + rest;
-    while (k < ring_parts && ptx::load_relaxed(scratch + 8 * k) != all) {
+    const u32 k = threadIdx.x;  // each of the first threads checks one part of the ring
+    const u32 rest = k == whole % params::ring_parts ? tiles - (whole << log2_part) : 0;
+    const u32 all = ((whole / params::ring_parts + (k < whole % params::ring_parts)) << log2_part) + rest;
+    while (k < params::ring_parts && ptx::load_relaxed(scratch + 8 * k) != all) {
     }
     __syncthreads();
     const auto zero = [](u8* from, u64 bytes) {
 #pragma unroll 4
       for (u64 at = 8 * threadIdx.x; at < bytes; at += 8 * blockDim.x) ptx::store_relaxed(from + at, 0);
     };
-    zero(scratch, ring_prologue);
+    zero(scratch, params::ring_prologue);
 #pragma unroll 1
     for (u32 level = ring.log2_unit > 0 ? 0 : 2; level < 3; ++level) {
       const u32 slots = 1u << (ring.log2_tiles - level * ring.log2_unit);
@@ -198,5 +153,48 @@ struct LookBack {
     }
   }
 };
+
+// The combined states of a warp's lanes, in their order; lane 0 has the result.
+template <class Scanned>
+__device__ __forceinline__ typename Scanned::State combined_lanes(typename Scanned::State state) {
+  const u32 lane = threadIdx.x % 32;
+#pragma unroll
+  for (u32 distance = 1; distance < 32; distance *= 2) {
+    const auto other = state_of_lane(state, lane + distance);
+    if (lane + distance < 32) state = Scanned::both(state, other);
+  }
+  return state;
+}
+// A whole warp calls it: the combined state of all tiles before this one; lane 0 has the result. The warp also publishes the
+// aggregates that end with this tile, whose own state is `own`. Each lane takes one of the unit's tiles and one of the
+// block's units, and all lanes load their slots before any of them waits.
+template <class Scanned>
+__device__ __forceinline__ typename Scanned::State before_tile(const LookBack<Scanned>& tile, const typename Scanned::State& own) {
+  using State = typename Scanned::State;
+  const u32 lane = threadIdx.x % 32;
+  if (lane == 0) tile.publish_tile(0, own);
+  const u32 places[2] = {tile.place(0), tile.place(1)};
+  Slot<State> slots[2];
+#pragma unroll
+  for (u32 level = 0; level < 2; ++level) {
+    if (lane < places[level]) slots[level] = tile.peek(level, tile.unit_of(level) - places[level] + lane, 0);
+  }
+  const u32 block = tile.unit_of(2);
+  Slot<State> prefix;
+  if (lane == 0 && block > 0) prefix = tile.peek(2, block - 1, 0);
+  State found = Scanned::none();
+#pragma unroll
+  for (u32 level = 0; level < 2; ++level) {
+    State here = Scanned::none();
+    if (lane < places[level]) here = tile.wait(slots[level], level, tile.unit_of(level) - places[level] + lane, 0);
+    found = Scanned::both(combined_lanes<Scanned>(here), found);
+    if (level == 0 && lane == 0) tile.publish_unit(0, Scanned::both(found, own));
+  }
+  if (lane == 0) {
+    if (block > 0) found = Scanned::both(tile.wait(prefix, 2, block - 1, 0), found);
+    tile.publish_block(0, Scanned::both(found, own));
+  }
+  return found;
+}
 
 }  // namespace tmajit

@@ -27,11 +27,11 @@ __device__ __forceinline__ void load_tile(Indices<i...>, const TileWalk<rank, ti
    ...);
 }
 
-// The thread that makes the mbarriers fills the ring: it need not meet those that wait for the tiles.
+// The thread that initialises the mbarriers fills the ring, without waiting for a CTA barrier.
 template <class... Maps>
 __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
                                                  const Maps&... inputs) {
-  // Each launch has tensor maps of its own, which no cache holds yet. To fetch the output's ahead, too, gained nothing.
+  // Each launch has new tensor maps, which no cache holds yet. Prefetching the output's map as well gained nothing.
   (ptx::prefetch_tensor_map(inputs), ...);
   full.init<stages>(1);
 //@ if reloads
@@ -43,7 +43,7 @@ __device__ __forceinline__ void load_first_tiles(TileWalk<rank, tiles_per_cta>& 
   }
 }
 
-// The tiles after those, each when the stage of an earlier one has been read.
+// Loads the later tiles, each once the computing warps have read the tile before it in its stage.
 template <class... Maps>
 __device__ __forceinline__ void load_more_tiles(TileWalk<rank, tiles_per_cta>& tile_at, u32 base, RingBarriers full,
                                                 const Maps&... inputs) {
@@ -73,9 +73,9 @@ __device__ __forceinline__ void compute_tiles(const params::TileGrid<rank>& grid
       });
     }
 
-    // The results must be visible to the store, and the inputs' reads over before the next load.
+    // Makes the results visible to the store, and orders reads of the inputs before the next load.
     ptx::fence_proxy_async_shared();
-    // Past the barrier the others write the next result: its stage must have been stored by now.
+    // After the barrier all warps write the next result: the earlier store from its stage must have read it by now.
     if (threadIdx.x == 0) ptx::wait_group_read<output_stages - 2>();
     ptx::sync_threads<1, compute_threads>();
     const u32 results = Output::placement().stage(result.stage);

@@ -1,5 +1,5 @@
-// How what threads and CTAs keep of a reduction comes together: in an order that never changes, whoever is last.
-//@ # A thread has `n` states, of several items of what is kept; `meet()` waits for the other threads. A fact: columns.
+// Combines the states of threads and CTAs of a reduction, in an order that does not depend on timing.
+//@ # A thread has `n` states, one for each of its results; `meet()` waits for all threads that share them. A fact: columns.
 #pragma once
 #include "tmajit/division.cuh"
 #include "tmajit/reduction_team.cuh"
@@ -7,7 +7,7 @@
 
 namespace tmajit {
 
-// Where a thread is: `own` is its item of what is kept in its CTA, `phase` its place among those that share it.
+// A thread's position: `own` is the number of its results in the CTA, `phase` its number among the threads that share them.
 struct Place {
   u32 own;
   u32 phase;
@@ -20,9 +20,9 @@ __device__ __forceinline__ Place place_of(const params::ReductionTeam& team) {
 }
 
 //@ if columns
-// What threads keep, put together in pairs: phase 0 has all of it.
+// Combines the threads' states in pairs: phase 0 gets the total.
 template <class Reduced, u32 n, class Meet>
-__device__ __forceinline__ void put_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
+__device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
   State* const other = reinterpret_cast<State*>(shared);
@@ -31,24 +31,24 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
     const u32 half = (left + 1) / 2;
     const u32 lower = place.phase < half ? place.phase : place.phase - half;
     State* const at = other + lower * team.owners + place.own;
-    const u32 apart = team.owners * half;
+    const u32 distance = team.owners * half;
     if (place.phase >= half && place.phase < left) {
 #pragma unroll
-      for (u32 k = 0; k < n; ++k) at[k * apart] = state[k];
+      for (u32 k = 0; k < n; ++k) at[k * distance] = state[k];
     }
     meet();
     if (place.phase < left - half) {
 #pragma unroll
-      for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], at[k * apart]);
+      for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], at[k * distance]);
     }
     meet();
     left = half;
   }
 }
 //@ else
-// What threads keep, put together: first by warps, then one warp's after the other. Phase 0 has all of it.
+// Combines the threads' states within each warp, then those of the warps in order. Phase 0 gets the total.
 template <class Reduced, u32 n, class Meet>
-__device__ __forceinline__ void put_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
+__device__ __forceinline__ void combine_threads(typename Reduced::State (&state)[n], const params::ReductionTeam& team, Place place,
                                              u8* shared, const Meet& meet) {
   using State = typename Reduced::State;
 #pragma unroll 1
@@ -73,9 +73,9 @@ __device__ __forceinline__ void put_together(typename Reduced::State (&state)[n]
 }
 //@ end
 
-// Leaves what the CTA has in scratch memory and counts it. Whether it was the last of `all`: the count is 0 again then.
+// Writes the CTA's states to scratch memory and counts them. Returns whether the CTA is the last of `all`, which resets the count.
 template <class State, u32 n, class Meet>
-__device__ __forceinline__ bool leave_part(const State (&state)[n], State* to, u32 owners, bool mine, u32* count, u32 all,
+__device__ __forceinline__ bool publish_part(const State (&state)[n], State* to, u32 owners, bool mine, u32* count, u32 all,
                                            const Meet& meet) {
   __shared__ u32 before;
   if (mine) {
@@ -84,7 +84,7 @@ __device__ __forceinline__ bool leave_part(const State (&state)[n], State* to, u
   }
   meet();
   if (threadIdx.x == 0) {
-    __threadfence();  // for all threads of the CTA, which have met
+    __threadfence();  // also for the CTA's other threads, after the barrier
     before = atomicAdd(count, 1);
     __threadfence();
   }
@@ -95,18 +95,18 @@ __device__ __forceinline__ bool leave_part(const State (&state)[n], State* to, u
   return last;
 }
 
-// The CTA's part goes to scratch memory, whose first bytes count the parts of each tile that are there: those of a group
-// first, whose last CTA puts them together, then the groups. Whether the CTA was the last of all: then phase 0 has what
-// all parts together make. All threads call it; `exists`: the thread's items of what is kept do.
+// Writes the CTA's part to scratch memory, whose first bytes count the published parts of each tile. The last CTA of a group
+// combines the group's parts, and the last group combines the groups. Returns whether the CTA is the last of all: phase 0 then
+// has the total. All threads call it; `exists`: the thread's results exist.
 template <class Reduced, u32 n, class Meet>
-__device__ __forceinline__ bool put_parts_together(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
+__device__ __forceinline__ bool combine_parts(typename Reduced::State (&state)[n], const params::ReductionTeam& team,
                                                    Place place, bool exists, u32 tile, u32 part, u8* scratch, u8* shared,
                                                    const Meet& meet) {
   using State = typename Reduced::State;
   const u32 width = team.owners * n;
   State* const parts = reinterpret_cast<State*>(scratch + team.partials) + static_cast<u64>(tile) * team.parts * width + place.own;
   u32* const counts = reinterpret_cast<u32*>(scratch) + tile * (team.groups + 1);
-  // The parts `first`, `first + step` and on, of which there are `count`.
+  // Combines `count` parts: `first`, `first + step`, `first + 2 * step` …
   const auto read = [&](u32 first, u32 step, u32 count) {
 #pragma unroll
     for (u32 k = 0; k < n; ++k) state[k] = Reduced::none();
@@ -117,16 +117,16 @@ __device__ __forceinline__ bool put_parts_together(typename Reduced::State (&sta
         for (u32 k = 0; k < n; ++k) state[k] = Reduced::both(state[k], parts[(first + p * step) * width + k * team.owners]);
       }
     }
-    put_together<Reduced>(state, team, place, shared, meet);
+    combine_threads<Reduced>(state, team, place, shared, meet);
   };
   const bool mine = exists && place.phase == 0;
   const u32 group = part / team.group;
   const u32 first = group * team.group;
   const u32 members = team.parts - first < team.group ? team.parts - first : team.group;
-  if (!leave_part(state, parts + part * width, team.owners, mine, counts + 1 + group, members, meet)) return false;
+  if (!publish_part(state, parts + part * width, team.owners, mine, counts + 1 + group, members, meet)) return false;
   read(first, 1, members);
   if (team.groups == 1) return true;
-  if (!leave_part(state, parts + first * width, team.owners, mine, counts, team.groups, meet)) return false;
+  if (!publish_part(state, parts + first * width, team.owners, mine, counts, team.groups, meet)) return false;
   read(0, team.group, team.groups);
   return true;
 }

@@ -1,12 +1,12 @@
-// What a thread reads of a source's images for its strip, in registers, and the neighbours of an element in it.
+// The elements of a source's images that a thread needs for its strip, in registers, and the neighbours of an element there.
 //@ # Facts of the kernel: those of stencil.cu.
 #pragma once
 #include "tmajit/values.cuh"
 
 namespace tmajit {
 
-// The rows of images that a strip's elements and their neighbours lie in, line by line: a line for each plane and layer.
-// Rows between them that nothing reads are left out.
+// The rows of images with a strip's elements and their neighbours: a line for each plane and layer. Rows that no offset
+// reads are left out.
 template <u32 i>
 struct Window {
   Value<typename Source<i>::Element> at[Source<i>::rows][Source<i>::chunks * chunk];
@@ -28,8 +28,7 @@ struct Neighbours {
   __device__ __forceinline__ operator Value<typename Source<i>::Element>() const { return (*this)(); }
 };
 
-// Loads a window from the images of the planes that it spans. Of a row only the chunks that the expression reads are
-// loaded.
+// Loads a window from the images of the planes that it spans: only the chunks that the expression reads.
 template <u32 i>
 __device__ __forceinline__ void load_window(Window<i>& window, const u8* const (&planes)[window_planes], u32 strip_at, u32 chunk_at) {
   using From = Source<i>;

@@ -1,8 +1,8 @@
 // ragged: every tile of a batch of tensors, each of which has an address, extents and strides of its own.
 //
-// One warp a CTA, which takes neighbouring tiles of the batch. Where it comes to another tensor it changes a copy of
-// the launch's tensor map in shared memory, and publishes it to scratch memory, one map to load through and one to
-// store through. Tiles go through a ring of stages, loaded through the maps of tensors ahead while others are stored.
+// One warp for each CTA moves consecutive tiles of the batch. At each new tensor it edits a copy of the launch's tensor map in
+// shared memory and publishes it to scratch memory, one map for loads and one for stores. Tiles go through a ring of stages:
+// tiles of later tensors are loaded while earlier ones are stored.
 //
 //   source of a tensor --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine --> its destination
 //
@@ -21,7 +21,7 @@
 
 namespace tmajit {
 
-// Groups of stores that may still be reading their stage while the warp goes on.
+// Groups of stores that may still read their stage while the warp continues.
 constexpr u32 stores_in_flight = stages > 2 ? stages / 2 : stages - 1;
 
 // The row ends of a tensor's destination.
@@ -38,7 +38,7 @@ __device__ __forceinline__ params::RowTail<rank> tail_of(const params::RaggedTen
   return tail;
 }
 
-// Moves a tile element by element, several of a thread on their way at once.
+// Moves a tile element by element. A thread has several loads in flight.
 __device__ __forceinline__ void move_elements(const params::RaggedTensor<rank>& tensor, const RaggedTile<rank>& tile_at) {
   constexpr u32 at_once = 4;
   u32 count[rank];
@@ -89,8 +89,8 @@ __device__ __forceinline__ void copy_batch(const params::RaggedBatch& batch, con
   }
   __syncwarp();
 
-  // Of loads `stages` are under way at most, and of stores as many groups: a map of a tensor so many tensors before has
-  // been used.
+  // At most `stages` loads and as many groups of stores are in flight, so the map of the tensor `stages` tensors before is
+  // no longer in use.
   TensorMap* const maps = reinterpret_cast<TensorMap*>(scratch) + blockIdx.x * 2 * stages;
   MapRing<stages> sources(shared + map_image, maps);
   MapRing<stages> destinations(shared + map_image + sizeof(TensorMap), maps + stages);
@@ -133,7 +133,7 @@ __device__ __forceinline__ void copy_batch(const params::RaggedBatch& batch, con
     } else {
 //@ end
     if (outgoing.begins_tensor()) {
-      // Of the stores through the map that is overwritten all are complete.
+      // Waits for all stores through the map that will be overwritten.
       if (leader) ptx::wait_group<stages - 1>();
       __syncwarp();
       constexpr u32 chunk = 16 / sizeof(Element);

@@ -1,15 +1,15 @@
-// reduce: brings elements of some dimensions together, computing what they are on the way.
+// reduce: combines the elements of some dimensions, computing their values on the way.
 //
 //   source --turns vectors of a thread at once--> registers --evaluate()--> states of a thread
-//     --shuffles or shared memory, in a fixed order--> phase 0 of the threads that share an item --behind()--> destination
+//     --shuffles or shared memory, in a fixed order--> phase 0 of the threads that share an item --final_result()--> destination
 //
 //@ if columns
 // Neighbouring threads take items that are neighbours in the destination; threads of different phases share the reduced items.
 //@ else
-// Neighbouring threads share the items that come together, which are neighbours in memory where they can be.
+// Neighbouring threads share the items of a result, which are neighbours in memory where possible.
 //@ end
 //@ # Facts of the kernel: Index, vector, turns, reduced_digits (0: the launch counts them), columns; Rows of a ranged one,
-//@ # staggered of an ended one; Reducer, Destination, Source<i>, AllSources, evaluate(), behind().
+//@ # staggered of an ended one; Reducer, Destination, Source<i>, AllSources, evaluate(), final_result().
 #include "tmajit/division.cuh"
 #include "tmajit/meeting.cuh"
 #include "tmajit/reduced_result.cuh"
@@ -30,18 +30,18 @@ using Reduced = Reducer<Front>;
 using State = Reduced::State;
 
 constexpr u32 results = columns ? vector : 1;               // of a thread
-constexpr u32 states = columns ? vector : least(vector, 4);  // which depend on each other's last little
+constexpr u32 states = columns ? vector : least(vector, 4);  // independent accumulators of a thread
 
 // ---- items ----
 
-// Where an item is, from where the views begin, and what of it exists.
+// Where an item, a vector of each source, is: offsets from the views' first elements.
 struct Item {
   i64 source[sources];  // bytes
   i64 place;
   Index along;  // vectors of its row before it
 };
 
-// What digit d of a number adds to an item: the last digit is what the others have left of it.
+// Adds the offset of digit d of a number to an item. The last digit is the remaining quotient.
 __device__ __forceinline__ void add_digit(Item& item, const Plan& plan, u32 d, bool is_last, Index& n) {
   const Index index = is_last ? n : take_index(plan.digit[d].extent, plan.digit[d].count, n);
   if (d == 0 || d == plan.reduced_digits) item.along = index;
@@ -50,13 +50,13 @@ __device__ __forceinline__ void add_digit(Item& item, const Plan& plan, u32 d, b
   item.place += static_cast<i64>(index) * plan.digit[d].place;
 }
 
-// The same of all digits of an item of what is kept.
+// Adds the offsets of all digits of the result's number.
 __device__ __forceinline__ void add_kept(Item& item, const Plan& plan, Index n) {
 #pragma unroll 1
   for (u32 d = plan.reduced_digits; d < plan.digits; ++d) add_digit(item, plan, d, d + 1 == plan.digits, n);
 }
 
-// And of one of what is reduced.
+// Adds the offsets of all digits of the number among the reduced items.
 __device__ __forceinline__ void add_reduced(Item& item, const Plan& plan, Index n) {
   const u32 digits = reduced_digits > 0 ? reduced_digits : plan.reduced_digits;
 #pragma unroll (reduced_digits > 0 ? reduced_digits : 1)
@@ -109,7 +109,7 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
   }
 }
 
-// The elements of it that exist.
+// Loads the existing elements of an item.
 template <u32 i>
 __device__ __forceinline__ void load_some_of(Input<i>& input, const Plan& plan, const Item& item, Range range) {
   const u8* from = plan.source[i].first + item.source[i];
@@ -131,9 +131,9 @@ __device__ __forceinline__ void load_some_inputs(Inputs<i...>& inputs, const Pla
   (load_some_of<i>(inputs, plan, item, range), ...);
 }
 
-// ---- what comes together ----
+// ---- accumulation ----
 
-// Adds the elements of an item that exist to what is kept.
+// Accumulates the existing elements of an item.
 template <u32... i>
 __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i...>& inputs, const Plan& plan,
                                          const Item& item, Range range) {
@@ -145,13 +145,12 @@ __device__ __forceinline__ void add_item(State (&state)[states], const Inputs<i.
   for (u32 k = 0; k < vector; ++k) {
     if (k < range.begin || k >= range.end) continue;
     const Front value = evaluate(static_cast<SourceValues<i, held>&>(values).at[k]...);
-    State& kept = state[k % states];
-    kept = Reduced::both(kept, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
+    State& accumulator = state[k % states];
+    accumulator = Reduced::both(accumulator, Reduced::of(value, item.place + static_cast<i64>(k) * plan.place_step));
   }
 }
 
-// Adds the items `first` and on, a turn apart, to what is kept. whole: all of them are before `end`, which spares the
-// loads conditions that they would wait for.
+// Accumulates the items from `first` on, a turn apart. whole: all of them are before `end`, so the loads need no predicates.
 template <bool whole>
 __device__ __forceinline__ void add_round(State (&state)[states], const Plan& plan, const Item& own, Index first, Index end,
                                           Range range) {
@@ -185,13 +184,13 @@ __device__ __forceinline__ void add_round(State (&state)[states], const Plan& pl
 
 // ---- the ends of rows ----
 
-// Items are the whole vectors of a row. The elements outside of them are items of their own, all of the first part: a thread
-// loads its first one before all vectors, and waits for it after them.
+// Items are the whole vectors of a row. The elements outside them are items of their own, and belong to the first CTA. A thread
+// issues the load of its first such element before its vectors, and uses it after them.
 struct Ends {
   Item row;
   u32 first;  // elements before the first whole vector
   u32 all;    // and after the last one
-  u32 here;   // of this CTA
+  u32 here;   // elements of this CTA
   Index count;
   Item item;
   AllInputs input;
@@ -246,8 +245,8 @@ __device__ __forceinline__ i64 destination_of(const Plan& plan, Index n) {
 }
 
 //@ if split
-// Several CTAs share a tile. Each leaves its part in scratch memory; the last one puts all of them together in order of their
-// numbers, whichever CTA is last.
+// Several CTAs share a tile. Each writes its part to scratch memory; the last CTA to finish combines all parts in the order of
+// their numbers.
 __device__ __forceinline__ void reduce_tile(const Plan& plan, u8* scratch) {
   u32 outer = blockIdx.x;
   const u32 inner = take(plan.inner, outer);
@@ -280,7 +279,7 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 //@ else
   const Index end = exists ? static_cast<Index>(plan.reduced) : 0;
 //@ end
-  // CTAs that share items take rounds in turns, so that all loads of a time are neighbours.
+  // CTAs that share items alternate rounds, so that concurrent loads are neighbours in memory.
   const Index round = static_cast<Index>(turns) * plan.team.phases;
   const Index next = parts * round;
   Index first = part * round + place.phase;
@@ -297,9 +296,9 @@ __device__ __forceinline__ void reduce_tile(const Plan& plan) {
 #pragma unroll
   for (u32 k = results; k < states; ++k) result[0] = Reduced::both(result[0], state[k]);
   const auto meet = [] { __syncthreads(); };
-  put_together<Reduced>(result, plan.team, place, meeting, meet);
+  combine_threads<Reduced>(result, plan.team, place, meeting, meet);
 //@ if split
-  if (!put_parts_together<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
+  if (!combine_parts<Reduced>(result, plan.team, place, exists, tile, part, scratch, meeting, meet)) return;
 //@ end
   if (!exists || place.phase != 0) return;
   u8* const to = plan.destination + destination_of(plan, kept);

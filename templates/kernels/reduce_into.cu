@@ -1,4 +1,4 @@
-// reduce_into: every tile through shared memory, from one tensor map into what another one's tensor holds.
+// reduce_into: combines every tile of one tensor with another tensor's elements, through shared memory.
 //
 //   source --copy engine--> ring of `stages` --mbarrier of the stage--> copy engine combines --> destination
 //

@@ -1,5 +1,5 @@
-// What becomes of a result of a reduction, and where it goes.
-//@ # Facts of the kernel: Destination, behind().
+// Applies the user's final expression to a reduction's result, and stores it.
+//@ # Facts of the kernel: Destination, final_result().
 #pragma once
 #include "tmajit/values.cuh"
 
@@ -8,7 +8,7 @@ namespace tmajit {
 template <class Reduced>
 __device__ __forceinline__ void store_result(u8* to, const typename Reduced::State& state, u64 count) {
   const auto result = Reduced::result(state, count);
-  const auto value = result_of(behind(result, static_cast<decltype(result)>(count)));
+  const auto value = result_of(final_result(result, static_cast<decltype(result)>(count)));
   const Value<Destination::Element> twice[2] = {value, value};
   Pack<Destination::Element, 2> pack;
   pack.encode(twice);

@@ -1,4 +1,4 @@
-// What is kept of elements that come together, and how two of that become one: in any order the same, but for rounding.
+// The accumulators of reductions: their state, and how two states combine. The order changes nothing but rounding.
 #pragma once
 #include "tmajit/scalars.cuh"
 
@@ -11,7 +11,7 @@ template <> constexpr bool is_real<double> = true;
 template <bool condition, class A, class B> struct Choose { using type = A; };
 template <class A, class B> struct Choose<false, A, B> { using type = B; };
 
-// Integers add up in 64 bits.
+// Integers accumulate in 64 bits.
 template <class T>
 struct SumOf {
   using type = typename Choose<(T(-1) < T(0)), i64, u64>::type;
@@ -40,14 +40,14 @@ struct Mean : Sum<Value> {
   }
 };
 
-// Integers shorter than a register fill one.
+// Integers shorter than 32 bits are extended to 32.
 template <class T>
 struct ExtremeOf {
   using Word = typename Choose<(T(-1) < T(0)), i32, u32>::type;
   using type = typename Choose<(sizeof(T) < 4), Word, T>::type;
 };
 
-// What nothing is above, or below.
+// The greatest value of a type, or the least.
 template <class T, bool least>
 __device__ __forceinline__ T extreme_value() {
   if constexpr (sizeof(T) == 4 && is_real<T>) {
@@ -89,7 +89,7 @@ template <class Value> struct All : Truth<Value, true> {};
 template <class Value>
 struct Placed {
   Value value;
-  i64 place;  // -1: of none
+  i64 place;  // index of the element; -1: no element yet
 };
 
 template <class Value, bool least>

@@ -13,9 +13,9 @@ namespace tmajit {
 
 constexpr u32 vector = 16 / element_bytes;
 
-// Each moves a vector of which `count` elements exist.
+// These policies move a vector of which `count` elements exist.
 
-// None is cut by an edge.
+// No edge cuts a vector.
 struct WholeVectors {
   static __device__ __forceinline__ void load(Vector16& value, const u8* from, i32 count) {
     ptx::load_vector16_if(count > 0, value.word, from);

@@ -1,26 +1,23 @@
 // scan along columns: combines each element with its predecessors. Elements are values of an expression, computed as they are loaded.
 //
-//@ if alone
-// Neighbouring threads own neighbouring columns. A thread loads several rows of its columns at once, and goes on from them to
-// the next.
-//@ else
-// Neighbouring threads own neighbouring columns; threads of different phases share a column. A thread holds some rows of its
-// columns. It leaves their aggregate in shared memory, where it finds the aggregates of the phases before its own.
-//@ if split
-// Tiles of one column run at once: each looks back at the aggregates of the tiles before it (look_back.cuh).
-//@ else
-// A CTA takes the tiles of its columns one after the other.
-//@ end
-// Elements stay in registers as they were loaded. A thread combines them once for the aggregate, and once more, from the
-// prefix on, for the results.
-//@ end
-//@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive and, where a thread walks alone, in_step.
-//@ if split
+//   source --turns rows of a thread at once--> registers --evaluate()--> values --combined--> the thread's aggregates
+//     --shared memory: aggregates of the column's earlier phases; Prefix: of its earlier tiles--> state before the thread's rows
+//     --combined with the values again--> destination
+//
+// Neighbouring threads own vectors of neighbouring columns. Threads of different phases share columns: each has `turns` rows.
+// In columns that one thread walks by itself, the state stays in its registers. Sources are read once.
+//@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive; in_step where a thread walks columns by itself.
 #include "tmajit/look_back.cuh"
-//@ end
 #include "tmajit/scan_elements.cuh"
 
 namespace tmajit {
+
+__device__ __forceinline__ Place moved(const Plan& plan, Place place, i64 rows) {
+  place.destination += rows * plan.destination.along;
+#pragma unroll
+  for (u32 s = 0; s < sources; ++s) place.source[s] += rows * plan.source[s].along;
+  return place;
+}
 
 // Loads the rows of a thread's columns from `first` on. whole: all of its columns and rows are there.
 __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
@@ -37,7 +34,7 @@ __device__ __forceinline__ void load_rows(const Plan& plan, const Place& begin, 
 }
 
 // Combines these rows with each other, then with the rows before them, and stores the results. A result of a long column has
-// so passed few roundings. `before` becomes the state up to the last of these rows.
+// thus passed few roundings. `before` becomes the state up to the last of these rows.
 __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin, u64 first, Range range, bool whole,
                                            const AllInputs (&inputs)[turns], State (&before)[vector]) {
   State these[vector];
@@ -64,14 +61,15 @@ __device__ __forceinline__ void store_rows(const Plan& plan, const Place& begin,
   for (u32 k = 0; k < vector; ++k) before[k] = Scanned::both(before[k], these[k]);
 }
 
-//@ if alone
-__device__ __forceinline__ void scan_tile(const Plan& plan) {
+// ---- a thread walks its columns from the first row to the last ----
+
+__device__ __forceinline__ void scan_alone(const Plan& plan) {
   const u32 owners = plan.owners.divisor;
   const Index kept = static_cast<Index>(blockIdx.x) * owners + threadIdx.x;
   const bool exists = threadIdx.x < owners && kept < plan.kept;
   Index across;
   const Place begin = place_of(plan, exists ? kept : 0, across);
-  const Range range = range_of(static_cast<i64>(across) * vector, plan.columns);
+  const Range range = Edges::range(static_cast<i64>(across) * vector, plan.columns);
   State before[vector];
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) before[k] = Scanned::none();
@@ -86,13 +84,13 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
     if (exists) store_rows(plan, begin, first, range, whole, inputs, before);
   }
 }
-//@ else
+
 // Shared memory with the states of the CTA's columns, one row for each phase.
 struct Phases {
   State* at;
   u32 width;  // columns of a phase
 
-  // Leaves a thread's states there.
+  // Stores a thread's states.
   __device__ __forceinline__ void put(u32 phase, u32 column, const State (&state)[vector]) const {
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) at[phase * width + column + k] = state[k];
@@ -107,27 +105,25 @@ struct Phases {
   }
 };
 
-//@ if split
-// Phases that have a share of `all`.
+// The number of phases that have a share of `all`.
 __device__ __forceinline__ u32 shares(u32 all, u32 share) {
   return share == 0 ? 0 : (all + share - 1) / share;
 }
 
-// Adds to `before`, the carried state of a thread's columns, the phases before its own and the tiles before this one. Each
-// phase looks back at a share of the block's units and of the unit's tiles; the first phase publishes the tile's aggregates.
-__device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const Phases& meeting,
+// Adds to `before`, the identity for each of a thread's columns, the phases before its own and the tiles before this one. Each phase
+// looks back at a share of the block's units and of the unit's tiles; the first phase publishes the tile's aggregates.
+__device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack<Scanned>& look_back, const Phases& phases,
                                                 u32 phase, u32 column, bool exists, State (&before)[vector]) {
   State all[vector];
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) all[k] = before[k];
-  if (exists) meeting.add(before, 0, phase, column);
+  if (exists) phases.add(before, 0, phase, column);
   if (exists && phase == 0) {
-    meeting.add(all, 0, plan.phases, column);
+    phases.add(all, 0, plan.phases, column);
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) look_back.publish_tile(column + k, all[k]);
   }
   __syncthreads();
-  // Each phase looks back at a share of the block's units, then of the unit's tiles.
   State found[vector];
   State unit[vector];
   const u32 units = look_back.place(1);
@@ -139,12 +135,12 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
     for (u32 k = 0; k < vector; ++k) {
       unit[k] = look_back.combined(0, least(phase * share, unit_tiles), least(phase * share + share, unit_tiles), column + k);
     }
-    meeting.put(phase, column, unit);
+    phases.put(phase, column, unit);
   }
   __syncthreads();
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) unit[k] = Scanned::none();
-  if (exists) meeting.add(unit, 0, shares(unit_tiles, share), column);
+  if (exists) phases.add(unit, 0, shares(unit_tiles, share), column);
   if (exists && phase == 0) {
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) look_back.publish_unit(column + k, Scanned::both(unit[k], all[k]));
@@ -156,12 +152,12 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
       found[k] = look_back.combined(1, least(phase * unit_share, units), least(phase * unit_share + unit_share, units), column + k);
       if (phase == 0) found[k] = Scanned::both(look_back.block_prefix(column + k), found[k]);
     }
-    meeting.put(phase, column, found);
+    phases.put(phase, column, found);
   }
   __syncthreads();
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) found[k] = Scanned::none();
-  if (exists) meeting.add(found, 0, least(shares(units, unit_share) + 1, plan.phases), column);
+  if (exists) phases.add(found, 0, least(shares(units, unit_share) + 1, plan.phases), column);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     found[k] = Scanned::both(found[k], unit[k]);
@@ -172,33 +168,53 @@ __device__ __forceinline__ void add_before_tile(const Plan& plan, const LookBack
   if (threadIdx.x == 0) look_back.leave();
 }
 
-__device__ __forceinline__ void scan_tile(const Plan& plan, u8* scratch) {
-  u32 part = blockIdx.x;
-  const u32 group = take(plan.group, part);
-  const u32 end_part = part + 1;
-  const LookBack<Scanned> look_back{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)};
-//@ else
-__device__ __forceinline__ void scan_tile(const Plan& plan) {
-  const u32 group = blockIdx.x;
-  u64 part = 0;
-  const u64 end_part = plan.parts;
-//@ end
+// ---- the state before a tile ----
+
+// A CTA takes the tiles of its columns one after the other: it carries the state up to each tile's end.
+struct CarriedPrefix {
+  __device__ __forceinline__ void prepare() const {}
+  // Adds to `before`, which is `carried` at first, the phases before the thread's own; `carried` becomes the state up to the
+  // tile's end.
+  __device__ __forceinline__ void add(const Plan& plan, const Phases& phases, u32 phase, u32 column, bool exists,
+                                      State (&before)[vector], State (&carried)[vector]) const {
+    if (exists) {
+      phases.add(before, 0, phase, column);
+      phases.add(carried, 0, plan.phases, column);
+    }
+    __syncthreads();
+  }
+};
+// Tiles of a column run at once: each looks back at the aggregates of the tiles before it (look_back.cuh).
+struct FoundPrefix {
+  LookBack<Scanned> look_back;
+  __device__ __forceinline__ void prepare() const { look_back.wait_for_slots(threadIdx.x); }
+  __device__ __forceinline__ void add(const Plan& plan, const Phases& phases, u32 phase, u32 column, bool exists,
+                                      State (&before)[vector], State (&)[vector]) const {
+    add_before_tile(plan, look_back, phases, phase, column, exists, before);
+  }
+};
+
+// ---- threads of several phases share columns ----
+
+// Scans tiles `part` to `end` of the columns of `group`.
+template <class Part, class Prefix>
+__device__ __forceinline__ void scan_parts(const Plan& plan, u32 group, Part part, Part end, const Prefix& prefix) {
   extern __shared__ __align__(16) u8 shared[];
   u32 phase = threadIdx.x;
   const u32 owner = take(plan.owners, phase);
   const u32 owners = plan.owners.divisor;
-  const Phases meeting{reinterpret_cast<State*>(shared), owners * vector};
+  const Phases phases{reinterpret_cast<State*>(shared), owners * vector};
   const Index kept = static_cast<Index>(group) * owners + owner;
   const bool exists = kept < plan.kept && phase < plan.phases;
   Index across;
   const Place begin = place_of(plan, exists ? kept : 0, across);
-  const Range range = exists ? range_of(static_cast<i64>(across) * vector, plan.columns) : Range{0, 0};
+  const Range range = exists ? Edges::range(static_cast<i64>(across) * vector, plan.columns) : Range{0, 0};
   const u64 rows = static_cast<u64>(plan.phases) * turns;
   State carried[vector];
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) carried[k] = Scanned::none();
 #pragma unroll 1
-  for (; part < end_part; ++part) {
+  for (; part < end; ++part) {
     const u64 first = part * rows + phase * turns;
     AllInputs inputs[turns];
     const bool whole = range.whole() && first + turns <= plan.length;
@@ -216,27 +232,27 @@ __device__ __forceinline__ void scan_tile(const Plan& plan) {
     }
 #pragma unroll
     for (u32 k = 0; k < vector; ++k) before[k] = carried[k];
-//@ if split
-    look_back.wait_for_slots(threadIdx.x);
-//@ end
+    prefix.prepare();
     const u32 column = owner * vector;
-    if (phase < plan.phases) meeting.put(phase, column, own);
+    if (phase < plan.phases) phases.put(phase, column, own);
     __syncthreads();
-//@ if split
-    add_before_tile(plan, look_back, meeting, phase, column, exists, before);
-//@ else
-    if (exists) {
-      meeting.add(before, 0, phase, column);
-      meeting.add(carried, 0, plan.phases, column);
-    }
-    __syncthreads();
-//@ end
+    prefix.add(plan, phases, phase, column, exists, before, carried);
     store_rows(plan, begin, first, range, whole, inputs, before);
   }
-//@ if split
-  look_back.clear();
-//@ end
 }
-//@ end
+
+// A CTA scans its columns tile by tile.
+__device__ __forceinline__ void scan_columns(const Plan& plan) {
+  scan_parts(plan, blockIdx.x, u64{0}, plan.parts, CarriedPrefix{});
+}
+
+// CTAs scan the tiles of a column at once.
+__device__ __forceinline__ void scan_split_columns(const Plan& plan, u8* scratch) {
+  u32 part = blockIdx.x;
+  const u32 group = take(plan.group, part);
+  const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)}};
+  scan_parts(plan, group, part, part + 1, prefix);
+  prefix.look_back.clear();
+}
 
 }  // namespace tmajit

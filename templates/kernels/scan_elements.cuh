@@ -1,5 +1,5 @@
 // The elements that a scan loads, combines and stores.
-//@ # Facts of the kernel: Index, vector, Scanner, Anchor, Destination, Source<i>, AllSources, evaluate().
+//@ # Facts of the kernel: Index, vector, Scanner, Edges, Destination, Source<i>, AllSources, evaluate().
 #pragma once
 #include "tmajit/scan_plan.cuh"
 #include "tmajit/scanners.cuh"
@@ -18,13 +18,13 @@ using State = Scanned::State;
 
 // ---- places ----
 
-// Bytes from where the views begin.
+// Offsets from the views' first elements, in bytes.
 struct Place {
   i64 destination;
   i64 source[sources];
 };
 
-// Row n, or vector n of columns. The first digit's index is left in `across`.
+// The place of row n, or of vector n of columns; `across` becomes the index of the first digit.
 __device__ __forceinline__ Place place_of(const Plan& plan, Index n, Index& across) {
   Place place{};
   across = 0;
@@ -39,60 +39,29 @@ __device__ __forceinline__ Place place_of(const Plan& plan, Index n, Index& acro
   return place;
 }
 
-//@ if columns
-__device__ __forceinline__ Place moved(const Plan& plan, Place place, i64 elements) {
-  place.destination += elements * plan.destination.along;
-#pragma unroll
-  for (u32 s = 0; s < sources; ++s) place.source[s] += elements * plan.source[s].along;
-  return place;
-}
-//@ else
-// Bytes from one element to the next: a number that the compiler knows where elements are neighbours.
-template <class Operand>
-__device__ __forceinline__ i64 step_of(i64 along) {
-  return Operand::run != 0 ? Operand::run * static_cast<i64>(sizeof(typename Operand::Element)) : along;
-}
-template <u32... i>
-__device__ __forceinline__ Place moved_along(const Plan& plan, Place place, i64 elements, Indices<i...>) {
-  place.destination += elements * step_of<Destination>(plan.destination.along);
-  ((place.source[i] += elements * step_of<Source<i>>(plan.source[i].along)), ...);
-  return place;
-}
-__device__ __forceinline__ Place moved(const Plan& plan, const Place& place, i64 elements) {
-  return moved_along(plan, place, elements, AllSources{});
-}
-//@ end
-
-// The range of elements of a vector that lie in a row: `first` is the index of the vector's first element, `count` the row's length.
-__device__ __forceinline__ Range range_of(i64 first, i64 count) {
-//@ if cut
-  const i64 rest = count - first;
-  return {first < 0 ? least(static_cast<u32>(-first), vector) : 0,
-          rest >= vector ? vector : rest < 0 ? 0 : static_cast<u32>(rest)};
-//@ else
-  return {0, first < count ? vector : 0};
-//@ end
-}
-
-//@ if staggered
-// Elements that the first vector of a row has before the row, for vectors to begin at multiples of their bytes.
-__device__ __forceinline__ u32 elements_before(const Plan& plan, const Place& row) {
-  const u64 at = Anchor::operand == 0
-                     ? reinterpret_cast<u64>(plan.destination.first) + row.destination
-                     : reinterpret_cast<u64>(plan.source[Anchor::operand - (Anchor::operand > 0)].first) +
-                           row.source[Anchor::operand - (Anchor::operand > 0)];
-  const u32 phase = static_cast<u32>(at / Anchor::bytes) % vector;
-  return Anchor::run > 0 ? phase : vector - 1 - phase;
-}
-//@ end
+// Vectors may be cut by the end of a row, or by the first or last column.
+struct CutVectors {
+  static constexpr bool cuts = true;
+  // The existing elements of a vector whose first element has index `first` of `count`.
+  static __device__ __forceinline__ Range range(i64 first, i64 count) {
+    const i64 rest = count - first;
+    return {first < 0 ? least(static_cast<u32>(-first), vector) : 0,
+            rest >= vector ? vector : rest < 0 ? 0 : static_cast<u32>(rest)};
+  }
+};
+// Vectors exist as a whole or not at all.
+struct WholeVectors {
+  static constexpr bool cuts = false;
+  static __device__ __forceinline__ Range range(i64 first, i64 count) { return {0, first < count ? vector : 0}; }
+};
 
 // ---- loads and stores ----
 
-// Whether a vector of elements of so many bytes is one run of memory that a load or store takes whole.
+// Whether one load or store moves a whole vector of elements of `element_bytes`.
 __device__ constexpr bool is_vector(i32 run, u32 element_bytes) {
   return run != 0 && vector > 1 && vector * element_bytes >= 4;
 }
-// Where element k of a vector is in the run that it is loaded or stored as.
+// The position of element k of a vector in memory; vectors of flipped operands are reversed.
 __device__ constexpr u32 in_run(i32 run, u32 element_bytes, u32 k) {
   return is_vector(run, element_bytes) && run < 0 ? vector - 1 - k : k;
 }
@@ -111,9 +80,7 @@ __device__ __forceinline__ void load_input(Input<i>& input, const Plan& plan, co
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
     loaded[k] = 0;
-//@ if !cut
-    if constexpr (is_vector(Source<i>::run, bytes)) continue;
-//@ end
+    if constexpr (!Edges::cuts && is_vector(Source<i>::run, bytes)) continue;
     if (k >= range.begin && k < range.end) {
       loaded[k] = *reinterpret_cast<const SourceBits<i>*>(from + static_cast<i64>(k) * plan.source[i].across);
     }
@@ -167,10 +134,8 @@ __device__ __forceinline__ void store_results(const Plan& plan, i64 offset, cons
   if constexpr (is_vector(Destination::run, bytes)) {
     if (range.whole()) {
       store_raw<least(bytes * vector, 16)>(Destination::run > 0 ? to : to - (vector - 1) * bytes, bits);
-//@ if cut
-    } else {
+    } else if constexpr (Edges::cuts) {
       store_elements();
-//@ end
     }
   } else {
     store_elements();

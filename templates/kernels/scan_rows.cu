@@ -1,147 +1,281 @@
 // scan along rows: combines each element with its predecessors. Elements are values of an expression, computed as they are loaded.
 //
-// A warp owns `turns` times 32 neighbouring vectors. Its lanes scan the vectors' aggregates by shuffles, and the CTA scans
-// the warps' aggregates through shared memory.
-//@ if packed
-// A tile has whole rows.
-//@ else
-//@ if split
-// Tiles of one row run at once: each looks back at the aggregates of the tiles before it (look_back.cuh).
-//@ else
-// A CTA takes the tiles of a row one after the other.
-//@ end
-//@ end
-// Elements stay in registers as they were loaded. A thread combines them once for the aggregate, and once more, from the
-// prefix on, for the results.
-//@ # Facts of the kernel: those of scan_elements.cuh, turns and exclusive; of packed rows `farthest`, the farthest lane that one needs.
-//@ if split
+//   source --turns vectors of a thread at once--> registers --evaluate()--> values of a vector --combined--> its aggregate
+//     --shuffles--> prefixes of a warp's vectors; the warp's aggregate --shared memory, one barrier--> prefixes of the warps
+//     --Prefix: from the row's tiles before this one--> each vector's prefix, combined with its values again --> destination
+//
+// A warp owns 32 * turns neighbouring vectors. Sources are read once: their elements stay in registers between both passes.
+//@ # Facts of the kernel: those of scan_elements.cuh, turns, exclusive, farthest, RowBegins, RowStarts; Anchor of staggered rows;
+//@ # Tile of whole rows.
 #include "tmajit/bulk.cuh"
 #include "tmajit/look_back.cuh"
-//@ end
 #include "tmajit/scan_elements.cuh"
 #include "tmajit/shuffles.cuh"
 
 namespace tmajit {
 
-// One vector of a CTA's tile.
-struct Item {
-  i64 destination;  // bytes
-  Range range;
-//@ if packed
-  u32 reach;  // vectors before it that have elements of its first element's row
-  bool head;  // whether a row begins in it
-//@ end
-//@ if crosses
-  u32 next;  // its first element that begins a row
-//@ end
-};
+// ---- places ----
 
-// The tile of a CTA.
-struct Tile {
-//@ if packed
-  u64 first;  // row
-  u32 rows;
-//@ else
-  i64 first;  // element of the row that its first vector has
-//@ end
-//@ if dense
-  u32 before;  // elements that its first vector has before the first row
-//@ end
-//@ if !packed
-  Place row;
-//@ else
-//@ if dense
-  Place row;
-//@ end
-//@ end
-};
-
-//@ if packed
-// Vector n; `place` becomes where it is.
-__device__ __forceinline__ Item item_of(const Plan& plan, const Tile& tile, u32 n, Place& place) {
-//@ else
-// Vector n; `place` becomes where it is. whole: the row has all elements of the tile.
-template <bool whole>
-__device__ __forceinline__ Item item_of(const Plan& plan, const Tile& tile, i64 n, Place& place) {
-//@ end
-  Item item{};
-//@ if packed
-//@ if dense
-  const i64 first = static_cast<i64>(n) * vector - tile.before;
-  place = moved(plan, tile.row, first);
-  item.range = range_of(first, static_cast<i64>(tile.rows) * plan.length);
-  // Elements before the first row count as the end of a row.
-  const u32 length = plan.row.divisor;
-  u32 rest = n * vector + (vector + length) / length * length - tile.before;
-  const u32 in_row = take(plan.row, rest);
-  item.reach = (in_row + vector - 1) / vector;
-//@ if crosses
-  item.next = in_row == 0 ? 0 : length - in_row;
-  item.head = item.next < vector;
-//@ else
-  item.head = in_row == 0;
-//@ end
-//@ else
-  u32 row = n;
-  const u32 across = take(plan.row, row);
-  const bool exists = row < tile.rows;
-  Index unused;
-  const Place begin = place_of(plan, exists ? static_cast<Index>(tile.first + row) : 0, unused);
-  i64 first = static_cast<i64>(across) * vector;
-//@ if staggered
-  first -= elements_before(plan, begin);
-//@ end
-  place = moved(plan, begin, first);
-  item.range = exists ? range_of(first, plan.length) : Range{0, 0};
-  item.reach = across;
-  item.head = across == 0;
-//@ end
-//@ else
-  const i64 first = tile.first + n * vector;
-  place = moved(plan, tile.row, first);
-  item.range = whole ? Range{0, vector} : range_of(first, plan.length);
-//@ end
-  item.destination = place.destination;
-  return item;
+// Bytes from one element to the next: a constant where elements are neighbours.
+template <class Operand>
+__device__ __forceinline__ i64 step_of(i64 along) {
+  return Operand::run != 0 ? Operand::run * static_cast<i64>(sizeof(typename Operand::Element)) : along;
+}
+template <u32... i>
+__device__ __forceinline__ Place moved_along(const Plan& plan, Place place, i64 elements, Indices<i...>) {
+  place.destination += elements * step_of<Destination>(plan.destination.along);
+  ((place.source[i] += elements * step_of<Source<i>>(plan.source[i].along)), ...);
+  return place;
+}
+__device__ __forceinline__ Place moved(const Plan& plan, const Place& place, i64 elements) {
+  return moved_along(plan, place, elements, AllSources{});
 }
 
+// Each row begins at a multiple of its vectors' bytes.
+struct AlignedRows {
+  // Elements that the first vector of a row has before the row.
+  static __device__ __forceinline__ u32 before(const Plan&, const Place&) { return 0; }
+};
+// Rows begin anywhere; their vectors, at multiples of the vectors' bytes in the operand Anchor.
+struct StaggeredRows {
+  static __device__ __forceinline__ u32 before(const Plan& plan, const Place& row) {
+    const u64 at = Anchor::operand == 0
+                       ? reinterpret_cast<u64>(plan.destination.first) + row.destination
+                       : reinterpret_cast<u64>(plan.source[Anchor::operand - (Anchor::operand > 0)].first) +
+                             row.source[Anchor::operand - (Anchor::operand > 0)];
+    const u32 phase = static_cast<u32>(at / Anchor::bytes) % vector;
+    return Anchor::run > 0 ? phase : vector - 1 - phase;
+  }
+};
+
+// ---- rows that begin inside a vector ----
+
+// No row begins inside a vector.
+struct NoRowStarts {
+  template <class Item>
+  __device__ __forceinline__ explicit NoRowStarts(const Item&) {}
+  // The first element of a vector that begins a row, if its element 0 has index `in_row` of a row of `length` elements.
+  static __device__ __forceinline__ u32 next(u32 in_row, u32) { return in_row == 0 ? 0 : vector; }
+  // Clears `state` if a row begins at element k.
+  __device__ __forceinline__ void enter(const Plan&, u32, State&) {}
+};
+// At most one row begins inside a vector.
+struct OneRowStart {
+  u32 start;
+  template <class Item>
+  __device__ __forceinline__ explicit OneRowStart(const Item& item) : start(item.next) {}
+  static __device__ __forceinline__ u32 next(u32 in_row, u32 length) { return in_row == 0 ? 0 : length - in_row; }
+  __device__ __forceinline__ void enter(const Plan&, u32 k, State& state) {
+    if (k == start) state = Scanned::none();
+  }
+};
+// Rows are shorter than a vector: several may begin in one.
+struct ManyRowStarts : OneRowStart {
+  using OneRowStart::OneRowStart;
+  __device__ __forceinline__ void enter(const Plan& plan, u32 k, State& state) {
+    if (k == start) {
+      state = Scanned::none();
+      start += plan.row.divisor;
+    }
+  }
+};
+
+// ---- tiles ----
+
+// A CTA's tile of whole rows. A warp's aggregate is that of the last row in its vectors.
+struct WholeRows {
+  // One vector of the tile.
+  struct Item {
+    i64 destination;  // bytes
+    Range range;
+    u32 reach;  // vectors before it that have elements of its first element's row
+    u32 next;   // its first element that begins a row; `vector` if none does
+    __device__ __forceinline__ bool has_row_start() const { return next < vector; }
+  };
+  // The combined vectors of a warp.
+  struct Aggregate {
+    State state;
+    u32 has_row_start;
+    __device__ __forceinline__ State after(const State& before) const {
+      return Scanned::both(has_row_start != 0 ? Scanned::none() : before, state);
+    }
+  };
+  u64 first;  // row
+  u32 rows;
+
+  __device__ __forceinline__ explicit WholeRows(const Plan& plan) : first(static_cast<u64>(blockIdx.x) * plan.rows) {
+    const u64 rest = plan.kept - first;
+    rows = rest < plan.rows ? static_cast<u32>(rest) : plan.rows;
+  }
+  // Lanes before this one whose vectors combine with the item's.
+  static __device__ __forceinline__ u32 lanes_before(const Item& item, u32 lane) {
+    return least(item.has_row_start() ? 0 : item.reach, lane);
+  }
+  // The state before an item, from the lane before it and the warp's vectors of earlier turns.
+  static __device__ __forceinline__ State before(const Item& item, u32 lane, const State& previous, const Aggregate& earlier) {
+    const State state = lane == 0 || item.reach == 0 ? Scanned::none() : previous;
+    return item.reach > lane ? Scanned::both(earlier.state, state) : state;
+  }
+  // Appends a warp's vectors of one turn; `last` is the last lane's state.
+  static __device__ __forceinline__ void append(Aggregate& aggregate, const Item& item, const State& last) {
+    const bool has_row_start = __shfl_sync(~0u, item.has_row_start() ? 0 : item.reach, 31) <= 31;
+    aggregate.state = has_row_start ? last : Scanned::both(aggregate.state, last);
+    aggregate.has_row_start |= has_row_start;
+  }
+  // The state before an item, from the state before its warp and the state in the warp before the item.
+  static __device__ __forceinline__ State from_warp(const Item& item, u32 lane_and_turn, const State& before_warp, const State& before) {
+    return item.reach > lane_and_turn ? Scanned::both(before_warp, before) : before;
+  }
+};
+
+// Rows that are contiguous in memory, one after the other: a vector may have elements of several rows.
+struct DenseRows : WholeRows {
+  Place row;         // of the first row
+  u32 before_first;  // elements of the first vector before the first row
+
+  __device__ __forceinline__ explicit DenseRows(const Plan& plan)
+      : WholeRows(plan), row(moved(plan, {}, static_cast<i64>(first * plan.length))), before_first(RowBegins::before(plan, row)) {}
+
+  // Vector n; `place` becomes where it is.
+  __device__ __forceinline__ Item item(const Plan& plan, i64 number, Place& place) const {
+    const u32 n = static_cast<u32>(number);
+    const i64 element = static_cast<i64>(n) * vector - before_first;
+    place = moved(plan, row, element);
+    // Elements before the first row are treated as the end of a row.
+    const u32 length = plan.row.divisor;
+    u32 rest = n * vector + (vector + length) / length * length - before_first;
+    const u32 in_row = take(plan.row, rest);
+    return {place.destination, Edges::range(element, static_cast<i64>(rows) * plan.length), (in_row + vector - 1) / vector,
+            RowStarts::next(in_row, length)};
+  }
+};
+
+// Rows anywhere in memory: each has vectors of its own.
+struct SeparateRows : WholeRows {
+  using WholeRows::WholeRows;
+
+  __device__ __forceinline__ Item item(const Plan& plan, i64 n, Place& place) const {
+    u32 row = static_cast<u32>(n);
+    const u32 across = take(plan.row, row);
+    const bool exists = row < rows;
+    Index unused;
+    const Place begin = place_of(plan, exists ? static_cast<Index>(first + row) : 0, unused);
+    const i64 element = static_cast<i64>(across) * vector - RowBegins::before(plan, begin);
+    place = moved(plan, begin, element);
+    return {place.destination, exists ? Edges::range(element, plan.length) : Range{0, 0}, across, across == 0 ? 0 : vector};
+  }
+};
+
+// A tile of one long row. The state before it comes from the row's earlier tiles.
+struct RowTile {
+  struct Item {
+    i64 destination;  // bytes
+    Range range;
+  };
+  struct Aggregate {
+    State state;
+    __device__ __forceinline__ State after(const State& before) const { return Scanned::both(before, state); }
+  };
+  Place row;
+  i64 first;  // element of the row that the tile's first vector begins with
+
+  static __device__ __forceinline__ u32 lanes_before(const Item&, u32 lane) { return lane; }
+  static __device__ __forceinline__ State before(const Item&, u32 lane, const State& previous, const Aggregate& earlier) {
+    return lane == 0 ? earlier.state : Scanned::both(earlier.state, previous);
+  }
+  static __device__ __forceinline__ void append(Aggregate& aggregate, const Item&, const State& last) {
+    aggregate.state = Scanned::both(aggregate.state, last);
+  }
+  static __device__ __forceinline__ State from_warp(const Item&, u32, const State& before_warp, const State& before) {
+    return Scanned::both(before_warp, before);
+  }
+  __device__ __forceinline__ bool is_inside(const Plan& plan, i64 elements) const {
+    return first >= 0 && first + elements <= static_cast<i64>(plan.length);
+  }
+};
+// whole: the row has all elements of the tile.
+template <bool whole>
+struct PartOfRow : RowTile {
+  __device__ __forceinline__ Item item(const Plan& plan, i64 n, Place& place) const {
+    const i64 element = first + n * vector;
+    place = moved(plan, row, element);
+    return {place.destination, whole ? Range{0, vector} : Edges::range(element, plan.length)};
+  }
+};
+
+// ---- the state before a tile ----
+
+constexpr u32 most_warps = 16;
+// Shared memory by which warps exchange their aggregates, and the state before the tile.
+template <class Aggregate>
+struct Exchange {
+  Aggregate warp[most_warps];
+  State before;
+};
+
+// Tiles of whole rows: nothing comes before them.
+struct NoPrefix {
+  __device__ __forceinline__ void prepare(u32, bool) const {}
+  // The state before a warp, from `before_warp` of this tile alone and `all` of the tile.
+  template <class Exchange>
+  __device__ __forceinline__ State before(Exchange&, const State&, const State& before_warp, u32, bool) const {
+    return before_warp;
+  }
+};
+// One CTA takes the tiles of a row one after the other: it carries the state up to each tile's end.
+struct CarriedPrefix {
+  State carried = Scanned::none();
+  __device__ __forceinline__ void prepare(u32, bool) const {}
+  template <class Exchange>
+  __device__ __forceinline__ State before(Exchange&, const State& all, const State& before_warp, u32, bool) {
+    const State result = Scanned::both(carried, before_warp);
+    carried = Scanned::both(carried, all);
+    return result;
+  }
+};
+// Tiles of a row run at once: the last warp of each looks back at the aggregates of the tiles before it (look_back.cuh).
+struct FoundPrefix {
+  LookBack<Scanned> look_back;
+  __device__ __forceinline__ void prepare(u32 lane, bool is_last_warp) const {
+    if (is_last_warp) look_back.wait_for_slots(lane);
+  }
+  template <class Exchange>
+  __device__ __forceinline__ State before(Exchange& exchange, const State& all, const State& before_warp, u32 lane,
+                                          bool is_last_warp) const {
+    if (is_last_warp) {
+      const State before = before_tile(look_back, all);
+      if (lane == 0) exchange.before = before;
+    }
+    __syncthreads();
+    const State result = Scanned::both(exchange.before, before_warp);
+    if (threadIdx.x == 0) look_back.leave();
+    return result;
+  }
+};
+
+// ---- the scan of a tile ----
+
 // The combined elements of a vector: of its last row only, if a row begins in the vector.
+template <class Item>
 __device__ __forceinline__ State total_of(const Plan& plan, const Scannable& values, const Item& item, Range range) {
   State total = Scanned::none();
-//@ if crosses
-  u32 next = item.next;
-//@ end
+  RowStarts starts(item);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
-//@ if crosses
-    if (k == next) {
-      total = Scanned::none();
-//@ if short_rows
-      next += plan.row.divisor;
-//@ end
-    }
-//@ end
+    starts.enter(plan, k, total);
     if (k >= range.begin && k < range.end) total = Scanned::both(total, values.at[k]);
   }
   return total;
 }
 
+template <class Item>
 __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& values, const Item& item, State before,
                                             Range range) {
   State result[vector];
-//@ if crosses
-  u32 next = item.next;
-//@ end
+  RowStarts starts(item);
 #pragma unroll
   for (u32 k = 0; k < vector; ++k) {
-//@ if crosses
-    if (k == next) {
-      before = Scanned::none();
-//@ if short_rows
-      next += plan.row.divisor;
-//@ end
-    }
-//@ end
+    starts.enter(plan, k, before);
     if (exclusive) result[k] = before;
     if (k >= range.begin && k < range.end) before = Scanned::both(before, values.at[k]);
     if (!exclusive) result[k] = before;
@@ -149,25 +283,100 @@ __device__ __forceinline__ void scan_vector(const Plan& plan, const Scannable& v
   store_results(plan, item.destination, result, range);
 }
 
-// The combined vectors of a warp.
-struct WarpTotal {
-  State state;
-//@ if packed
-  u32 head;  // whether a row begins in them: the state is then of the last row
-//@ end
-};
-constexpr u32 most_warps = 16;
-// Shared memory by which warps exchange their totals, and the state before the tile.
-struct Meeting {
-  WarpTotal total[most_warps];
-  State before;
-};
+template <class Tile, class Prefix, class Exchange>
+__device__ __forceinline__ void scan_tile(const Plan& plan, const Tile& tile, Prefix& prefix, Exchange& exchange) {
+  const u32 lane = threadIdx.x % 32;
+  const u32 warp = threadIdx.x / 32;
+  const u32 warps = blockDim.x / 32;
+  const u32 own = warp * 32 * turns + lane;
+  AllInputs inputs[turns];
+  typename Tile::Item items[turns];
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    Place place;
+    items[turn] = tile.item(plan, static_cast<i64>(own) + turn * 32, place);
+    load_inputs(inputs[turn], plan, place, items[turn].range);
+  }
+  prefix.prepare(lane, warp == warps - 1);
+  State before[turns];  // the state before each vector, from the warp's vectors alone
+  typename Tile::Aggregate aggregate{};
+  aggregate.state = Scanned::none();
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    const auto& item = items[turn];
+    const Scannable values = values_of(inputs[turn]);
+    State state = item.range.whole() ? total_of(plan, values, item, {0, vector}) : total_of(plan, values, item, item.range);
+    const u32 lanes_before = Tile::lanes_before(item, lane);
+#pragma unroll
+    for (u32 distance = 1; distance <= farthest; distance *= 2) {
+      const State other = state_of_lane(state, lane - distance);
+      if (distance <= lanes_before) state = Scanned::both(other, state);
+    }
+    const State previous = state_of_lane(state, lane - 1);
+    const State last = state_of_lane(state, 31);
+    before[turn] = Tile::before(item, lane, previous, aggregate);
+    Tile::append(aggregate, item, last);
+  }
+  if (lane == 0) exchange.warp[warp] = aggregate;
+  __syncthreads();
+  State before_warp = Scanned::none();
+  State all = Scanned::none();
+#pragma unroll 4
+  for (u32 w = 0; w < warps; ++w) {
+    if (w == warp) before_warp = all;
+    all = exchange.warp[w].after(all);
+  }
+  before_warp = prefix.before(exchange, all, before_warp, lane, warp == warps - 1);
+#pragma unroll
+  for (u32 turn = 0; turn < turns; ++turn) {
+    const auto& item = items[turn];
+    const Scannable values = values_of(inputs[turn]);
+    const State first = Tile::from_warp(item, lane + turn * 32, before_warp, before[turn]);
+    if (item.range.whole()) {
+      scan_vector(plan, values, item, first, {0, vector});
+    } else if (Edges::cuts && item.range.begin < item.range.end) {
+      scan_vector(plan, values, item, first, item.range);
+    }
+  }
+}
 
-//@ if split
-// Brings elements of the tile's row from `first` on into the L2 cache, where they are neighbours in memory.
+template <class Prefix, class Exchange>
+__device__ __forceinline__ void scan_row_tile(const Plan& plan, const RowTile& tile, bool whole, Prefix& prefix, Exchange& exchange) {
+  if (whole) {
+    scan_tile(plan, PartOfRow<true>{tile}, prefix, exchange);
+  } else {
+    scan_tile(plan, PartOfRow<false>{tile}, prefix, exchange);
+  }
+}
+
+// ---- the kernels ----
+
+// Short rows: a CTA scans a tile of whole ones.
+__device__ __forceinline__ void scan_whole_rows(const Plan& plan) {
+  __shared__ Exchange<Tile::Aggregate> exchange;
+  NoPrefix prefix;
+  scan_tile(plan, Tile(plan), prefix, exchange);
+}
+
+// A CTA scans a row, tile by tile.
+__device__ __forceinline__ void scan_row(const Plan& plan) {
+  __shared__ Exchange<RowTile::Aggregate> exchange[2];  // tiles alternate, which saves a barrier for each
+  const i64 elements = static_cast<i64>(blockDim.x) * turns * vector;
+  Index unused;
+  RowTile tile{place_of(plan, blockIdx.x, unused), 0};
+  tile.first -= RowBegins::before(plan, tile.row);
+  CarriedPrefix prefix;
+#pragma unroll 1
+  for (u64 part = 0; part < plan.parts; ++part) {
+    scan_row_tile(plan, tile, tile.is_inside(plan, elements), prefix, exchange[part % 2]);
+    tile.first += elements;
+  }
+}
+
+// Prefetches a tile's elements into the L2 cache, from sources where they are contiguous.
 template <u32... i>
-__device__ __forceinline__ void prefetch(const Plan& plan, const Tile& tile, i64 first, u32 elements, Indices<i...>) {
-  const Place place = moved(plan, tile.row, first);
+__device__ __forceinline__ void prefetch(const Plan& plan, const RowTile& tile, u32 elements, Indices<i...>) {
+  const Place place = moved(plan, tile.row, tile.first);
   const auto bring = [&](const u8* from, i32 run, u32 element_bytes) {
     if (run == 0) return;
     const u64 low = reinterpret_cast<u64>(run > 0 ? from : from - (elements - 1) * element_bytes);
@@ -177,180 +386,22 @@ __device__ __forceinline__ void prefetch(const Plan& plan, const Tile& tile, i64
   (bring(plan.source[i].first + place.source[i], Source<i>::run, sizeof(SourceBits<i>)), ...);
 }
 
-// The tile of the CTA. whole: the row has all of its elements.
-template <bool whole>
-__device__ __forceinline__ void scan_row(const Plan& plan, const Tile& tile, const LookBack<Scanned>& look_back,
-                                         Meeting& meeting) {
-//@ else
-// The tile of the CTA, after what `carried` is of its row; `carried` becomes what comes before the next tile.
-//@ if !packed
-// whole: the row has all of the tile's elements.
-template <bool whole>
-//@ end
-__device__ __forceinline__ void scan_row(const Plan& plan, const Tile& tile, State& carried, Meeting& meeting) {
-//@ end
-  const u32 lane = threadIdx.x % 32;
-  const u32 warp = threadIdx.x / 32;
-  const u32 warps = blockDim.x / 32;
-  const u32 own = warp * 32 * turns + lane;
-  AllInputs inputs[turns];
-  Item items[turns];
-#pragma unroll
-  for (u32 turn = 0; turn < turns; ++turn) {
-    Place place;
-//@ if packed
-    items[turn] = item_of(plan, tile, own + turn * 32, place);
-//@ else
-    items[turn] = item_of<whole>(plan, tile, static_cast<i64>(own) + turn * 32, place);
-//@ end
-    load_inputs(inputs[turn], plan, place, items[turn].range);
-  }
-//@ if split
-  if (warp == warps - 1) look_back.wait_for_slots(lane);
-//@ end
-  State before[turns];  // what each vector's first element comes after, in its warp
-  WarpTotal total{};
-  total.state = Scanned::none();
-#pragma unroll
-  for (u32 turn = 0; turn < turns; ++turn) {
-    const Item& item = items[turn];
-    const Scannable values = values_of(inputs[turn]);
-    State state = item.range.whole() ? total_of(plan, values, item, {0, vector}) : total_of(plan, values, item, item.range);
-//@ if packed
-    const u32 own_reach = item.head ? 0 : item.reach;
-    const u32 limit = least(own_reach, lane);
-#pragma unroll
-    for (u32 distance = 1; distance <= farthest; distance *= 2) {
-//@ else
-    const u32 limit = lane;
-#pragma unroll
-    for (u32 distance = 1; distance < 32; distance *= 2) {
-//@ end
-      const State other = state_of_lane(state, lane - distance);
-      if (distance <= limit) state = Scanned::both(other, state);
-    }
-    const State previous = state_of_lane(state, lane - 1);
-    const State last = state_of_lane(state, 31);
-//@ if packed
-    before[turn] = lane == 0 || item.reach == 0 ? Scanned::none() : previous;
-    if (item.reach > lane) before[turn] = Scanned::both(total.state, before[turn]);
-    const bool head = __shfl_sync(~0u, own_reach, 31) <= 31;
-    total.state = head ? last : Scanned::both(total.state, last);
-    total.head |= head;
-//@ else
-    before[turn] = lane == 0 ? total.state : Scanned::both(total.state, previous);
-    total.state = Scanned::both(total.state, last);
-//@ end
-  }
-  if (lane == 0) meeting.total[warp] = total;
-  __syncthreads();
-  State before_warp = Scanned::none();
-  State all = Scanned::none();
-#pragma unroll 4
-  for (u32 w = 0; w < warps; ++w) {
-    if (w == warp) before_warp = all;
-//@ if packed
-    if (meeting.total[w].head != 0) all = Scanned::none();
-//@ end
-    all = Scanned::both(all, meeting.total[w].state);
-  }
-//@ if split
-  if (warp == warps - 1) {
-    const State before = look_back.before_tile(all);
-    if (lane == 0) meeting.before = before;
-  }
-  __syncthreads();
-  before_warp = Scanned::both(meeting.before, before_warp);
-  if (threadIdx.x == 0) look_back.leave();
-//@ else
-//@ if !packed
-  before_warp = Scanned::both(carried, before_warp);
-  carried = Scanned::both(carried, all);
-//@ end
-//@ end
-#pragma unroll
-  for (u32 turn = 0; turn < turns; ++turn) {
-    const Item& item = items[turn];
-    const Scannable values = values_of(inputs[turn]);
-//@ if packed
-    const State first = item.reach > lane + turn * 32 ? Scanned::both(before_warp, before[turn]) : before[turn];
-//@ else
-    const State first = Scanned::both(before_warp, before[turn]);
-//@ end
-    if (item.range.whole()) {
-      scan_vector(plan, values, item, first, {0, vector});
-//@ if cut
-    } else if (item.range.begin < item.range.end) {
-      scan_vector(plan, values, item, first, item.range);
-//@ end
-    }
-  }
-}
-
-//@ if split
-__device__ __forceinline__ void scan_tile(const Plan& plan, u8* scratch) {
-//@ else
-__device__ __forceinline__ void scan_tile(const Plan& plan) {
-//@ end
-  __shared__ Meeting meeting[2];
-  Tile tile;
-//@ if packed
-  tile.first = static_cast<u64>(blockIdx.x) * plan.rows;
-  const u64 rest = plan.kept - tile.first;
-  tile.rows = rest < plan.rows ? static_cast<u32>(rest) : plan.rows;
-//@ if dense
-  tile.row = moved(plan, {}, static_cast<i64>(tile.first * plan.length));
-  tile.before = 0;
-//@ if staggered
-  tile.before = elements_before(plan, tile.row);
-//@ end
-//@ end
-  State carried = Scanned::none();
-  scan_row(plan, tile, carried, meeting[0]);
-//@ else
+// CTAs scan the tiles of a row at once.
+__device__ __forceinline__ void scan_split_row(const Plan& plan, u8* scratch) {
+  __shared__ Exchange<RowTile::Aggregate> exchange;
   const i64 elements = static_cast<i64>(blockDim.x) * turns * vector;
-//@ if split
   u32 part = blockIdx.x;
   const u32 group = take(plan.group, part);
   Index unused;
-  tile.row = place_of(plan, group, unused);
-  tile.first = part * elements;
-//@ if staggered
-  tile.first -= elements_before(plan, tile.row);
-//@ end
-  const LookBack<Scanned> look_back{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)};
-  const bool whole = tile.first >= 0 && tile.first + elements <= static_cast<i64>(plan.length);
+  RowTile tile{place_of(plan, group, unused), part * elements};
+  tile.first -= RowBegins::before(plan, tile.row);
+  const FoundPrefix prefix{{plan.ring, scratch, plan.tiles, plan.groups, group, part, static_cast<u32>(plan.parts)}};
   if (threadIdx.x == 0 && plan.ahead > 0) {
-    const i64 first = tile.first + plan.ahead * elements;
-    if (first >= 0 && first + elements <= static_cast<i64>(plan.length)) {
-      prefetch(plan, tile, first, static_cast<u32>(elements), AllSources{});
-    }
+    const RowTile ahead{tile.row, tile.first + plan.ahead * elements};
+    if (ahead.is_inside(plan, elements)) prefetch(plan, ahead, static_cast<u32>(elements), AllSources{});
   }
-  if (whole) {
-    scan_row<true>(plan, tile, look_back, meeting[0]);
-  } else {
-    scan_row<false>(plan, tile, look_back, meeting[0]);
-  }
-  look_back.clear();
-//@ else
-  Index unused;
-  tile.row = place_of(plan, blockIdx.x, unused);
-  tile.first = 0;
-//@ if staggered
-  tile.first -= elements_before(plan, tile.row);
-//@ end
-  State carried = Scanned::none();
-#pragma unroll 1
-  for (u64 part = 0; part < plan.parts; ++part) {
-    if (tile.first >= 0 && tile.first + elements <= static_cast<i64>(plan.length)) {
-      scan_row<true>(plan, tile, carried, meeting[part % 2]);
-    } else {
-      scan_row<false>(plan, tile, carried, meeting[part % 2]);
-    }
-    tile.first += elements;
-  }
-//@ end
-//@ end
+  scan_row_tile(plan, tile, tile.is_inside(plan, elements), prefix, exchange);
+  prefix.look_back.clear();
 }
 
 }  // namespace tmajit

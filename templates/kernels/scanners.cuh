@@ -1,27 +1,22 @@
-// How a scan combines two neighbours: the reducers, and the product.
+// How a scan combines two states: as the reducers do, or by a product.
 #pragma once
 #include "tmajit/reducers.cuh"
 
 namespace tmajit {
 
-// The type of an expression's result, where bool is an int.
+// The type of an expression's result; int for bool.
 template <class T> struct Counted { using type = T; };
 template <> struct Counted<bool> { using type = i32; };
 
-//@ used ScanSum
 template <class Value>
 struct ScanSum : Sum<Value> {};
-//@ end
-//@ used ScanProduct
 template <class Value>
 struct ScanProduct : Sum<Value> {
   using State = typename Sum<Value>::State;
   static __device__ __forceinline__ State none() { return State(1); }
   static __device__ __forceinline__ State both(State a, State b) { return a * b; }
 };
-//@ end
-//@ used ScanLeast ScanGreatest
-// The identity is the extreme of the expression's type, whatever the state's.
+// The identity is the extreme of the expression's type, even if the state's type is wider.
 template <class Value, bool least>
 struct ScanExtreme : Extreme<Value, least> {
   using State = typename Extreme<Value, least>::State;
@@ -29,6 +24,5 @@ struct ScanExtreme : Extreme<Value, least> {
 };
 template <class Value> struct ScanLeast : ScanExtreme<Value, true> {};
 template <class Value> struct ScanGreatest : ScanExtreme<Value, false> {};
-//@ end
 
 }  // namespace tmajit

@@ -4,7 +4,7 @@
 
 namespace tmajit {
 
-// A state whose words are `shuffle` of the words of `state`.
+// Applies `shuffle` to each word of `state`.
 template <class State, class Shuffle>
 __device__ __forceinline__ State shuffled_words(const State& state, const Shuffle& shuffle) {
   struct Words {

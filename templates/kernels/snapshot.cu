@@ -1,6 +1,6 @@
 // snapshot: the raw shared-memory image of every tile, written out as bytes.
 //
-// The image is what the copy engine left in shared memory, row pitch and swizzle included; bytes that it does
+// The image is what the copy engine wrote to shared memory, with its row pitch and swizzle; bytes that it does
 // not write hold `untouched`. Tiles follow each other in row-major order of their position.
 #include "tmajit/bulk.cuh"
 #include "tmajit/fence.cuh"

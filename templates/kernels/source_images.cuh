@@ -1,4 +1,4 @@
-// Images of sources whose memory runs along another dimension than the row.
+// Images in shared memory of sources that are contiguous along another dimension than the destination's row.
 //@ # Facts of the kernel: those of chunks.cuh, box, chunk_index, threads, staggered and Source<i>.
 #pragma once
 #include "tmajit/async_copy.cuh"
@@ -20,14 +20,14 @@ __device__ constexpr u32 units_in_image() {
   return count;
 }
 
-// Copies every 16 bytes that hold an element of the tile, line by line in the order of the source's memory, and
-// zeros for those that hold none. A line begins in its first 16 where it begins in memory.
+// Copies every 16-byte unit that holds an element of the tile, line by line in the order of the source's memory; units
+// outside the source become zeros. A line keeps its offset within a unit.
 template <class From>
 __device__ __forceinline__ void load_image(const params::View<rank>& view, const Tile<rank>& tile, u32 image) {
   if constexpr (From::is_image) {
     constexpr u32 line_units = From::pitch / unit;
     constexpr u32 outer = From::outer;  // of the dimensions that a line spans
-    const u32 missing = tile.origin[row] == 0 ? before : 0;  // other tiles begin a chunk or more from the row's start
+    const u32 missing = tile.origin[row] == 0 ? before : 0;  // all other tiles begin at least a chunk after the row's start
     const auto begin = [&](u32 d) { return d == row ? missing : 0; };
     const auto end = [&](u32 d) { return tile.inside[d] + static_cast<i32>(d == row ? before : 0); };
 
@@ -52,7 +52,7 @@ __device__ __forceinline__ void load_image(const params::View<rank>& view, const
         exists = exists && index[d] >= begin(d) && static_cast<i32>(index[d]) < end(d);
       }
       const u32 into = static_cast<u32>(reinterpret_cast<u64>(from)) % unit;
-      const i32 byte = static_cast<i32>(in_line * unit - into);  // of the line
+      const i32 byte = static_cast<i32>(in_line * unit - into);  // within the line
       exists = exists && byte < last && byte + static_cast<i32>(unit) > first;
       copy_unit<sizeof(typename From::Element)>(to, from + byte, exists, view, inner);
       line += threads / line_units;
@@ -72,7 +72,7 @@ struct Imaged {
     const u32 line = own.at[row] + before;
     const u8* at = shared + From::image + line * From::image_step().at[row];
     if constexpr (!From::row_in_line) at += line / chunk * From::skew;
-    // Where the first line begins in memory, and so in its first 16 bytes of the image.
+    // The offset of the first line within its 16-byte unit, in memory and in the image.
     u32 begin = static_cast<u32>(reinterpret_cast<u64>(tile)) + (From::row_in_line ? -before : own.at[row]) * static_cast<u32>(view.step[row]);
 #pragma unroll
     for (u32 d = 0; d < row; ++d) {

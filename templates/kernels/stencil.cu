@@ -1,8 +1,8 @@
-// stencil: out = f(x0 … x7), where a source called with offsets, x0(-1, 0), is the neighbour that lies so far away.
+// stencil: out = f(x0 … x7), where a source called with offsets, x0(-1, 0), is the neighbour at that distance.
 //
-// A CTA does tiles one after the other along the dimension `march`. Of each source it has, for each tile, an image in
-// shared memory: a plane of elements with the halo that the offsets ask for. Planes stand in a ring of `stages`; a tile
-// needs `window_planes` of them, so that of a stencil along `march` each plane is loaded once.
+// A CTA computes consecutive tiles along the dimension `march`. For each source and tile it has an image in shared memory: a
+// plane of elements with the halo that the offsets need. Planes are in a ring of `stages`; a tile reads `window_planes` of
+// them, and the CTA loads each plane once.
 //
 //   sources --copy engine, or threads one by one--> image of a plane in a stage --threads fix what is beyond an edge-->
 //     a thread: `strip` rows of a chunk with their neighbours, in registers --evaluate()--> destination
@@ -27,8 +27,8 @@ constexpr u32 row = rank - 1;
 using Sources = params::Views<rank, AllSources::count>;
 using Result = Raw<sizeof(Destination::Element), chunk>;
 
-// The planes of a CTA, and where in the tensors the tile of plane 0 begins: its first element, without halo. Tile n has
-// the planes n to n + window_planes - 1.
+// The planes of a CTA, and the first element of plane 0's tile in the tensors, without halo. Tile n reads the planes n to
+// n + window_planes - 1.
 struct Share {
   Index first[rank];
   u32 tiles;
@@ -52,7 +52,7 @@ struct Share {
 
 // ---- beyond an edge ----
 
-// There is another element of the source: index() tells which.
+// An element beyond an edge is another element of the source: index() tells which.
 struct OtherElement {
   template <class Element>
   static __device__ __forceinline__ auto word(const u8* from, bool, double) {
@@ -77,7 +77,7 @@ struct Reflect : OtherElement {
   }
 };
 
-// There are zeros.
+// Elements beyond an edge are zero.
 struct Zeros {
   static __device__ __forceinline__ Index index(Index at, Index) { return at; }
   template <class Element>
@@ -87,7 +87,7 @@ struct Zeros {
   }
 };
 
-// There is a number of the launch.
+// Elements beyond an edge are a number that the launch passes.
 struct Number {
   static __device__ __forceinline__ Index index(Index at, Index) { return at; }
   template <class Element>
@@ -111,7 +111,7 @@ struct Number {
   }
 };
 
-// Whether plane n reaches beyond an edge.
+// Whether plane n extends beyond an edge.
 template <u32 i>
 __device__ __forceinline__ bool is_at_edge(const params::ViewsHead<rank>& views, const Share& share, u32 n) {
   bool beyond = false;
@@ -125,7 +125,7 @@ __device__ __forceinline__ bool is_at_edge(const params::ViewsHead<rank>& views,
   return beyond;
 }
 
-// Threads write the elements of plane n's image: where the copy engine has loaded it, those that lie beyond an edge.
+// Threads write the elements of plane n's image: all, or only those beyond an edge if the copy engine has loaded the plane.
 template <u32 i>
 __device__ __forceinline__ void fill_image(const params::ViewsHead<rank>& views, const params::View<rank>& source, const Share& share,
                                            u32 n, u8* stage, double value) {
@@ -156,7 +156,7 @@ __device__ __forceinline__ void fill_image(const params::ViewsHead<rank>& views,
   }
 }
 
-// Asks for plane n of source i.
+// Issues the load of plane n of source i.
 template <u32 i>
 __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views, const TensorMap& map, const Share& share, u32 n,
                                            u32 stage, u32 barrier) {
@@ -174,7 +174,7 @@ __device__ __forceinline__ void load_image(const params::ViewsHead<rank>& views,
   }
 }
 
-// The tile whose last plane stands in `stage`: all strips of it.
+// Computes all strips of the tile whose last plane is in `stage`.
 template <u32... i>
 __device__ __forceinline__ void compute_tile(Indices<i...>, const params::ViewsHead<rank>& views, const Share& share, u32 tile,
                                              const u8* shared, u32 stage) {
@@ -272,7 +272,7 @@ __device__ __forceinline__ void stencil_by_engine(Indices<i...> sources, const S
 #pragma unroll 1
     for (u32 n = 0; n < stages && n < planes; ++n) load(n, n);
   }
-  __syncthreads();  // the barriers are there
+  __syncthreads();  // the mbarriers are initialised
   RingPosition<stages> newest;
   RingPosition<stages> oldest;
 #pragma unroll 1
@@ -282,7 +282,7 @@ __device__ __forceinline__ void stencil_by_engine(Indices<i...> sources, const S
     u8* const stage = shared + newest.stage * stage_bytes;
     if ((is_at_edge<i>(views.head, share, n) || ...)) {
       (fill_image<i>(views.head, views.source[i], share, n, stage, value), ...);
-      ptx::fence_proxy_async_shared();  // the next plane comes to the same place
+      ptx::fence_proxy_async_shared();  // the copy engine will overwrite this stage
       __syncthreads();
     }
 //@ end
@@ -290,7 +290,7 @@ __device__ __forceinline__ void stencil_by_engine(Indices<i...> sources, const S
     compute_tile(sources, views.head, share, n + 1 - window_planes, shared, newest.stage);
     const u32 next = n + 1 - window_planes + stages;
     if (next < planes) {
-      __syncthreads();  // the oldest plane has been read
+      __syncthreads();  // all threads have read the oldest plane
       if (threadIdx.x == 0) load(next, oldest.stage);
     }
     oldest.next();

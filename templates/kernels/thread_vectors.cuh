@@ -6,10 +6,10 @@
 
 namespace tmajit {
 
-// Elements that are converted at once, of which a vector may have only the first.
+// Elements that are converted at once; a vector of one element uses the first.
 constexpr u32 held = vector < 2 ? 2 : vector;
 
-// The index in a dimension of `extent`, or of `count`; n becomes the number of the index in the dimensions that remain.
+// Returns n modulo the dimension's size, given twice as `extent` and `count`; n becomes the quotient.
 template <class N>
 __device__ __forceinline__ N take_index(u64 extent, const params::Divider& count, N& n) {
   if constexpr (sizeof(N) == 4) return take(count, n);

@@ -4,7 +4,7 @@
 //   source --a thread loads a vector along `column` of each line of a block--> registers --transpose()-->
 //     image of the tile in shared memory --all threads meet--> a vector along `row` at a time --> destination
 //
-// The image has the destination's order. It is swizzled so that neither way meets a bank twice.
+// The image has the destination's order. Its swizzle avoids bank conflicts of stores to it and of loads from it.
 //@ # Facts of the kernel: rank, element_bytes, vector, row, column, box, tile_index, Lines, Edges, before, source_alignment, swizzle,
 //@ # threads, Offset, block_count, block_index, stored_vectors, vector_index, image_vectors, image_step.
 #include "tmajit/block_transpose.cuh"
@@ -22,19 +22,19 @@ constexpr u32 column_step = image_step().at[column];
 using Line = Vector<vector_bytes>;
 using Element = Bits<element_bytes>::Type;
 
-// Neighbouring blocks of a load are a multiple of all banks apart in the image; the index of their column keeps
-// them off each other's.
+// Neighbouring blocks of a load are a multiple of all banks apart in the image; the swizzle by their column index puts
+// them into different banks.
 __device__ __forceinline__ u32 swizzled(u32 position, u32 column_index) {
   return position ^ (column_index / vector * swizzle % banks);
 }
-// Line j of a block whose line 0 is at `position`. Steps of all banks leave the swizzle as it is.
+// The position of line j of a block whose line 0 is at `position`. Steps over all banks do not change the swizzle.
 __device__ __forceinline__ u32 swizzled_line(u32 position, u32 j, u32 column_index) {
   if constexpr (column_step % banks == 0) return swizzled(position, column_index) + j * column_step;
   return swizzled(position + j * column_step, column_index);
 }
 
-// The same value, which the compiler cannot compute anew wherever it is used.
-__device__ __forceinline__ i32 kept(i32 value) {
+// Returns `value` through a shuffle, so that the compiler does not recompute it at each use.
+__device__ __forceinline__ i32 shuffled(i32 value) {
   return __shfl_sync(~0U, value, 0);
 }
 
@@ -53,12 +53,12 @@ struct LinesBy4 {
 struct LinesAnywhere {
   static __device__ __forceinline__ void load(Line& line, const u8* from) { ptx::load_vector$n_anywhere(line.word, from); }
 };
-// The destination's elements may be between those of the source: load() reads nothing else.
+// The destination's elements may be interleaved with the source's: load() reads only the line.
 struct OwnLines {
   static __device__ __forceinline__ void load(Line& line, const u8* from) { load_narrowly<source_alignment>(line.word, from); }
 };
 
-// Puts a vector at `position` of the image, which begins at the shared address `image_at`.
+// Stores a vector at `position` of the image, which begins at the shared address `image_at`.
 __device__ __forceinline__ void store_to_image(u32 image_at, u32 position, const Line& line) {
   ptx::store_shared$n(image_at + position * vector_bytes, line.word);
 }
@@ -95,8 +95,8 @@ struct CutBlock {
   u32 count;
 };
 
-// Both put what exists of a block into the image element by element: this is rare, and short to compile. The last line
-// stands for those that do not exist.
+// Stores the existing part of a block to the image element by element: this is rare, and fast to compile. Lines that do not
+// exist are clamped to the last.
 __device__ __forceinline__ void move_end(Line* image, u32 position, u32 column_index, const CutBlock& own) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i) {
@@ -112,7 +112,7 @@ __device__ __noinline__ void move_own_end(Line* image, u32 position, u32 column_
                                           u32 count) {
 #pragma unroll 1
   for (u32 i = 0; i < vector; ++i) {
-    // All loads are in flight at once; the last element stands for those that do not exist.
+    // All loads are in flight at once; elements that do not exist are clamped to the last.
     Element element[vector];
 #pragma unroll
     for (u32 j = 0; j < vector; ++j) element[j] = reinterpret_cast<const Element*>(from)[least(j, count - 1)];
@@ -124,8 +124,8 @@ __device__ __noinline__ void move_own_end(Line* image, u32 position, u32 column_
   }
 }
 
-// Vectors at an edge take their neighbours in memory with them; what those bring is not stored. Only at the very ends of the
-// source there is no neighbour: then the block is moved by elements.
+// Vectors at an edge also load the bytes next to it, which are not stored. Only at the ends of the source's memory the block is
+// moved element by element.
 struct SharedEdges {
   static __device__ __forceinline__ bool moved(const params::ViewPair<rank>& views, Line* image, u32 position, u32 column_index,
                                                const CutBlock& own) {
@@ -136,7 +136,7 @@ struct SharedEdges {
     return true;
   }
 };
-// The same where lines begin anywhere: their words must all be the source's.
+// As SharedEdges, where lines begin anywhere: all words of a line must be in the source.
 __device__ __forceinline__ bool holds(const params::ViewPair<rank>& views, const u8* low, const u8* high) {
   return enclosing_word(low) >= views.source_begin && high + vector_bytes + 4 <= views.source_end;
 }
@@ -149,7 +149,7 @@ struct WordEdges {
     return true;
   }
 };
-// Neighbours in memory may be the destination's, which other CTAs write: each block at an edge is moved by elements.
+// Neighbouring bytes may be the destination's, which other CTAs write: each block at an edge is moved element by element.
 struct OwnEdges {
   static __device__ __forceinline__ bool moved(const params::ViewPair<rank>&, Line* image, u32 position, u32 column_index,
                                                const CutBlock& own) {
@@ -203,19 +203,19 @@ __device__ __forceinline__ void load_blocks(const params::ViewPair<rank>& views,
 
 // ---- from the image to the destination ----
 
-// A vector of a row whose vectors begin `past` bytes before their places in the tile: it ends in the block at `position`,
-// unless nothing is past, and in the block after it.
+// The vector that begins `past` bytes before the block at `position` + 1: the last `past` bytes of the block at `position`, then
+// bytes of that block.
 __device__ __forceinline__ Line picked(u32 image_at, u32 position, u32 column_index, u32 past) {
   const Line line = load_from_image(image_at, swizzled(position + 1, column_index));
   const Line low = load_from_image(image_at, swizzled(past == 0 ? position + 1 : position, column_index));
   return shifted(low, line, (vector_bytes - past) % vector_bytes);
 }
 
-// Elements `first` to `last` of the vector at `to`, one by one: this is rare, and short to compile. The vector begins
+// Stores elements `first` to `last` of the vector at `to` one by one: this is rare, and fast to compile. The vector begins
 // with element `from` of the row of the image that begins at `position`.
 __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 position, u32 column_index, u32 from,
                                                u32 first, u32 last) {
-  // Those of one block, and from `split` on those of the next.
+  // Elements of one block, and from `split` on elements of the next.
   const u32 split = vector - from % vector;
   const u32 block = position + from / vector;
   const auto* low = reinterpret_cast<const Element*>(&image[swizzled(block, column_index)]) + from % vector;
@@ -227,12 +227,12 @@ __device__ __forceinline__ void store_elements(u8* to, const Line* image, u32 po
 __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views, const TilePair<rank>& tile,
                                             const Line* image, u32 image_at) {
 //@ if staggered
-  // The first place in the tile of a whole vector: before the tensor there is nothing.
+  // The first offset in the tile that a vector may begin at: no vector begins before the tensor.
   const i32 lowest = tile.origin > 0 ? -static_cast<i32>(before * vector) : 0;
 //@ end
   i32 inside[rank];
 //@ each d
-  inside[d] = kept(tile.inside[d]);
+  inside[d] = shuffled(tile.inside[d]);
 //@ end
 #pragma unroll 1
   for (u32 start = 0; start < stored_vectors; start += threads) {
@@ -250,7 +250,7 @@ __device__ __forceinline__ void store_image(const params::ViewPair<rank>& views,
 //@ end
     u8* to = tile.destination + offset;  // the row's first element in the tile
 //@ if staggered
-    // Only what exists was put into the image.
+    // The image holds existing elements only.
     const u32 past = static_cast<u32>(reinterpret_cast<u64>(to)) % vector_bytes;
     to += static_cast<i32>(index[row] * vector_bytes) - static_cast<i32>(past);
     const i32 at = static_cast<i32>(index[row] * vector) - static_cast<i32>(past / element_bytes);
@@ -285,7 +285,7 @@ __device__ __forceinline__ void transpose_tile(const params::ViewPair<rank>& vie
   u32 index[rank];
   tile_index(views.tiles, blockIdx.x, index);
   const TilePair<rank> tile(views, box(), index);
-  const u32 image_at = kept(ptx::shared_address(image));
+  const u32 image_at = shuffled(ptx::shared_address(image));
   load_blocks(views, tile, image, image_at);
   __syncthreads();
   store_image(views, tile, image, image_at);

@@ -1,4 +1,4 @@
-// Elements as bits that come and go, and the values that are computed from them.
+// The bits of elements that are loaded and stored, and the values computed from them.
 //@ # Facts of the kernel: Destination; where it computes from sources, Source<i>.
 #pragma once
 #include "tmajit/element.cuh"
@@ -26,7 +26,7 @@ __device__ __forceinline__ Raw<sizeof(Element), n> raw(const Pack<Element, n>& p
   }
 }
 
-// Values of as many elements of each source.
+// Values of `count` elements of each source.
 template <u32 i, u32 n>
 struct SourceValues {
   Value<typename Source<i>::Element> at[n];
@@ -34,7 +34,7 @@ struct SourceValues {
 template <u32 n, u32... i>
 struct AllValues : SourceValues<i, n>... {};
 
-// What a result, or a padding, is in the destination.
+// Converts a result, or a padding, to the destination's value type.
 template <class T>
 __device__ __forceinline__ Value<Destination::Element> result_of(T value) {
 //@ if integer_result

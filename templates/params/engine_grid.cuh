@@ -7,7 +7,7 @@ namespace tmajit::params {
 template <u32 rank>
 struct EngineGrid {
   Divider tiles[rank];  // in each dimension of the views, outermost first
-  u32 count;            // tiles in all
+  u32 count;            // number of tiles
   i32 box[rank];        // elements of the map from one tile to the next
   // Elements of the map's outermost dimension from one index of each dimension to the next. If views have more than
   // the five dimensions of a tensor map, those in which a tile has one index share that dimension of the map.
@@ -15,15 +15,13 @@ struct EngineGrid {
   i32 destination_fold[rank];
 };
 
-//@ used EngineBox
-// The loads of a tile: boxes side by side in the innermost dimension.
+// The loads of a tile: adjacent boxes in the innermost dimension.
 struct EngineBox {
   u32 parts;
   i32 part;        // elements of the map that each box spans
   u32 part_bytes;  // shared memory from one box to the next
   u32 load_bytes;  // bytes of the whole tile
 };
-//@ end
 
 //@ if host
 template <u32 rank>

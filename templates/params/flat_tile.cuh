@@ -13,27 +13,27 @@ struct FlatDigit {
   i64 destination;
   i64 source[sources];
   Divider extent;
-  u32 first;  // the indices that a padded source has are [first, end)
+  u32 first;  // a padded source has the indices [first, end)
   u32 end;
 };
 
 struct FlatSource {
   Address<const u8> first;
-  u32 image;        // byte offset of its image in shared memory
+  u32 image;        // byte offset of the source's image in shared memory
   u32 pitch;        // words from row to row of the image
-  Divider lanes;    // threads side by side along y
+  Divider lanes;    // neighbouring threads along y
   u32 groups;       // groups of x that the CTA loads at once
-  Divider x_lanes;  // groups that threads load side by side along x, before the next along y
+  Divider x_lanes;  // groups along x that neighbouring threads load, before the next along y
   u32 unused;
 };
 
-// The digits of x come first, those of y follow; either begin with the dimension that varies fastest.
+// The digits of x come first, then those of y; each list begins with the dimension that varies fastest.
 template <u32 sources>
 struct FlatTile {
   Address<u8> destination;
   FlatSource source[sources];
   FlatDigit<sources> digit[most_digits];
-  double padding;   // the value of elements that a padded source does not have
+  double padding;   // the value of elements outside a padded source
   u32 x_digits;
   u32 digits;
   u32 x_extent;     // elements of the whole problem along x
@@ -43,8 +43,8 @@ struct FlatTile {
   u32 tables;       // byte offset of the tables of offsets in shared memory
   u32 words;          // words that a tile stores along x
   u32 word_rows;      // rows of threads that store
-  Divider word_lanes; // threads of such a row, side by side along x
-  Divider y_first;  // tiles side by side along y that CTAs take before the next along x
+  Divider word_lanes; // threads of such a row, along x
+  Divider y_first;  // tiles along y that consecutive CTAs take before the next along x
   Divider x_tiles;
 };
 

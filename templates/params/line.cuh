@@ -20,15 +20,13 @@ struct Line {
   u32 elements;
 };
 
-//@ used PaddedLine
-// For a source that does not cover all of the destination.
+// The parameters of a source that does not cover the whole destination.
 template <u32 rank>
 struct PaddedLine : Line<rank, 1> {
-  u32 first[rank];  // the indices of each dimension that the source has
+  u32 first[rank];  // the source has the indices [first, end) of each dimension
   u32 end[rank];
-  double value;  // the value of the rest
+  double value;  // the value of all other elements
 };
-//@ end
 
 //@ if host
 template <u32 rank, u32 sources>

@@ -6,7 +6,7 @@ namespace tmajit::params {
 
 constexpr u32 most_reduction_digits = 8;
 
-// One step of splitting a number into indices: one dimension, whose index counts vectors where they lie along it.
+// One step of splitting a number into indices: one dimension. Its index counts vectors if vectors are along it.
 template <u32 sources>
 struct ReductionDigit {
   i64 destination;      // bytes from one index to the next

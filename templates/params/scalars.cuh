@@ -1,7 +1,7 @@
 // Fixed-width names, addresses and the tensor map: what the parameters of kernels are made of.
 //@ #
-//@ # This file and those that include it are read twice: by NVRTC in a kernel's source, and by the host compiler, which
-//@ # fills the parameters in. They hold data alone.
+//@ # Two compilers read this file and the files that include it: NVRTC in a kernel's source, and the host compiler for the code
+//@ # that fills in the parameters. They hold only data.
 #pragma once
 
 //@ if host
@@ -17,21 +17,13 @@
 namespace tmajit {
 
 typedef unsigned char u8;
-//@ used i8
 typedef signed char i8;
-//@ end
-//@ used u16
 typedef unsigned short u16;
-//@ end
-//@ used i16
 typedef short i16;
-//@ end
 typedef unsigned int u32;
 typedef int i32;
 typedef unsigned long long u64;
-//@ used i64
 typedef long long i64;
-//@ end
 
 //@ if host
 static_assert(sizeof(u8) == 1 && sizeof(u16) == 2 && sizeof(u32) == 4 && sizeof(u64) == 8);
@@ -42,7 +34,6 @@ static_assert(sizeof(i8) == 1 && sizeof(i16) == 2 && sizeof(i32) == 4 && sizeof(
 
 namespace tmajit::params {
 
-//@ used Address
 // The address of a T in the GPU's memory: a pointer in a kernel, its 64 bits on the host.
 //@ if host
 #ifndef __CUDACC__
@@ -56,15 +47,12 @@ using Address = T*;
 //@ if host
 #endif
 //@ end
-//@ end
 
-//@ used TensorMap
 // The driver's CUtensorMap: 128 opaque bytes, made by cuTensorMapEncodeTiled. A copy in a local variable faults.
 //@ # It is passed to a kernel as a `const __grid_constant__` parameter.
 struct alignas(64) TensorMap { u64 opaque[16]; };
 //@ if host
 static_assert(sizeof(TensorMap) == 128 && alignof(TensorMap) == 64);
-//@ end
 //@ end
 
 }  // namespace tmajit::params

@@ -1,4 +1,4 @@
-// The numbers of a scan's launch: places of rows and columns, and the tiles that share them.
+// The launch parameters of a scan: where rows and columns are, and how tiles share them.
 #pragma once
 #include "tmajit/divider.cuh"
 
@@ -12,7 +12,7 @@ struct ScanDigit {
   // Bytes from one index to the next.
   i64 destination;
   i64 source[sources];
-  // The number of indices, twice: `count` where all numbers are below 2^31.
+  // The number of indices, twice; `count` is valid only where all numbers are below 2^31.
   u64 extent;
   Divider count;
   u32 unused;
@@ -25,28 +25,26 @@ struct ScanOperand {
   i64 across;  // bytes from one element of a vector to the next
 };
 
-//@ used ring_parts ring_prologue
 constexpr u32 ring_parts = 8;       // parts of a ring; each counts the tiles that no longer use its slots
 constexpr u32 ring_prologue = 128;  // bytes of scratch memory before the slots: the counters of the parts
 
-//@ end
 // Scratch memory of tiles that look back: rings of slots for tiles, units and blocks, 8 or 16 bytes a slot.
 struct ScanRing {
   u64 first[3];    // bytes from the beginning of scratch memory
-  u32 log2_tiles;  // slots of tiles, each of all columns
+  u32 log2_tiles;  // slots of tiles, each for all columns of a tile
   u32 log2_unit;   // tiles of a unit, and units of a block
   u32 width;       // columns of a tile
-  u32 waits;       // eighths of the ring that must be done before a tile may use its slots again
+  u32 waits;       // parts of the ring that must be done before a tile may reuse its slots
 };
 
-// Digits vary fastest first. A group is a row, or columns that a tile takes side by side.
+// The fastest varying digit comes first. A group is a row, or the neighbouring columns of a tile.
 template <u32 sources>
 struct ScanPlan {
   ScanOperand<u8> destination;
   ScanOperand<const u8> source[sources];
   ScanDigit<sources> digit[most_scan_digits];
   u64 length;           // elements of the scanned dimension
-  u64 columns;          // elements of the dimension that vectors of columns cut
+  u64 columns;          // elements of the dimension that is divided into vectors of columns
   u64 kept;             // rows, or vectors of columns
   u64 parts;            // tiles of a row
   u32 digits;
@@ -57,7 +55,7 @@ struct ScanPlan {
   Divider group;        // groups, of tiles that look back
   Divider owners;       // vectors of columns of a tile
   u32 phases;           // threads that share a column
-  u32 ahead;            // tiles of a row from one to the one whose elements it asks for; 0: it does not
+  u32 ahead;            // distance in tiles at which a tile prefetches its row; 0: it does not prefetch
   ScanRing ring;
 };
 

@@ -6,15 +6,13 @@ namespace tmajit::params {
 
 template <u32 rank> struct TileGrid { Divider tiles[rank]; };  // in each dimension, outermost first
 
-//@ used RowTail
 // The part of the output's rows that threads store: the elements from column `begin` on.
 template <u32 rank> struct RowTail {
   u64 address;        // of the output's first element
   u64 strides[rank];  // bytes, outermost first
   u32 extent[rank];   // elements, outermost first
-  u32 begin;          // first column that the tensor map does not reach; extent[rank - 1] if it reaches all
+  u32 begin;          // first column outside the tensor map; extent[rank - 1] if the map covers all
 };
-//@ end
 
 //@ if host
 template <u32 rank>

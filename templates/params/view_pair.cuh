@@ -8,7 +8,7 @@ namespace tmajit::params {
 template <u32 rank>
 struct ViewPair {
   Address<const u8> source;
-  Address<const u8> source_begin;  // all its bytes lie in [source_begin, source_end)
+  Address<const u8> source_begin;  // all bytes of the source are in [source_begin, source_end)
   Address<const u8> source_end;
   Address<u8> destination;
   i64 source_step[rank];  // bytes from one index to the next

@@ -7,7 +7,7 @@ namespace tmajit::params {
 template <u32 rank>
 struct View {
   Address<u8> first;      // the element with all indices 0
-  Address<const u8> low;  // all its bytes lie in [low, high)
+  Address<const u8> low;  // all bytes of the view are in [low, high)
   Address<const u8> high;
   i64 step[rank];  // bytes from one index to the next
 };
@@ -20,24 +20,20 @@ struct ViewsHead {
   View<rank> destination;
 };
 
-//@ used Views
 // The head and then the sources, with nothing between them.
 template <u32 rank, u32 sources>
 struct Views {
   ViewsHead<rank> head;
   View<rank> source[sources];
 };
-//@ end
 
-//@ used Window
-// The part of the destination that a source covers, and the value of the rest.
+// The part of the destination that a source covers, and the value of all other elements.
 template <u32 rank>
 struct Window {
   i64 first[rank];  // destination index of the source's first element
   i64 end[rank];
   double value;
 };
-//@ end
 
 //@ if host
 template <u32 rank>

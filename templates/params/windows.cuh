@@ -14,20 +14,17 @@ struct Windows {
   i32 lower[dimensions];        // the first window's first pixel: minus the padding
 };
 
-//@ used WindowTiles
 // The work of a CTA that moves through the copy engine: steps of a tile of windows, each a box of channels of one tap.
 struct WindowTiles {
   u32 windows;   // windows of a tile
   u32 channels;  // words of 8 bytes of a box's channels
   u32 bytes;     // bytes of a box
   u32 taps;
-  u32 steps;     // steps in all
+  u32 steps;     // number of steps
   u32 share;     // steps of a CTA
 };
-//@ end
 
-//@ used WindowViews
-// The tensors, where threads move their elements. Steps are bytes from one index to the next.
+// The tensors of a kernel whose threads move the elements. Steps are bytes from one index to the next.
 template <u32 dimensions>
 struct WindowViews {
   Address<u8> destination;  // the elements with all indices 0
@@ -43,9 +40,7 @@ struct WindowViews {
   Divider vectors;          // vectors of a pixel's channels
   u32 share;                // windows of a CTA
 };
-//@ end
 
-//@ used Convolution
 // The tensors of a convolution; steps as above. Those of an image's dimensions are followed by that of the images.
 template <u32 dimensions>
 struct Convolution {
@@ -64,7 +59,6 @@ struct Convolution {
   u32 channels;
   u32 outputs;
 };
-//@ end
 
 //@ if host
 template <u32 dimensions>

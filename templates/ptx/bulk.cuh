@@ -12,7 +12,6 @@
 
 namespace tmajit::ptx {
 
-//@ used bulk_load
 // global → shared; `barrier` receives complete_tx of `bytes`.
 //@ if multicast
 // With `ctas`: into those CTAs of the cluster, at the same offsets of destination and barrier in each.
@@ -26,9 +25,7 @@ __device__ __forceinline__ void bulk_load(u32 destination, const void* source, u
 }
 //@ end
 //@ end
-//@ end
 
-//@ used bulk_store
 // shared → global; completes in a bulk group.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void bulk_store(void* destination, u32 source, u32 bytes$[x < hint: , CachePolicy policy]) {
@@ -36,25 +33,20 @@ __device__ __forceinline__ void bulk_store(void* destination, u32 source, u32 by
                ::"l"(__cvta_generic_to_global(destination)), "r"(source), "r"(bytes)$[x < hint: , "l"(policy.bits)] : "memory");
 }
 //@ end
-//@ end
 
-//@ used bulk_send
 // shared → shared memory of a CTA of the cluster, by .shared::cluster addresses (cluster.cuh); `barrier`, in that same
 // CTA, receives complete_tx of `bytes`.
 __device__ __forceinline__ void bulk_send(u32 destination, u32 source, u32 bytes, u32 barrier) {
   asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
                ::"r"(destination), "r"(source), "r"(bytes), "r"(barrier) : "memory");
 }
-//@ end
 
-//@ used bulk_prefetch
 // global → L2.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void bulk_prefetch(const void* source, u32 bytes$[x < hint: , CachePolicy policy]) {
   asm volatile("cp.async.bulk.prefetch.L2.global$[x < hint: .L2::cache_hint] [%0], %1$[x < hint: , %2];"
                ::"l"(__cvta_generic_to_global(source)), "r"(bytes)$[x < hint: , "l"(policy.bits)]);
 }
-//@ end
 //@ end
 
 }  // namespace tmajit::ptx

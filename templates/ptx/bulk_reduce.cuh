@@ -15,7 +15,6 @@
 namespace tmajit::ptx {
 
 //@ each form of add.u32 add.s32 add.u64 add.f32 add.f64 add.noftz.f16 add.noftz.bf16 min.u32 min.s32 min.u64 min.s64 min.f16 min.bf16 max.u32 max.s32 max.u64 max.s64 max.f16 max.bf16 inc.u32 dec.u32 and.b32 and.b64 or.b32 or.b64 xor.b32 xor.b64
-//@ used bulk_reduce_$_form
 // shared → global: combines each element by `$form` with the one in memory.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void bulk_reduce_$_form(void* destination, u32 source, u32 bytes$[x < hint: , CachePolicy policy]) {
@@ -24,18 +23,15 @@ __device__ __forceinline__ void bulk_reduce_$_form(void* destination, u32 source
       ::"l"(__cvta_generic_to_global(destination)), "r"(source), "r"(bytes)$[x < hint: , "l"(policy.bits)] : "memory");
 }
 //@ end
-//@ end
 
 //@ end
 //@ each form of add.u32 add.s32 add.u64 min.u32 min.s32 max.u32 max.s32 inc.u32 dec.u32 and.b32 or.b32 xor.b32
-//@ used bulk_reduce_shared_$_form
 // shared → shared memory of a CTA of the cluster: combines each element by `$form` with the one in memory.
 __device__ __forceinline__ void bulk_reduce_shared_$_form(u32 destination, u32 source, u32 bytes, u32 barrier) {
   asm volatile(
       "cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.$form [%0], [%1], %2, [%3];"
       ::"r"(destination), "r"(source), "r"(bytes), "r"(barrier) : "memory");
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

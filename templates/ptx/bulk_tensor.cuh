@@ -15,7 +15,6 @@
 
 namespace tmajit::ptx {
 
-//@ used tensor_load
 // global → shared: the box at `at`; `barrier` receives complete_tx of the tile's bytes, those out of bounds too.
 //@ if multicast
 // With `ctas`: into those CTAs of the cluster, at the same offsets of tile and barrier in each.
@@ -32,9 +31,7 @@ __device__ __forceinline__ void tensor_load(u32 destination, const TensorMap& ma
 //@ end
 //@ end
 //@ end
-//@ end
 
-//@ used tensor_store
 // shared → global: the box at `at`, without elements out of bounds; completes in a bulk group.
 //@ each rank from 1 to 5 if rank
 //@ each hint from 0 to cache_hints
@@ -45,9 +42,7 @@ __device__ __forceinline__ void tensor_store(const TensorMap& map, const Coordin
 }
 //@ end
 //@ end
-//@ end
 
-//@ used tensor_prefetch
 // global → L2: the box at `at`.
 //@ each rank from 1 to 5 if rank
 //@ each hint from 0 to cache_hints
@@ -55,7 +50,6 @@ __device__ __forceinline__ void tensor_prefetch(const TensorMap& map, const Coor
   asm volatile("cp.async.bulk.prefetch.tensor.$rankd.L2.global.tile$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}]$[x < hint: , %$(rank + 1)];"
                ::"l"(&map), $[i < rank: "r"(at.at[$i])]$[x < hint: , "l"(policy.bits)]);
 }
-//@ end
 //@ end
 //@ end
 

@@ -2,9 +2,8 @@
 //@ # The map gives the elements' type:
 //@ #   add           u32 i32 u64 f32 f16 bf16; subnormals are kept
 //@ #   min, max      u32 i32 u64 i64 f16 bf16
-//@ #   inc, dec      u32: inc gives 0 where the old value is at least the new one, else one more; dec the new one where the old
-//@ #                 value is 0 or more than it, else one less
-//@ #   and, or, xor  u32 i32 u64, for any of four or eight bytes: i64 is illegal
+//@ #   inc, dec      u32: inc is old >= value ? 0 : old + 1; dec is old == 0 || old > value ? value : old - 1
+//@ #   and, or, xor  u32 i32 u64; a map of i64 is illegal, u64 has the same bits
 //@ # Each element is combined atomically at GPU scope, unordered with all others. Coordinates, addresses and completion are
 //@ # those of tensor_store. Elements out of bounds are not touched.
 #pragma once
@@ -16,7 +15,6 @@
 namespace tmajit::ptx {
 
 //@ each op of add min max inc dec and or xor
-//@ used tensor_reduce_$op
 // shared → global: the box at `at`; combines each element by `$op` with the one in memory.
 //@ each rank from 1 to 5 if rank
 //@ each hint from 0 to cache_hints
@@ -27,10 +25,9 @@ __device__ __forceinline__ void tensor_reduce_$op(const TensorMap& map, const Co
 }
 //@ end
 //@ end
-//@ end
 
 //@ used im2col_reduce_$op
-// The same for the pixels from `at` on, by a map for im2col.
+// Combines the pixels from `at` on, by a map for im2col.
 //@ each rank from 3 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void im2col_reduce_$op(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {

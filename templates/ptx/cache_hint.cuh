@@ -5,12 +5,9 @@
 
 namespace tmajit::ptx {
 
-//@ used CachePolicy
 struct CachePolicy { u64 bits; };
-//@ end
 
 //@ each priority of evict_first evict_normal evict_last evict_unchanged
-//@ used $priority
 // L2 evicts accessed lines early (evict_first), in its default order (evict_normal), late (evict_last), or by the priority
 // that they have (evict_unchanged). With `fraction`, in (0, 1]: that part of the lines, the rest unchanged.
 __device__ __forceinline__ CachePolicy $priority() {
@@ -23,11 +20,9 @@ __device__ __forceinline__ CachePolicy $priority(float fraction) {
   asm("createpolicy.fractional.L2::$priority.b64 %0, %1;" : "=l"(policy.bits) : "f"(fraction));
   return policy;
 }
-//@ end
 
 //@ end
 //@ each priority of evict_first evict_normal evict_last evict_unchanged
-//@ used $priority_in
 // The same by address: for the first `primary` bytes from `begin`, a global address, on. The remainder of `all` bytes is
 // evicted first; the policy does not cover other addresses.
 __device__ __forceinline__ CachePolicy $priority_in(const void* begin, u32 primary, u32 all) {
@@ -36,7 +31,6 @@ __device__ __forceinline__ CachePolicy $priority_in(const void* begin, u32 prima
       : "=l"(policy.bits) : "l"(__cvta_generic_to_global(begin)), "r"(primary), "r"(all));
   return policy;
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

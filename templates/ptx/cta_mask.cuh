@@ -4,17 +4,13 @@
 
 namespace tmajit {
 
-//@ used CtaMask
 // Bit r is the CTA of rank r in the cluster (%cluster_ctarank).
 struct CtaMask { u16 bits; };
-//@ end
 
-//@ used all_ctas
-// All CTAs of a cluster of so many.
+// All CTAs of a cluster of `count`.
 template <u32 count> __device__ __forceinline__ constexpr CtaMask all_ctas() {
   static_assert(count >= 1 && count <= 16, "a cluster has 1 to 16 CTAs");
   return {static_cast<u16>((1u << count) - 1)};
 }
-//@ end
 
 }  // namespace tmajit

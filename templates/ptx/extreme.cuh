@@ -1,18 +1,16 @@
-// The lesser and the greater of two f16 or bf16, as bits.  PTX ISA, "min" and "max".  PTX 7.0, sm_80.
-//@ # A number wins over NaN, and -0 is less than 0.
+// The minimum and the maximum of two f16 or bf16, as bits.  PTX ISA, "min" and "max".  PTX 7.0, sm_80.
+//@ # If one operand is NaN, the result is the other; -0 is less than 0.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 
 //@ each form of min.f16 min.bf16 max.f16 max.bf16
-//@ used $_form
 __device__ __forceinline__ u16 $_form(u16 a, u16 b) {
   u16 result;
   asm("$form %0, %1, %2;" : "=h"(result) : "h"(a), "h"(b));
   return result;
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

@@ -1,6 +1,6 @@
 // Vectors of global memory, each in one piece for the compiler.  PTX ISA, "ld" and "st".  PTX 2.0, sm_20.
-//@ # Written in C++, the words of a vector are separate loads until the optimiser joins them; these functions take less
-//@ # of its time. No instruction orders them: the memory that they load must not change while the kernel runs.
+//@ # In C++ the words of a vector are separate loads until the optimiser joins them; these functions compile faster. The loads
+//@ # are not ordered with other accesses: the memory must not change while the kernel runs.
 #pragma once
 #include "tmajit/types.cuh"
 //@ if cache_hints
@@ -9,7 +9,6 @@
 
 namespace tmajit::ptx {
 
-//@ used load_vector16
 // 16 bytes at a multiple of 16.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from$[x < hint: , CachePolicy policy]) {
@@ -17,35 +16,27 @@ __device__ __forceinline__ void load_vector16(u32 (&word)[4], const void* from$[
       : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from)$[x < hint: , "l"(policy.bits)]);
 }
 //@ end
-//@ end
 
-//@ used load_vector16_if
-// 16 bytes at a multiple of 16 if `wanted`; else nothing is read, and the words are undefined.
+// 16 bytes at a multiple of 16 if `wanted`; otherwise it reads nothing, and the words are undefined.
 __device__ __forceinline__ void load_vector16_if(bool wanted, u32 (&word)[4], const void* from) {
   asm("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
       "@wanted ld.global.v4.b32 {%0, %1, %2, %3}, [%4];\n\t}"
       : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from), "r"(static_cast<u32>(wanted)));
 }
-//@ end
 
-//@ used load_vector16_by_8
 // 16 bytes at a multiple of 8.
 __device__ __forceinline__ void load_vector16_by_8(u32 (&word)[4], const void* from) {
   asm("ld.global.v2.b32 {%0, %1}, [%4];\n\tld.global.v2.b32 {%2, %3}, [%4+8];"
       : "=&r"(word[0]), "=&r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
 }
-//@ end
 
-//@ used load_vector16_by_4
 // 16 bytes at a multiple of 4.
 __device__ __forceinline__ void load_vector16_by_4(u32 (&word)[4], const void* from) {
   asm("ld.global.b32 %0, [%4];\n\tld.global.b32 %1, [%4+4];\n\tld.global.b32 %2, [%4+8];\n\t"
       "ld.global.b32 %3, [%4+12];"
       : "=&r"(word[0]), "=&r"(word[1]), "=&r"(word[2]), "=r"(word[3]) : "l"(from));
 }
-//@ end
 
-//@ used load_vector16_anywhere
 // 16 bytes anywhere: the five words that hold them, shifted into place.
 __device__ __forceinline__ void load_vector16_anywhere(u32 (&word)[4], const void* from) {
   asm("{\n\t.reg .b64 at;\n\t.reg .b32 shift, a, b, c, d, e;\n\t"
@@ -56,25 +47,19 @@ __device__ __forceinline__ void load_vector16_anywhere(u32 (&word)[4], const voi
       "shf.r.wrap.b32 %2, c, d, shift;\n\tshf.r.wrap.b32 %3, d, e, shift;\n\t}"
       : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3]) : "l"(from));
 }
-//@ end
 
-//@ used load_vector8
 // 8 bytes at a multiple of 8.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void load_vector8(u32 (&word)[2], const void* from$[x < hint: , CachePolicy policy]) {
   asm("ld.global$[x < hint: .L2::cache_hint].v2.b32 {%0, %1}, [%2]$[x < hint: , %3];" : "=r"(word[0]), "=r"(word[1]) : "l"(from)$[x < hint: , "l"(policy.bits)]);
 }
 //@ end
-//@ end
 
-//@ used load_vector8_by_4
 // 8 bytes at a multiple of 4.
 __device__ __forceinline__ void load_vector8_by_4(u32 (&word)[2], const void* from) {
   asm("ld.global.b32 %0, [%2];\n\tld.global.b32 %1, [%2+4];" : "=&r"(word[0]), "=r"(word[1]) : "l"(from));
 }
-//@ end
 
-//@ used load_vector8_anywhere
 // 8 bytes anywhere: the three words that hold them, shifted into place.
 __device__ __forceinline__ void load_vector8_anywhere(u32 (&word)[2], const void* from) {
   asm("{\n\t.reg .b64 at;\n\t.reg .b32 shift, a, b, c;\n\t"
@@ -83,25 +68,19 @@ __device__ __forceinline__ void load_vector8_anywhere(u32 (&word)[2], const void
       "shf.r.wrap.b32 %0, a, b, shift;\n\tshf.r.wrap.b32 %1, b, c, shift;\n\t}"
       : "=r"(word[0]), "=r"(word[1]) : "l"(from));
 }
-//@ end
 
-//@ used load_relaxed
 // ld.relaxed.gpu: 8 bytes that other threads of the GPU may be storing, at a multiple of 8.  PTX 6.0, sm_70.
 __device__ __forceinline__ u64 load_relaxed(const void* from) {
   u64 value;
   asm volatile("ld.relaxed.gpu.global.b64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
   return value;
 }
-//@ end
 
-//@ used store_relaxed
 // st.relaxed.gpu: 8 bytes that other threads of the GPU may be loading, to a multiple of 8.  PTX 6.0, sm_70.
 __device__ __forceinline__ void store_relaxed(void* to, u64 value) {
   asm volatile("st.relaxed.gpu.global.b64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
-//@ end
 
-//@ used load_kept
 // 1, 2, 4 or 8 bytes at a multiple of their number; the L1 cache evicts their line last.  PTX 7.4, sm_70.
 //@ # Volatile, so that loads written together are in flight together.
 template <u32 bytes, class Word>
@@ -117,10 +96,8 @@ __device__ __forceinline__ void load_kept(Word& word, const void* from) {
     asm volatile("ld.global.L1::evict_last.b64 %0, [%1];" : "=l"(word) : "l"(from));
   }
 }
-//@ end
 
-//@ used load_kept_if
-// The same if `wanted`; else nothing is read, and the word stays as it is.
+// As load_kept(), if `wanted`; otherwise it reads nothing and leaves the word unchanged.
 template <u32 bytes, class Word>
 __device__ __forceinline__ void load_kept_if(bool wanted, Word& word, const void* from) {
   static_assert(sizeof(Word) == (bytes < 4 ? 4 : bytes));
@@ -135,9 +112,7 @@ __device__ __forceinline__ void load_kept_if(bool wanted, Word& word, const void
     asm volatile("{\n\t.reg .pred on;\n\tsetp.ne.b32 on, %2, 0;\n\t@on ld.global.L1::evict_last.b64 %0, [%1];\n\t}" : "+l"(word) : "l"(from), "r"(on));
   }
 }
-//@ end
 
-//@ used store_vector16
 // 16 bytes at a multiple of 16.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]$[x < hint: , CachePolicy policy]) {
@@ -145,9 +120,7 @@ __device__ __forceinline__ void store_vector16(void* to, const u32 (&word)[4]$[x
                ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3])$[x < hint: , "l"(policy.bits)] : "memory");
 }
 //@ end
-//@ end
 
-//@ used store_vector16_if
 // 16 bytes at a multiple of 16 if `wanted`.
 __device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u32 (&word)[4]) {
   asm volatile("{\n\t.reg .pred wanted;\n\tsetp.ne.b32 wanted, %5, 0;\n\t"
@@ -155,15 +128,12 @@ __device__ __forceinline__ void store_vector16_if(bool wanted, void* to, const u
                ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]), "r"(static_cast<u32>(wanted))
                : "memory");
 }
-//@ end
 
-//@ used store_vector8
 // 8 bytes at a multiple of 8.
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void store_vector8(void* to, const u32 (&word)[2]$[x < hint: , CachePolicy policy]) {
   asm volatile("st.global$[x < hint: .L2::cache_hint].v2.b32 [%0], {%1, %2}$[x < hint: , %3];" ::"l"(to), "r"(word[0]), "r"(word[1])$[x < hint: , "l"(policy.bits)] : "memory");
 }
-//@ end
 //@ end
 
 }  // namespace tmajit::ptx

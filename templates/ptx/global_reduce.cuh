@@ -1,55 +1,45 @@
 // Elements that a thread combines with those in global memory.  PTX ISA, "red" and "atom".  PTX 7.8, sm_90.
-//@ # Relaxed, at GPU scope: each is atomic, and unordered with all others. bulk_tensor_reduce.cuh defines inc and dec.
-//@ # add of f16 and bf16 keeps subnormals; add of f32 flushes them. No instruction takes min or max of single f16 or bf16
-//@ # elements: half_extreme.cuh in templates/device does.
+//@ # Relaxed, at GPU scope: each operation is atomic, and unordered with all others. bulk_tensor_reduce.cuh defines inc and dec.
+//@ # add of f16 and bf16 keeps subnormals; add of f32 flushes them. There is no min or max of single f16 or
+//@ # bf16 elements: see half_extreme.cuh in templates/device.
 #pragma once
 #include "tmajit/types.cuh"
 
 namespace tmajit::ptx {
 
 //@ each form of add.u32 add.s32 min.u32 min.s32 max.u32 max.s32 inc.u32 dec.u32 and.b32 or.b32 xor.b32
-//@ used global_reduce_$_form
-// The element at `to`: `$form` of it and the value.
+// Combines the element at `to` with `value` by `$form`.
 __device__ __forceinline__ void global_reduce_$_form(void* to, u32 value) {
   asm volatile("red.relaxed.gpu.global.$form [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "r"(value) : "memory");
 }
-//@ end
 
 //@ end
 //@ each form of add.u64 min.u64 min.s64 max.u64 max.s64 and.b64 or.b64 xor.b64
-//@ used global_reduce_$_form
-// The element at `to`: `$form` of it and the value.
+// Combines the element at `to` with `value` by `$form`.
 __device__ __forceinline__ void global_reduce_$_form(void* to, u64 value) {
   asm volatile("red.relaxed.gpu.global.$form [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "l"(value) : "memory");
 }
-//@ end
 
 //@ end
 //@ each form of add.noftz.f16 add.noftz.bf16
-//@ used global_reduce_$_form
-// The element at `to`: `$form` of it and the value.
+// Combines the element at `to` with `value` by `$form`.
 __device__ __forceinline__ void global_reduce_$_form(void* to, u16 value) {
   asm volatile("red.relaxed.gpu.global.$form [%0], %1;" ::"l"(__cvta_generic_to_global(to)), "h"(value) : "memory");
 }
-//@ end
 
 //@ end
-//@ used global_reduce_add_f32
-// The element at `to` becomes the sum of it and the value.
+// Adds `value` to the element at `to`.
 __device__ __forceinline__ void global_reduce_add_f32(void* to, u32 value) {
   asm volatile("red.relaxed.gpu.global.add.f32 [%0], %1;"
                ::"l"(__cvta_generic_to_global(to)), "f"(__uint_as_float(value)) : "memory");
 }
-//@ end
 
-//@ used compare_and_swap
-// Replaces `expected` by `value`; returns the old value.
+// Replaces the element at `to` by `value` if it equals `expected`; returns the old element.
 __device__ __forceinline__ u16 compare_and_swap(u16* to, u16 expected, u16 value) {
   u16 found;
   asm volatile("atom.relaxed.gpu.global.cas.b16 %0, [%1], %2, %3;"
                : "=h"(found) : "l"(__cvta_generic_to_global(to)), "h"(expected), "h"(value) : "memory");
   return found;
 }
-//@ end
 
 }  // namespace tmajit::ptx

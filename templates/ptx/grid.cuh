@@ -5,18 +5,14 @@
 
 namespace tmajit::ptx {
 
-//@ used launch_dependents
 // griddepcontrol.launch_dependents: the grids that depend on this one may begin once every CTA has called it or exited.
 __device__ __forceinline__ void launch_dependents() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-//@ end
 
-//@ used wait_for_prerequisites
 // griddepcontrol.wait: waits until the grids that this one depends on are complete and their writes visible.
 __device__ __forceinline__ void wait_for_prerequisites() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }
-//@ end
 
 }  // namespace tmajit::ptx

@@ -2,8 +2,8 @@
 //@ # For maps that were encoded for im2col, of three to five dimensions: channels, one to three of the image, images.
 //@ # `at` is the first pixel, innermost dimension (channels) first. Shared addresses are multiples of 128.
 //@ #
-//@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its place plus the offsets;
-//@ # pixels outside of the image are zero. Offsets are those of the filter's tap, innermost dimension of the image
+//@ # A load walks the pixels of the map's bounding box, from `at` on, and reads each at its position plus the offsets;
+//@ # pixels outside the image are zero. Offsets are those of the filter's tap, innermost dimension of the image
 //@ # first, and not negative: less than 2^16 for one dimension, 2^8 for two, 2^5 for three.
 #pragma once
 #include "tmajit/types.cuh"
@@ -16,16 +16,13 @@
 
 namespace tmajit {
 
-//@ used TapOffsets
 // The offsets of a filter's tap, innermost dimension of the image first.
 template <u32 dimensions> struct TapOffsets { u16 at[dimensions]; };
-//@ end
 
 }  // namespace tmajit
 
 namespace tmajit::ptx {
 
-//@ used im2col_load
 // global → shared: pixels from `at` on, shifted by `tap`; `barrier` receives complete_tx of all their bytes.
 //@ if multicast
 // With `ctas`: into those CTAs of the cluster, at the same offsets of pixels and barrier in each.
@@ -42,10 +39,8 @@ __device__ __forceinline__ void im2col_load(u32 destination, const TensorMap& ma
 //@ end
 //@ end
 //@ end
-//@ end
 
-//@ used im2col_store
-// shared → global: pixels from `at` on, as they lie in the image; completes in a bulk group.
+// shared → global: stores the pixels from `at` on; completes in a bulk group.
 //@ each rank from 3 to 5 if rank
 //@ each hint from 0 to cache_hints
 __device__ __forceinline__ void im2col_store(const TensorMap& map, const Coordinates<$rank>& at, u32 source$[x < hint: , CachePolicy policy]) {
@@ -55,9 +50,7 @@ __device__ __forceinline__ void im2col_store(const TensorMap& map, const Coordin
 }
 //@ end
 //@ end
-//@ end
 
-//@ used im2col_prefetch
 // global → L2: the pixels that im2col_load with the same arguments reads.
 //@ each rank from 3 to 5 if rank
 //@ each hint from 0 to cache_hints
@@ -66,7 +59,6 @@ __device__ __forceinline__ void im2col_prefetch(const TensorMap& map, const Coor
       "cp.async.bulk.prefetch.tensor.$rankd.L2.global.im2col$[x < hint: .L2::cache_hint] [%0, {$[i < rank: %$(i + 1)]}], {$[i < rank - 2: %$(rank + i + 1)]}$[x < hint: , %$(rank * 2 - 1)];"
       ::"l"(&map), $[i < rank: "r"(at.at[$i])], $[i < rank - 2: "h"(tap.at[$i])]$[x < hint: , "l"(policy.bits)]);
 }
-//@ end
 //@ end
 //@ end
 

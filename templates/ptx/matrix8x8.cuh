@@ -8,31 +8,23 @@
 namespace tmajit::ptx {
 
 //@ each count of 1 2 4
-//@ used load_matrices
 // Loads $count matrices.
 __device__ __forceinline__ void load_matrices(u32 (&word)[$count], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x$count.shared.b16 {$[i < count: %$i]}, [%$count];"
                : $[i < count: "=r"(word[$i])] : "r"(row) : "memory");
 }
-//@ end
-//@ used load_matrices_transposed
 __device__ __forceinline__ void load_matrices_transposed(u32 (&word)[$count], u32 row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x$count.trans.shared.b16 {$[i < count: %$i]}, [%$count];"
                : $[i < count: "=r"(word[$i])] : "r"(row) : "memory");
 }
-//@ end
-//@ used store_matrices
 __device__ __forceinline__ void store_matrices(u32 row, const u32 (&word)[$count]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x$count.shared.b16 [%0], {$[i < count: %$(i + 1)]};"
                ::"r"(row), $[i < count: "r"(word[$i])] : "memory");
 }
-//@ end
-//@ used store_matrices_transposed
 __device__ __forceinline__ void store_matrices_transposed(u32 row, const u32 (&word)[$count]) {
   asm volatile("stmatrix.sync.aligned.m8n8.x$count.trans.shared.b16 [%0], {$[i < count: %$(i + 1)]};"
                ::"r"(row), $[i < count: "r"(word[$i])] : "memory");
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

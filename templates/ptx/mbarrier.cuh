@@ -11,51 +11,38 @@
 
 namespace tmajit::ptx::mbarrier {
 
-//@ used init
 // mbarrier.init: `arrivals` (1 … 2^20 − 1) a phase.  PTX 7.0, sm_80.
 //@ # Follow it with fence_mbarrier_init() and a CTA barrier before other threads or the copy engine use the
 //@ # barrier.
 __device__ __forceinline__ void init(u32 barrier, u32 arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
-//@ end
 
-//@ used invalidate
 // mbarrier.inval: the memory may be used for something else afterwards.  PTX 7.0, sm_80.
 __device__ __forceinline__ void invalidate(u32 barrier) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
-//@ end
 
-//@ used arrive
 // mbarrier.arrive: one arrival, release at CTA scope.  PTX 7.0, sm_80.
 __device__ __forceinline__ void arrive(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-//@ end
 
-//@ used arrive_count
 // mbarrier.arrive: `count` arrivals, release at CTA scope.  PTX 7.8, sm_90.
 __device__ __forceinline__ void arrive_count(u32 barrier, u32 count) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
 }
-//@ end
 
-//@ used Token
 // The phase that an arrival was part of.
 struct Token { u64 state; };
-//@ end
 
-//@ used arrive_for_token
 // mbarrier.arrive: one arrival, release at CTA scope; returns the token to wait for.  PTX 7.0, sm_80.
 [[nodiscard]] __device__ __forceinline__ Token arrive_for_token(u32 barrier) {
   Token token;
   asm volatile("mbarrier.arrive.shared::cta.b64 %0, [%1];" : "=l"(token.state) : "r"(barrier) : "memory");
   return token;
 }
-//@ end
 
-//@ used arrive_expect_tx_for_token
 // mbarrier.arrive.expect_tx: one arrival and `bytes` to come; returns the token to wait for.  PTX 8.0, sm_90.
 [[nodiscard]] __device__ __forceinline__ Token arrive_expect_tx_for_token(u32 barrier, u32 bytes) {
   Token token;
@@ -63,23 +50,17 @@ struct Token { u64 state; };
                : "=l"(token.state) : "r"(barrier), "r"(bytes) : "memory");
   return token;
 }
-//@ end
 
-//@ used arrive_and_drop
 // mbarrier.arrive_drop: one arrival, and one less in every later phase.  PTX 7.0, sm_80.
 __device__ __forceinline__ void arrive_and_drop(u32 barrier) {
   asm volatile("mbarrier.arrive_drop.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-//@ end
 
-//@ used arrive_remote
 // mbarrier.arrive: one arrival in a CTA of the cluster, release at cluster scope.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_remote(u32 barrier) {
   asm volatile("mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-//@ end
 
-//@ used arrive_remote_of_reader
 // mbarrier.arrive: one arrival in a CTA of the cluster by a thread that has only read the memory that others write next,
 // release at CTA scope.  PTX 8.0, sm_90.
 //@ # A release at cluster scope is a fence of all the thread's accesses to memory before the arrival, and takes some
@@ -87,40 +68,30 @@ __device__ __forceinline__ void arrive_remote(u32 barrier) {
 __device__ __forceinline__ void arrive_remote_of_reader(u32 barrier) {
   asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
 }
-//@ end
 
-//@ used arrive_expect_tx_remote
-// mbarrier.arrive.expect_tx: the same with `bytes` to come there.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: as above, with `bytes` to come there.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx_remote(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;"
                ::"r"(barrier), "r"(bytes) : "memory");
 }
-//@ end
 
-//@ used expect_tx_remote
 // mbarrier.expect_tx: the phase in a CTA of the cluster now waits for `bytes` more; not an arrival.  PTX 8.0, sm_90.
 __device__ __forceinline__ void expect_tx_remote(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
-//@ end
 
-//@ used expect_tx
 // mbarrier.expect_tx: the phase now waits for `bytes` more; not an arrival.  PTX 8.0, sm_90.
 __device__ __forceinline__ void expect_tx(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
-//@ end
 
-//@ used arrive_expect_tx
-// mbarrier.arrive.expect_tx: both in one; `bytes` must be what the copies deliver.  PTX 8.0, sm_90.
+// mbarrier.arrive.expect_tx: both in one; `bytes` must equal the bytes of the copies.  PTX 8.0, sm_90.
 __device__ __forceinline__ void arrive_expect_tx(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-//@ end
 
-//@ used test_wait
 // mbarrier.test_wait.parity: whether the phase of this parity has completed; never sleeps.  PTX 7.1, sm_80.
 __device__ __forceinline__ bool test_wait(u32 barrier, u32 parity) {
   u32 done;
@@ -131,9 +102,7 @@ __device__ __forceinline__ bool test_wait(u32 barrier, u32 parity) {
       : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
   return done;
 }
-//@ end
 
-//@ used test_wait_for
 // mbarrier.test_wait: whether the phase of the token has completed; never sleeps.  PTX 7.0, sm_80.
 __device__ __forceinline__ bool test_wait_for(u32 barrier, Token token) {
   u32 done;
@@ -144,11 +113,9 @@ __device__ __forceinline__ bool test_wait_for(u32 barrier, Token token) {
       : "=r"(done) : "r"(barrier), "l"(token.state) : "memory");
   return done;
 }
-//@ end
 
-//@ used try_wait
 // mbarrier.try_wait.parity: whether the phase of this parity has completed; may sleep a while.  PTX 7.8, sm_90.
-//@ # Acquire at CTA scope: what the copy engine delivered is visible when it returns true.
+//@ # Acquire at CTA scope: the copy engine's writes are visible when it returns true.
 __device__ __forceinline__ bool try_wait(u32 barrier, u32 parity) {
   u32 done;
   asm volatile(
@@ -158,9 +125,7 @@ __device__ __forceinline__ bool try_wait(u32 barrier, u32 parity) {
       : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
   return done;
 }
-//@ end
 
-//@ used try_wait_for
 // mbarrier.try_wait: whether the phase of the token has completed; may sleep a while.  PTX 7.8, sm_90.
 __device__ __forceinline__ bool try_wait_for(u32 barrier, Token token) {
   u32 done;
@@ -171,9 +136,7 @@ __device__ __forceinline__ bool try_wait_for(u32 barrier, Token token) {
       : "=r"(done) : "r"(barrier), "l"(token.state) : "memory");
   return done;
 }
-//@ end
 
-//@ used try_wait_of_cluster
 // mbarrier.try_wait.parity.acquire.cluster: the same as try_wait; accesses of other CTAs' threads before they arrived
 // are visible. PTX 8.0, sm_90.
 __device__ __forceinline__ bool try_wait_of_cluster(u32 barrier, u32 parity) {
@@ -185,27 +148,20 @@ __device__ __forceinline__ bool try_wait_of_cluster(u32 barrier, u32 parity) {
       : "=r"(done) : "r"(barrier), "r"(parity) : "memory");
   return done;
 }
-//@ end
 
-//@ used wait
 // Returns when the phase of this parity has completed; a new barrier is in phase 0.
 __device__ __forceinline__ void wait(u32 barrier, u32 parity) {
   while (!try_wait(barrier, parity)) {}
 }
-//@ end
 
-//@ used wait_for
 // Returns when the phase of the token has completed.
 __device__ __forceinline__ void wait_for(u32 barrier, Token token) {
   while (!try_wait_for(barrier, token)) {}
 }
-//@ end
 
-//@ used wait_of_cluster
 // Returns when the phase of this parity has completed; accesses of other CTAs' threads before they arrived are visible.
 __device__ __forceinline__ void wait_of_cluster(u32 barrier, u32 parity) {
   while (!try_wait_of_cluster(barrier, parity)) {}
 }
-//@ end
 
 }  // namespace tmajit::ptx::mbarrier

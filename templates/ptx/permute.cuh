@@ -4,7 +4,6 @@
 
 namespace tmajit::ptx {
 
-//@ used transpose_bytes
 // Four rows of four bytes, a byte of each at a time: byte i of out[j] is byte j of row i. Pairs of rows are interleaved,
 // then pairs of pairs.
 __device__ __forceinline__ void transpose_bytes(u32 (&out)[4], const u32 (&row)[4]) {
@@ -16,9 +15,7 @@ __device__ __forceinline__ void transpose_bytes(u32 (&out)[4], const u32 (&row)[
       : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
       : "r"(row[0]), "r"(row[1]), "r"(row[2]), "r"(row[3]));
 }
-//@ end
 
-//@ used words_of16
 // The five words that hold the 16 bytes from byte `first`, below 16, on, of two adjacent vectors of 16 bytes.
 __device__ __forceinline__ void words_of16(u32 (&word)[5], const u32 (&low)[4], const u32 (&high)[4], u32 first) {
   asm("{\n\t.reg .pred p, q;\n\t.reg .b32 bit, a, b, c, d, e, f;\n\t"
@@ -31,9 +28,7 @@ __device__ __forceinline__ void words_of16(u32 (&word)[5], const u32 (&low)[4], 
       : "r"(low[0]), "r"(low[1]), "r"(low[2]), "r"(low[3]), "r"(high[0]), "r"(high[1]), "r"(high[2]), "r"(high[3]),
         "r"(first));
 }
-//@ end
 
-//@ used words_of8
 // The three words that hold the 8 bytes from byte `first`, below 8, on, of two adjacent vectors of 8 bytes.
 __device__ __forceinline__ void words_of8(u32 (&word)[3], const u32 (&low)[2], const u32 (&high)[2], u32 first) {
   asm("{\n\t.reg .pred p;\n\t.reg .b32 bit;\n\tand.b32 bit, %7, 4;\n\tsetp.ne.b32 p, bit, 0;\n\t"
@@ -41,6 +36,5 @@ __device__ __forceinline__ void words_of8(u32 (&word)[3], const u32 (&low)[2], c
       : "=&r"(word[0]), "=&r"(word[1]), "=&r"(word[2])
       : "r"(low[0]), "r"(low[1]), "r"(high[0]), "r"(high[1]), "r"(first));
 }
-//@ end
 
 }  // namespace tmajit::ptx

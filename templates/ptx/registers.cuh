@@ -7,20 +7,16 @@
 
 namespace tmajit::ptx {
 
-//@ used raise_registers
 // setmaxnreg.inc: from now on `count` registers a thread; waits until the CTA has them.
 template <u32 count> __device__ __forceinline__ void raise_registers() {
   static_assert(count >= 24 && count <= 256 && count % 8 == 0, "setmaxnreg takes a multiple of 8 from 24 to 256");
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
 }
-//@ end
 
-//@ used lower_registers
 // setmaxnreg.dec: gives back all but `count` registers a thread.
 template <u32 count> __device__ __forceinline__ void lower_registers() {
   static_assert(count >= 24 && count <= 256 && count % 8 == 0, "setmaxnreg takes a multiple of 8 from 24 to 256");
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
 }
-//@ end
 
 }  // namespace tmajit::ptx

@@ -6,7 +6,6 @@
 
 namespace tmajit::ptx {
 
-//@ used store_async
 // 4 or 8 bytes.
 __device__ __forceinline__ void store_async(u32 to, u32 word, u32 barrier) {
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
@@ -30,6 +29,5 @@ __device__ __forceinline__ void store_async(u32 to, const u64 (&word)[2], u32 ba
   asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];"
                ::"r"(to), "l"(word[0]), "l"(word[1]), "r"(barrier) : "memory");
 }
-//@ end
 
 }  // namespace tmajit::ptx

@@ -18,49 +18,35 @@
 
 namespace tmajit {
 
-//@ used MatrixDescriptor
 // The address and layout of a matrix in shared memory, as wgmma takes them.
 struct MatrixDescriptor { u64 bits; };
-//@ end
-//@ used Major
 // Along which dimension a matrix in shared memory is contiguous: K, or the other one (M of A, N of B).
 enum class Major : u32 { k, mn };
-//@ end
-//@ used Sign
 // Whether wgmma multiplies the elements of an operand by one or by minus one.
 enum class Sign : int { negated = -1, kept = 1 };
-//@ end
 
 }  // namespace tmajit
 
 namespace tmajit::ptx {
 
-//@ used wgmma_fence
 // Orders this warp's accesses to registers before the multiplications that follow; only the first of consecutive ones
 // needs it.
 __device__ __forceinline__ void wgmma_fence() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
-//@ end
 
-//@ used wgmma_commit_group
 // Closes a group over every multiplication since the last one.
 __device__ __forceinline__ void wgmma_commit_group() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
-//@ end
 
-//@ used wgmma_wait_group
 // Returns when all but the `pending` newest groups are complete.
 template <u32 pending> __device__ __forceinline__ void wgmma_wait_group() {
   static_assert(pending < 8, "wgmma.wait_group takes 0 to 7 groups");
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
-//@ end
 
-//@ used keep_in_order
 // The compiler moves no access to a register over this: between a multiplication and the wait for it.
 __device__ __forceinline__ void keep_in_order(float& word) { asm volatile("" : "+f"(word)::"memory"); }
 __device__ __forceinline__ void keep_in_order(u32& word) { asm volatile("" : "+r"(word)::"memory"); }
 __device__ __forceinline__ void keep_in_order(i32& word) { asm volatile("" : "+r"(word)::"memory"); }
-//@ end
 
 }  // namespace tmajit::ptx

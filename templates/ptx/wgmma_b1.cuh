@@ -9,7 +9,6 @@
 
 namespace tmajit::ptx {
 
-//@ used wgmma_b1
 //@ each n of 8 16 24 32 48 64 80 96 112 128 144 160 176 192 208 224 240 256
 // 64 × $n in s32, A from shared memory.
 __device__ __forceinline__ void wgmma_b1(i32 (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
@@ -25,7 +24,6 @@ __device__ __forceinline__ void wgmma_b1(i32 (&d)[$(n / 2)], const u32 (&a)[4], 
                : $[i < n / 2: "+r"(d[$i])]
                : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)));
 }
-//@ end
 //@ end
 
 }  // namespace tmajit::ptx

@@ -10,7 +10,6 @@
 namespace tmajit::ptx {
 
 //@ each n from 8 to 256 by 8
-//@ used wgmma_f16
 // 64 × $n in f32, A from shared memory.
 template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept, Major major_a = Major::k, Major major_b = Major::k>
 __device__ __forceinline__ void wgmma_f16(float (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
@@ -43,7 +42,6 @@ __device__ __forceinline__ void wgmma_f16(u32 (&d)[$(n / 4)], const u32 (&a)[4],
                : $[i < n / 4: "+r"(d[$i])]
                : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)), "n"(static_cast<int>(major_b)));
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

@@ -10,7 +10,6 @@
 namespace tmajit::ptx {
 
 //@ each types of e4m3.e4m3 e4m3.e5m2 e5m2.e4m3 e5m2.e5m2
-//@ used wgmma_$_types
 //@ each n from 8 to 256 by 8
 // 64 × $n in f32 of $types, A from shared memory.
 template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept>
@@ -44,7 +43,6 @@ __device__ __forceinline__ void wgmma_$_types(u32 (&d)[$(n / 4)], const u32 (&a)
                : $[i < n / 4: "+r"(d[$i])]
                : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)));
 }
-//@ end
 //@ end
 
 //@ end

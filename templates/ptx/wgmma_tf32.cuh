@@ -9,7 +9,6 @@
 namespace tmajit::ptx {
 
 //@ each n from 8 to 256 by 8
-//@ used wgmma_tf32
 // 64 × $n in f32, A from shared memory.
 template <Sign sign_a = Sign::kept, Sign sign_b = Sign::kept>
 __device__ __forceinline__ void wgmma_tf32(float (&d)[$(n / 2)], MatrixDescriptor a, MatrixDescriptor b, bool accumulate) {
@@ -26,7 +25,6 @@ __device__ __forceinline__ void wgmma_tf32(float (&d)[$(n / 2)], const u32 (&a)[
                : $[i < n / 2: "+f"(d[$i])]
                : $[i < 4: "r"(a[$i])], "l"(b.bits), "r"(static_cast<u32>(accumulate)), "n"(static_cast<int>(sign_a)), "n"(static_cast<int>(sign_b)));
 }
-//@ end
 
 //@ end
 }  // namespace tmajit::ptx

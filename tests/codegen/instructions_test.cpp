@@ -77,7 +77,7 @@ Names expected(const Case& c, const KernelChoice& choice) {
     return names;
   }
   names.insert("bar.warp.sync");
-  // Where threads touch a tile, too: an image that they clear before, or the ends of rows.
+  // Where threads access a tile as well: an image that they clear first, or the ends of rows.
   if (c.family.writes_images || c.row_tails) names.insert("fence.proxy.async.shared::cta");
   return names;
 }
@@ -94,7 +94,7 @@ std::string listed(const Names& names) {
   return text;
 }
 
-/// Empty if the kernel is what it must be.
+/// Describes how the kernel differs from what it must be; empty if it does not.
 std::string fault(const Case& c) {
   try {
     const KernelPlan plan = tests::small_plan(c.family, c.rank, c.swizzle, c.type, c.row_tails, c.persistent);
@@ -112,8 +112,8 @@ std::string fault(const Case& c) {
   return {};
 }
 
-/// Every pair of rank and swizzle, rank and type, swizzle and type; every triple, which takes minutes, where
-/// $TMAJIT_EVERY is set.
+/// Every pair of rank and swizzle, rank and type, swizzle and type. If $TMAJIT_EVERY is set, every triple,
+/// which takes minutes.
 std::vector<Case> cases_of(const FamilyInfo& family) {
   std::vector<Case> cases;
   const bool every = family.flat || std::getenv("TMAJIT_EVERY") != nullptr;

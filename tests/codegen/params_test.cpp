@@ -1,6 +1,6 @@
-/// The structs that kernels take are the same bytes for NVRTC, which compiles the kernels, and for the host
-/// compiler, which compiles what fills them in. Their headers hold the layouts of all ranks as static
-/// assertions: including them checks the host's side, compiling a kernel that includes them NVRTC's.
+/// Parameter structs have the same layout for NVRTC, which compiles the kernels, and for the host compiler.
+/// Their headers assert the layouts of all ranks: including them checks the host compiler, and compiling a
+/// kernel that includes them checks NVRTC.
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
 
@@ -41,12 +41,12 @@ void check_rank() {
   STATIC_CHECK(is_plain<params::ViewsHead<rank>>);
   STATIC_CHECK(is_plain<params::Window<rank>>);
   STATIC_CHECK(is_plain<params::EngineGrid<rank>>);
-  STATIC_CHECK(is_plain<params::FlatTile<rank>>);  // of so many sources
+  STATIC_CHECK(is_plain<params::FlatTile<rank>>);  // here a number of sources
   STATIC_CHECK(is_plain<params::Windows<rank>>);
   STATIC_CHECK(is_plain<params::WindowViews<rank>>);
   STATIC_CHECK(is_plain<params::Convolution<rank>>);
 
-  // A host that knows the rank alone writes the head, then source after source.
+  // The host knows only the rank: it writes the head, then source after source.
   using Three = params::Views<rank, 3>;
   STATIC_CHECK(is_plain<Three>);
   STATIC_CHECK(offsetof(Three, source) == sizeof(params::ViewsHead<rank>));
@@ -82,7 +82,7 @@ TEST_CASE("NVRTC lays parameters out as the host does") {
   }
   text += "extern \"C\" __global__ void k() {}\n";
   const tmajit::Source source = tmajit::custom_source(text, "k");
-  // The assertions are there: a custom source leaves nothing of a header out.
+  // The source has the assertions: a custom source gets headers whole.
   for (const char* layout : {"TileGridLayout<8>", "ViewPairLayout<8>", "ViewsLayout<8>",
                              "EngineGridLayout<8>", "FlatTileLayout<8>"}) {
     CHECK_THAT(source.text, Catch::Matchers::ContainsSubstring(layout));

@@ -84,7 +84,7 @@ std::string tile_name(const FamilyInfo& family, std::uint32_t rank, Swizzle swiz
          std::string(tmajit::name(swizzle)) + ", " + std::string(tmajit::name(type));
 }
 
-/// Adds plans of a family's tiles with options other than rank, swizzle and type.
+/// Adds plans of a family's tiles that vary other options than rank, swizzle and type.
 void add_options(const FamilyInfo& family, std::vector<NamedPlan>& plans) {
   const auto view = family.flat ? TensorView::contiguous(ElementType::f32, Shape{4096})
                                 : TensorView::contiguous(ElementType::f32, Shape{256, 64});
@@ -214,7 +214,7 @@ std::vector<NamedMove> broad_moves() {
       {"six dimensions turned round", permutation(f32, {8, 6, 4, 10, 12, 16}, {5, 3, 1, 4, 2, 0})},
       {"a column repeated", {to(f32, {512, 1024}), {from(f32, {512, 1024}, {1, 0})}}},
 
-      // Elements that stay together are one.
+      // Elements that move together become one wider element.
       {"complex numbers", permutation(f64, {512, 256, 2}, {1, 0, 2})},
       {"pixels of four bytes", permutation(u8, {501, 255, 4}, {1, 0, 2})},
       {"pixels of three bytes", permutation(u8, {501, 255, 3}, {1, 0, 2})},

@@ -27,7 +27,7 @@ namespace tests {
                                             tmajit::Swizzle swizzle, tmajit::ElementType type,
                                             bool row_tails = false, bool persistent = false);
 
-/// x0 = types[0] … and so on, to the last type: a map over [64, 64] in tiles of [16, 32].
+/// A map over [64, 64] in tiles of [16, 32]. types[i] is the type of xi; the last type is the destination's.
 [[nodiscard]] tmajit::KernelPlan map_plan(std::string_view expression,
                                           const std::vector<tmajit::ElementType>& types);
 

@@ -1,6 +1,5 @@
-/// Which kernels' sources a change changes: a hash of each of a broad list, kept in data/source_hashes.txt.
-/// To take what the sources are now as what they should be, run this program with
-/// TMAJIT_UPDATE_SOURCE_HASHES=1.
+/// Shows which kernels' sources a change affects: data/source_hashes.txt holds a hash of each of many
+/// sources. To accept the current sources, run this program with TMAJIT_UPDATE_SOURCE_HASHES=1.
 #include "codegen/plans.hpp"
 
 #include <tmajit/codegen.hpp>
@@ -22,7 +21,7 @@ namespace {
 
 using Hashes = std::map<std::string, std::string>;  // by the kernel's name
 
-/// Without what changes with the version, or with the number of lines before.
+/// A source without the lines that depend on the version or on line numbers.
 std::string lasting(const std::string& text) {
   std::istringstream in(text);
   std::string out;
@@ -72,7 +71,7 @@ void write(const Hashes& hashes) {
   REQUIRE(out.good());
 }
 
-/// "+ new", "- gone", "! changed", a line each; empty where both are the same.
+/// A line for each difference: "+ new", "- gone", "! changed".
 std::string differences(const Hashes& before, const Hashes& now) {
   std::string text;
   for (const auto& [name, value] : before) {

@@ -21,7 +21,7 @@ using Catch::Matchers::ContainsSubstring;
 
 namespace {
 
-/// [64, 64] in tiles of [16, 32], to be changed.
+/// A problem over [64, 64] in tiles of [16, 32], which tests modify.
 TileRequest map_request() {
   static constexpr std::array<std::uint32_t, 2> box{16, 32};
   const auto view = TensorView::contiguous(ElementType::f32, {64, 64});

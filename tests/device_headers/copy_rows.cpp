@@ -18,7 +18,8 @@ std::string taps(int rank) {
   return fmt::format("{}", fmt::join(at, ", "));
 }
 
-/// An option of a call: its modifier, and what it appends to the arguments and to the instruction's operands.
+/// An option of a call: its modifier, and the text it appends to the arguments and to the instruction's
+/// operands.
 struct Option {
   const char* word;
   const char* argument;

@@ -1,5 +1,5 @@
-/// Every function of the device headers, compiled: its PTX and its machine code hold the instruction that it
-/// promises, with each operand where it belongs.
+/// Compiles every function of the device headers: its PTX and its machine code have the documented
+/// instruction, with each operand in its position.
 #include "device_headers/rows.hpp"
 #include "ptx/parser.hpp"
 #include "ptx/printer.hpp"
@@ -33,7 +33,7 @@ std::string includes() {
   return text;
 }
 
-/// One kernel a row, k0, k1 …, in one source.
+/// One source with a kernel for each row: k0, k1 …
 std::string kernels(const std::vector<HeaderRow>& rows) {
   std::string text = includes() + R"(
 using namespace tmajit;
@@ -82,7 +82,7 @@ ptx::Operand replaced(const ptx::Operand& operand, const Origins& origins) {
   return found == origins.end() ? result : found->second;
 }
 
-/// The instructions of a kernel with what their operands come from in place of registers.
+/// The instructions of a kernel, with the origin of each operand in place of its register.
 std::set<std::string> resolved(const ptx::Function& function) {
   Origins origins;
   ptx::for_each_instruction(function, [&](const ptx::Instruction& instruction) {
@@ -153,7 +153,7 @@ void check_sass(const std::vector<HeaderRow>& rows, const std::string& sass) {
   }
 }
 
-/// Compiles all rows at once, and looks at what came of each.
+/// Compiles all rows at once, and checks the instructions of each.
 void check(const std::vector<HeaderRow>& rows) {
   const Artifact artifact = compile(custom_source(kernels(rows), "k0", "rows"));
   check_ptx(rows, artifact);
@@ -162,14 +162,14 @@ void check(const std::vector<HeaderRow>& rows) {
   check_sass(rows, tmajit::disassemble(artifact.cubin));
 }
 
-/// A function of the headers, and where it stands.
+/// A function of the headers, and its header.
 struct Function {
   std::string header;
   std::string name;
 };
 
-/// All that hold an instruction of the engine's protocol. Loads, stores, conversions and shuffles of
-/// registers are not among them: the families' results test those.
+/// All functions with an instruction of the engine's protocol. Tests of the families' results cover loads,
+/// stores, conversions and shuffles of registers.
 std::vector<Function> functions() {
   const std::set<std::string> others{"tmajit/convert.cuh", "tmajit/global.cuh", "tmajit/permute.cuh",
                                      "tmajit/shared.cuh"};
@@ -198,8 +198,8 @@ std::map<std::string, std::string> documented() {
   return rows;
 }
 
-/// Whether rows name a function: by its name; or by that of its group, `tensor_reduce_…`, and the word that
-/// stands for the dots, which may be a group itself, `min_…` with `u32`.
+/// Whether the table's rows name a function: by its whole name; or by its group, `tensor_reduce_…`, and the
+/// rest of its name, which may be a group again, `min_…` with `u32`.
 bool names(const std::string& rows, const std::string& function) {
   const auto has = [&](const std::string& name) {
     return std::regex_search(rows, std::regex("`" + name + "[`(< ]"));

@@ -1,5 +1,4 @@
-/// Mistakes that the device headers refuse when a kernel is compiled, each with a message that says what is
-/// legal.
+/// Mistakes that the device headers reject at compile time, each with a message that says what is legal.
 #include <tmajit/codegen.hpp>
 #include <tmajit/compile.hpp>
 #include <tmajit/error.hpp>

@@ -1,5 +1,5 @@
-/// Barriers and pipelines of the device headers on the simulated device: what they compute, and that it has
-/// nothing to report.
+/// Barriers and pipelines of the device headers on the simulated device: their results are right, and the
+/// simulator reports nothing.
 #include "sim/cuda_support.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -78,7 +78,7 @@ extern "C" __global__ void k(int* out) {
     }
     producer.drain();
   } else {
-    // The second stage is waited for before the first is given back.
+    // The consumer waits for the second stage before it releases the first.
     auto consumer = pipeline.consumer();
     u32 before = consumer.wait().index;
     for (u32 i = 0; i < tiles; ++i) {

@@ -1,5 +1,5 @@
-/// Descriptors of boxes for wgmma, read as PTX defines them, name the bytes that the copy engine brings
-/// there.
+/// Descriptors of boxes for wgmma, decoded as PTX defines them, refer to the bytes that the copy engine
+/// writes.
 #include "ptx/parser.hpp"
 #include "ptx/query.hpp"
 
@@ -54,7 +54,7 @@ std::vector<Tile> tiles() {
   return all;
 }
 
-/// The descriptors' bits, one a tile, as the compiler computes them.
+/// The bits of each tile's descriptor, as the compiler computes them.
 std::vector<std::uint64_t> descriptors(const std::vector<Tile>& all) {
   std::string text =
       "#include \"tmajit/matrix_tile.cuh\"\nusing namespace tmajit;\nextern \"C\" __global__ void k(volatile "
@@ -92,7 +92,7 @@ std::uint64_t canonical(std::uint64_t bits, bool mn_major, std::uint32_t span, s
   return start + byte % span + byte / span * leading + row % 8 * span + row / 8 * stride;
 }
 
-/// Where boxes that follow each other from 4096 on hold it.
+/// The address of that byte in consecutive boxes from address 4096 on.
 std::uint64_t in_boxes(const Tile& tile, std::uint32_t row, std::uint32_t byte) {
   const std::uint32_t box = tile.rows * tile.span;
   if (tile.mn_major)

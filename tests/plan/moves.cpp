@@ -53,12 +53,13 @@ std::string traits(const Candidate& candidate, const Problem& problem) {
   const SourceParts parts = candidate.family->source(candidate, problem.expression());
   const std::string& facts = parts.facts;
   const auto is_set = [&](std::string_view flag) {
-    return std::ranges::find(parts.flags, flag) != parts.flags.end();
+    return std::ranges::any_of(parts.flags,
+                               [&](const TemplateFlag& one) { return one.is_set && one.name == flag; });
   };
   std::string text(candidate.family->name());
   if (!is_set("cut")) text += " whole";
   if (is_set("staggered")) text += " staggered";
-  if (is_set("padded")) text += " padded";
+  if (parts.pads) text += " padded";
   if (facts.find("using Offset = i64") != std::string::npos) text += " wide";
   if (const auto column = number_of(facts, "column")) text += fmt::format(" column {}", *column);
   if (!is_of(candidate, "general")) return text;

@@ -230,10 +230,10 @@ class ConvolutionFamily final : public TypedFamily<ConvolutionFacts, Convolution
     parts.facts += number_fact("thread_windows", facts.tile.thread_windows, "of a thread");
     parts.facts += number_fact("thread_outputs", facts.tile.thread_outputs);
     parts.facts += number_fact("channels", facts.channels, "of a step");
+    parts.set("engine", facts.stages != 0);  // the copy engine loads windows
     if (facts.stages == 0) return parts;
     parts.map_rank = facts.dimensions + 2;
     parts.set("rank3");
-    parts.set("engine");
     parts.facts += number_fact("stages", facts.stages, "steps in flight");
     parts.call = "convolution(images, filter, windows, c)";
     return parts;

@@ -269,7 +269,8 @@ class Flat final : public FlatBase {
             "elements or short words, which the copy engine cannot do.",
         .most_threads = facts.threads,
         .call = "move_tile(plan)"};
-    parts.set("padded", facts.padded != 0);
+    parts.pads = facts.padded != 0;
+    parts.set("padded", parts.pads);  // a source does not reach all of the destination
     parts.set("computes", facts.computes != 0);
     parts.facts =
         number_fact("threads", facts.threads) + offset_fact(facts.wide_offsets) +
@@ -284,7 +285,7 @@ class Flat final : public FlatBase {
     for (std::uint32_t s = 0; s < facts.sources; ++s) {
       from.push_back(static_cast<ElementType>(facts.source[s]));
       along.push_back(fmt::format("  static constexpr u32 along = {};\n", facts.along[s]));
-      parts.set("elements", facts.along[s] == 0);
+      parts.set("elements", facts.along[s] == 0);  // the source has no image in shared memory
     }
     add_element_types(parts, facts.element_type(), from, facts.computes != 0 || facts.padded != 0, along);
     return parts;

@@ -243,8 +243,8 @@ class General final : public TypedFamily<GeneralFacts, ChunkChoice> {
                 : facts.padded != 0 ? "compute_padded(views, window, sides)"
                                     : "compute_views(tmajit::AllSources{}, views, sides)"};
     add_chunk_parts(parts, facts, expression);
-    parts.set("padded", facts.padded != 0);
-    parts.set("image", facts.has_image());
+    parts.pads = facts.padded != 0;
+    parts.set("image", facts.has_image());  // a source comes through an image in shared memory
     std::string& out = parts.facts;
     const auto digits = facts.has_image() ? digits_of_chunks(facts) : std::vector<Digit>{};
     out += chunk_fact_text(facts, digits, facts.computes == 0 && facts.padded == 0);

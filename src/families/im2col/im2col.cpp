@@ -234,11 +234,11 @@ class Im2colFamily final : public Im2colBase {
     const auto facts = facts_of<Im2colFacts>(candidate);
     SourceParts parts{.facts = number_fact("dimensions", facts.dimensions, "of an image"),
                       .most_threads = facts.vector == 0 ? warp_lanes : thread_count};
+    parts.set("engine", facts.vector == 0);  // the copy engine loads windows
     if (facts.vector == 0) {
       parts.why = "The copy engine gathers boxes and stores them again: no thread touches the data.";
       parts.map_rank = facts.dimensions + 2;
       parts.set("rank3");
-      parts.set("engine");
       parts.facts += number_fact("stages", facts.stages, "boxes of a CTA in flight");
       parts.call = "im2col(destination, source, windows, tiles)";
       return parts;

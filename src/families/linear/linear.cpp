@@ -246,9 +246,10 @@ class Linear final : public TypedFamily<LinearFacts, LinearChoice> {
             "whole 16 bytes alone.",
         .most_threads = linear_threads,
         .call = "move_line(plan)"};
-    parts.set("padded", facts.padded != 0);
+    parts.pads = facts.padded != 0;
     parts.set("computes", facts.computes != 0);
-    parts.set("wraps", facts.wraps != 0);
+    parts.set("wraps",
+              facts.wraps != 0);  // a word may extend beyond the end of the destination's last dimension
     parts.facts = number_fact("rank", facts.rank) + number_fact("threads", linear_threads) +
                   number_fact("in_word", facts.word_elements, "elements of a word") +
                   number_fact("turns", facts.turns, "words of a thread") + offset_fact(facts.wide_offsets);

@@ -163,8 +163,8 @@ class Ragged final : public RaggedBase {
                       .element_bytes = layout.element_bytes,
                       .least_ctas = layout.ctas_per_sm,
                       .call = fmt::format("copy_batch(batch, pattern, scratch + {})", scratch_zeros)};
-    parts.set("row_tail", layout.row_tails);
-    parts.set("elements", layout.elements);
+    parts.set("row_tail", layout.row_tails);  // rows may end within 16 bytes
+    parts.set("elements", layout.elements);   // threads move tensors that no tensor map describes
     std::string& out = parts.facts;
     out +=
         fmt::format("using Element = {};  // for its size\n", bits_type(unsigned_of(layout.element_bytes)));

@@ -269,10 +269,10 @@ class Reduce final : public ReduceBase {
     // Where a row is one piece, its elements outside whole vectors are processed separately.
     const bool ended = facts.cut != 0 && facts.reduced_digits == 1 && !columns;
     const bool ranged = facts.cut != 0 && !ended;
-    parts.set("columns", columns);
-    parts.set("split", facts.split != 0);
-    parts.set("ended", ended);
-    parts.set("ranged", ranged);
+    parts.set("columns", columns);         // neighbouring threads own neighbouring results
+    parts.set("split", facts.split != 0);  // several CTAs share the elements of a result
+    parts.set("ended", ended);             // a row's elements outside whole vectors are items of their own
+    parts.set("ranged", ranged);           // a row may have part of a vector
     parts.facts = number_fact("vector", facts.vector, "elements of an item");
     parts.facts += number_fact("turns", facts.turns, "items of a thread that are under way at once");
     parts.facts += number_fact("reduced_digits", facts.reduced_digits,

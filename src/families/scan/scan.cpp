@@ -105,6 +105,32 @@ std::string_view scanner(ScanOp op) noexcept {
   return {};
 }
 
+/// Returns the call of the template's function for tiles of this kind.
+std::string entry_call(const ScanFacts& facts) {
+  if (facts.columns == 0) {
+    if (facts.packed != 0) return "scan_whole_rows(plan)";
+    return facts.split != 0 ? "scan_split_row(plan, scratch)" : "scan_row(plan)";
+  }
+  if (facts.alone != 0) return "scan_alone(plan)";
+  return facts.split != 0 ? "scan_split_columns(plan, scratch)" : "scan_columns(plan)";
+}
+
+/// Adds the facts of a scan along rows.
+void add_row_facts(SourceParts& parts, const ScanFacts& facts) {
+  constexpr std::uint32_t all_lanes = 16;  // the last distance over which all lanes of a warp combine
+  parts.facts += number_fact("farthest", facts.packed != 0 ? facts.farthest : all_lanes,
+                             "last distance between lanes that have elements of one row");
+  if (facts.packed != 0)
+    parts.facts +=
+        policy_fact("Tile", facts.dense != 0 ? "DenseRows" : "SeparateRows", "a tile's whole rows");
+  parts.facts += policy_fact("RowBegins", facts.staggered != 0 ? "StaggeredRows" : "AlignedRows");
+  parts.facts += policy_fact("RowStarts",
+                             facts.short_rows != 0 ? "ManyRowStarts"
+                             : facts.crosses != 0  ? "OneRowStart"
+                                                   : "NoRowStarts",
+                             "inside a vector");
+}
+
 template <std::uint32_t sources>
 params::ScanPlan<sources> plan_of(const ScanLayout& layout, const Problem& problem) {
   const std::uint32_t axis = problem.nest.rank - 1;
@@ -264,25 +290,15 @@ class ScanFamily final : public ScanBase {
             "Each byte is loaded and stored once, as wide as it lies; partial results combine in "
             "an order that never changes.",
         .most_threads = most_scan_threads,
-        .call = facts.split != 0 ? "scan_tile(plan, scratch)" : "scan_tile(plan)"};
+        .call = entry_call(facts)};
     parts.least_ctas = facts.vector <= 8 ? 2 : 1;
-    parts.set("columns", facts.columns != 0);
-    parts.set("packed", facts.packed != 0);
-    parts.set("dense", facts.dense != 0);
-    parts.set("crosses", facts.crosses != 0);
-    parts.set("short_rows", facts.short_rows != 0);
-    parts.set("split", facts.split != 0);
-    parts.set("alone", facts.alone != 0);
-    parts.set("staggered", facts.staggered != 0);
-    parts.set("cut", facts.cut != 0);
     parts.facts = number_fact("vector", facts.vector, "elements that a thread loads at once");
     parts.facts += number_fact("turns", facts.turns, "vectors of a thread");
-    if (facts.packed != 0)
-      parts.facts +=
-          number_fact("farthest", facts.farthest, "lanes back that have elements of one row, rounded down");
     parts.facts += flag_fact("exclusive", facts.exclusive != 0);
     if (facts.alone != 0)
       parts.facts += flag_fact("in_step", facts.in_step != 0, "warps share sectors of rows");
+    parts.facts += policy_fact("Edges", facts.cut != 0 ? "CutVectors" : "WholeVectors");
+    if (facts.columns == 0) add_row_facts(parts, facts);
     parts.facts += fmt::format("using Index = {};  // of rows, or of vectors of columns\n",
                                facts.wide != 0 ? "u64" : "u32");
     parts.facts += fmt::format(

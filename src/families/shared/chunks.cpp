@@ -141,8 +141,8 @@ void add_chunk_parts(SourceParts& parts, const ChunkFacts& facts, std::string_vi
   parts.result = facts.element_type();
   parts.reads.g = reads_of(expression).g;
   parts.coordinates = facts.coordinates;
-  parts.set("staggered", facts.staggered != 0);
-  parts.set("cut", facts.whole == 0);
+  parts.set("staggered", facts.staggered != 0);  // rows begin between boundaries of chunks
+  parts.set("cut", facts.whole == 0);            // an edge may cut a chunk
   parts.set("computes", facts.computes != 0);
   parts.set("contiguous", facts.contiguous != 0);
 }

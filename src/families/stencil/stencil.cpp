@@ -143,7 +143,8 @@ class StencilFamily final : public TypedFamily<StencilFacts, StencilChoice> {
     parts.rank = 0;
     parts.map_rank = engine ? facts.rank : 0;
     parts.neighbours = true;
-    parts.set("engine", engine);
+    parts.set("engine", engine);  // the copy engine loads planes
+    // Threads write the elements beyond an edge of the source.
     parts.set("edges", !engine || boundary != Boundary::zero);
     parts.facts = chunk_fact_text(facts, {}, false) + stencil_fact_text(facts, expression);
     parts.facts += policy_fact("Edges", edge_policy(boundary), "elements beyond one");

@@ -136,8 +136,8 @@ SourceParts TileFamily::source(const Candidate& candidate, std::string_view expr
                     .call = call_of(spec, call_),
                     .reads = reads_of(expression),
                     .coordinates = spec.rank};
-  parts.set("row_tail", spec.row_tails != 0);
-  parts.set("combines", spec.traits->combines);
+  parts.set("row_tail", spec.row_tails != 0);  // rows of the output may end within 16 bytes
+  // A CTA may have more tiles than stages.
   parts.set("reloads", spec.tiles_per_cta == 0 || spec.tiles_per_cta > spec.stages);
   std::string& out = parts.facts;
   out += number_fact("rank", spec.rank);

@@ -108,9 +108,10 @@ class Transpose final : public BlockFamily {
     const auto facts = facts_of<BlockFacts>(candidate);
     const TileImage image(facts);
     SourceParts parts = parts_of(facts);
-    parts.set("cut", facts.whole == 0);
+    parts.set("cut", facts.whole == 0);  // an edge may cut a block
     parts.set("staggered", facts.staggered != 0);
-    parts.set(fmt::format("vector{}", facts.vector_bytes()));
+    for (const std::uint32_t bytes : {8U, 16U})
+      parts.set(fmt::format("vector{}", bytes), facts.vector_bytes() == bytes);
     parts.why =
         "Threads load vectors along the source's lines and transpose them in registers. The copy engine is "
         "not "
