@@ -1,10 +1,14 @@
 #include "calls.hpp"
+#include "check.hpp"
 #include "errors.hpp"
+#include "kernel_arguments.hpp"
+#include "kernels.hpp"
 #include "plans.hpp"
 
 #include <tmajit/operations.hpp>
 #include <tmajit/version.hpp>
 
+#include <algorithm>
 #include <string>
 
 #include <nanobind/nanobind.h>
@@ -48,7 +52,9 @@ nb::list describe_operations() {
 }
 
 std::uint32_t number_of(std::string_view operation) {
-  return static_cast<std::uint32_t>(&find_operation(operation) - operations().data());
+  const std::string_view known = find_operation(operation).name;
+  return static_cast<std::uint32_t>(std::ranges::find(operations(), known, &OperationInfo::name) -
+                                    operations().begin());
 }
 
 nb::object run_one(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
@@ -78,4 +84,7 @@ NB_MODULE(_core, module) {
   module.def("run_all", &run_all, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
              nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with several results.");
   bind_plans(module);
+  bind_tensor_map(module);
+  bind_kernels(module);
+  bind_check(module);
 }

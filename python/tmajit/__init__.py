@@ -4,6 +4,8 @@ Every function takes arrays of any library that speaks DLPack, and gives arrays 
 the CPU's memory run on a simulated device, which reports mistakes of kernels instead of hanging.
 """
 
+from . import _nvrtc  # before the library looks for NVRTC
+
 try:
     from . import _core
 except ImportError as error:
@@ -14,8 +16,10 @@ except ImportError as error:
         ) from None
     raise
 
+from ._check import Finding, Report, check, ptx_of, rules
 from ._conveniences import *
 from ._errors import ArgumentError, CompileError, Error, SpecError, Violation
+from ._kernels import Kernel, TensorMap, kernel
 from ._operations import *
 from ._plans import Explanation, Plan, plan
 
