@@ -52,8 +52,8 @@ Kernel.__doc__ = """A compiled kernel of one's own.
 
 kernel(*arguments, grid=1, block=1, shared_bytes=0, cluster=1, cooperative=False) launches it where its
 arrays are: on their GPU and current stream, or on the simulated device, which raises Error with every mistake
-that it finds. An argument is an array (its address), a TensorMap, a number, a NumPy scalar, or bytes for a struct.
-grid, block and cluster are a number or (x, y, z).
+that it finds. An argument is an array (its address), a TensorMap, a number, a NumPy scalar, or bytes for a
+struct. grid, block and cluster are a number or (x, y, z).
 
 Attributes:
     source: the whole text that was compiled.
