@@ -194,6 +194,9 @@ void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream)
   if (place.simulator != nullptr) mapped = tensors.all();
   const nb::gil_scoped_release released;
   run_at(place, mapped, stream, [&](Stream on) { plan(to, from, on); });
+  const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
+  if (like.waits_for_launches()) [[unlikely]]
+    place.runtime.device()->streams().synchronize(stream);
 }
 
 nb::list run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,

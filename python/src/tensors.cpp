@@ -70,6 +70,7 @@ const Library& find_library(PyTypeObject* type) {
   auto made = std::make_unique<Library>();
   made->type = nb::borrow(handle);
   made->functions = library_functions(handle);
+  made->waits = nb::cast<bool>(made->functions.attr("waits"));
   made->reads = !made->functions.attr("read").is_none();
   if (nb::hasattr(handle, "__dlpack_c_exchange_api__")) {
     const nb::object capsule = handle.attr("__dlpack_c_exchange_api__");

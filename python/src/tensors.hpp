@@ -39,6 +39,7 @@ struct Library {
   const dlpack::DLPackExchangeAPI* exchange = nullptr;  ///< null: the functions below
   /// An object of tmajit._libraries, with the functions read, empty and stream; the first may be None.
   nb::object functions;
+  bool waits = false;  ///< launches on a GPU are waited for
   bool reads = false;  ///< `functions` has read; otherwise the object's __dlpack__ is called
 };
 
@@ -51,6 +52,10 @@ struct Operand {
   const Library* library = nullptr;
   nb::object owner{};  ///< keeps the memory, where the object itself does not
 
+  /// Whether nothing but waiting tells the library that a launch has ended.
+  [[nodiscard]] bool waits_for_launches() const noexcept {
+    return library->exchange == nullptr && library->waits && on_gpu();
+  }
   [[nodiscard]] bool on_gpu() const noexcept {
     return device.device_type == dlpack::cuda || device.device_type == dlpack::cuda_managed;
   }

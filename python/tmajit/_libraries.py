@@ -19,6 +19,7 @@ class Library(NamedTuple):
     read: Callable[[Any], tuple] | None
     empty: Callable[[tuple, str, int, int], Any]
     stream: Callable[[int], int]
+    waits: bool = False  #: launches on a GPU are waited for: nothing tells the library's streams of them
 
 
 def _default_stream(device: int) -> int:
@@ -123,7 +124,7 @@ def _jax() -> Library:
         x.block_until_ready()
         kind = _CPU if device.platform == "cpu" else _CUDA
         number = 0 if kind == _CPU else device.local_hardware_id
-        return x.dtype.name, x.shape, None, x.unsafe_buffer_pointer(), kind, number, False, x
+        return x.dtype.name, x.shape, None, x.unsafe_buffer_pointer(), kind, number, True, x
 
     def empty(shape: tuple, kind: str, device_type: int, device: int) -> Any:
         platform = "cpu" if device_type == _CPU else "gpu"
@@ -133,7 +134,7 @@ def _jax() -> Library:
         # A fresh buffer that nothing else refers to; it is written before it is returned.
         return jax.device_put(jnp.empty(shape, _numpy_type(kind)), place).copy()
 
-    return Library(read, empty, _default_stream)
+    return Library(read, empty, _default_stream, waits=True)
 
 
 def _other() -> Library:
@@ -144,7 +145,7 @@ def _other() -> Library:
 
         return numpy.empty(shape, _numpy_type(kind))
 
-    return Library(None, empty, _default_stream)
+    return Library(None, empty, _default_stream, waits=True)
 
 
 _LIBRARIES = {"numpy": _numpy, "torch": _torch, "cupy": _cupy, "jax": _jax, "jaxlib": _jax}
