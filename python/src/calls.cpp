@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <utility>
 
@@ -53,22 +54,23 @@ class KnownCalls {
  public:
   static constexpr std::size_t most_calls = 256;
 
-  [[nodiscard]] KnownCall* find(std::string_view key) {
+  /// Null if there is none.
+  [[nodiscard]] std::shared_ptr<KnownCall> find(std::string_view key) {
     const auto found = calls_.find(key);
     if (found == calls_.end()) return nullptr;
-    found->second.used = ++turn_;
-    return &found->second;
+    found->second->used = ++turn_;
+    return found->second;
   }
-  KnownCall& insert(std::string_view key, KnownCall call) {
-    if (calls_.size() >= most_calls) {
-      calls_.erase(std::ranges::min_element(calls_, {}, [](const auto& one) { return one.second.used; }));
-    }
-    call.used = ++turn_;
-    return calls_.insert_or_assign(std::string(key), std::move(call)).first->second;
+  /// The call that was not used for longest makes room.
+  void insert(std::string_view key, std::shared_ptr<KnownCall> call) {
+    if (calls_.size() >= most_calls)
+      calls_.erase(std::ranges::min_element(calls_, {}, [](const auto& one) { return one.second->used; }));
+    call->used = ++turn_;
+    calls_.insert_or_assign(std::string(key), std::move(call));
   }
 
  private:
-  std::unordered_map<std::string, KnownCall, KeyHash, std::equal_to<>> calls_;
+  std::unordered_map<std::string, std::shared_ptr<KnownCall>, KeyHash, std::equal_to<>> calls_;
   std::uint64_t turn_ = 0;
 };
 
@@ -210,8 +212,9 @@ nb::list run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handl
   Place& place = place_of(like);
 
   thread_local KnownCalls known;
-  std::string key;
-  key.reserve(512);
+  thread_local std::string spare;  // a key's memory for the next call
+  std::string key = std::exchange(spare, {});
+  key.clear();
   add(key, number);
   add(key, &place);
   add(key, type);
@@ -220,8 +223,10 @@ nb::list run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handl
   for (std::size_t i = 0; i < operation.arguments.size(); ++i)
     add_to_key(key, operation, operation.arguments[i], values[i]);
 
+  const Stream stream = current_stream(like);
   nb::list made;
-  KnownCall* call = known.find(key);
+  // Shared, for an allocator in Python may call tmajit, which may forget this call.
+  std::shared_ptr<KnownCall> call = known.find(key);
   if (call == nullptr) [[unlikely]] {
     const Arguments arguments = to_arguments(operation, values);
     check_types(operation, tensors.sources, arguments);
@@ -230,14 +235,14 @@ nb::list run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handl
       results = results_of(operation, tensors.sources, type, arguments);
       made = tensors.make(like, results.views, results.types);
     }
-    call = &known.insert(key, {std::move(results), make_plan(operation, place, tensors.destinations,
-                                                             tensors.sources, arguments)});
+    Plan plan = make_plan(operation, place, tensors.destinations, tensors.sources, arguments);
+    call = std::make_shared<KnownCall>(KnownCall{std::move(results), std::move(plan)});
+    known.insert(key, call);
   } else if (out.is_none()) {
     made = tensors.make(like, call->results.views, call->results.types);
   }
-  // The plan lives while it launches, even if the library's allocator called tmajit itself.
-  const Plan plan = call->plan;
-  launch(place, plan, tensors, current_stream(like));
+  launch(place, call->plan, tensors, stream);
+  spare = std::move(key);
   return made;
 }
 

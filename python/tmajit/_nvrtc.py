@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import glob
 import os
+import sys
 
 
 def _find() -> str | None:
     packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    found = glob.glob(os.path.join(packages, "nvidia", "cu13", "lib", "libnvrtc.so.*"))
-    return found[0] if found else None
+    for folder in (packages, *sys.path):
+        found = glob.glob(os.path.join(folder, "nvidia", "cu13", "lib", "libnvrtc.so.*"))
+        if found:
+            return found[0]
+    return None
 
 
 if "TMAJIT_NVRTC" not in os.environ:
