@@ -19,14 +19,15 @@ void read_all(Operands& operands, nb::handle given, const char* name) {
     const Py_ssize_t size = PyTuple_Size(given.ptr());
     operands.reserve(static_cast<std::size_t>(size));
     for (Py_ssize_t i = 0; i < size; ++i)
-      operands.push_back(read_operand(PyTuple_GetItem(given.ptr(), i), name));
+      read_operand(operands.emplace_back(), PyTuple_GetItem(given.ptr(), i), name);
     return;
   }
   if (!PyList_Check(given.ptr())) {
-    operands.push_back(read_operand(given, name));
+    read_operand(operands.emplace_back(), given, name);
     return;
   }
-  for (const nb::handle item : nb::borrow<nb::object>(given)) operands.push_back(read_operand(item, name));
+  for (const nb::handle item : nb::borrow<nb::object>(given))
+    read_operand(operands.emplace_back(), item, name);
 }
 
 std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
@@ -201,8 +202,8 @@ void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream)
     place.runtime.device()->streams().synchronize(stream);
 }
 
-nb::list run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
-             nb::tuple values) {
+nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
+               nb::tuple values) {
   const OperationInfo& operation = operations()[number];
   CallTensors tensors;
   tensors.read(operation, sources, out);
@@ -224,7 +225,7 @@ nb::list run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handl
     add_to_key(key, operation, operation.arguments[i], values[i]);
 
   const Stream stream = current_stream(like);
-  nb::list made;
+  nb::object made = nb::none();
   // Shared, for an allocator in Python may call tmajit, which may forget this call.
   std::shared_ptr<KnownCall> call = known.find(key);
   if (call == nullptr) [[unlikely]] {

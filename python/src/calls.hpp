@@ -65,8 +65,8 @@ void check_types(const OperationInfo& operation, std::span<const Operand> source
 /// Launches a plan on the call's tensors. Releases the GIL.
 void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream);
 
-/// Runs an operation at once. The result is a list of new tensors; an empty one if `out` is given.
-[[nodiscard]] nb::list run(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
+/// Runs an operation at once. The result is a list of new tensors; None if `out` is given.
+[[nodiscard]] nb::object run(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
                            nb::tuple values);
 
 }  // namespace tmajit::python

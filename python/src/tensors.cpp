@@ -210,8 +210,7 @@ const DataType& data_type(nb::handle type) {
   refuse_type(name);
 }
 
-Operand read_operand(nb::handle object, const char* name) {
-  Operand operand;
+void read_operand(Operand& operand, nb::handle object, const char* name) {
   operand.library = &library_of(object);
   if (const DLPackExchangeAPI* const api = operand.library->exchange; api != nullptr) {
     if (api->dltensor_from_py_object_no_sync != nullptr) {
@@ -236,7 +235,6 @@ Operand read_operand(nb::handle object, const char* name) {
                                             std::to_string(device) +
                                             "; legal are the CPU (1, 3) and CUDA (2, 13)");
   }
-  return operand;
 }
 
 nb::object allocate(const Operand& like, const DataType& type, std::span<const std::uint64_t> shape,

@@ -63,7 +63,12 @@ struct Operand {
 
 /// Reads a tensor of any library. Throws TypeError for an object that is none, and Error{unsupported} for a
 /// type, a device or a rank that tmajit does not have. `name` is what messages call it.
-[[nodiscard]] Operand read_operand(nb::handle object, const char* name);
+void read_operand(Operand& operand, nb::handle object, const char* name);
+[[nodiscard]] inline Operand read_operand(nb::handle object, const char* name) {
+  Operand operand;
+  read_operand(operand, object, name);
+  return operand;
+}
 
 /// A new tensor without values from the allocator of `like`'s library, on its device.
 [[nodiscard]] nb::object allocate(const Operand& like, const DataType& type,
