@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _core
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A mistake of a kernel, and where it shows."""
 
     rule: str  #: stable identifier, "shared.in-flight-read"
@@ -43,15 +40,23 @@ class Finding:
         return f"{self.place}: {self.rule}: {self.found}\n  legal: {self.expected}\n  remedy: {self.remedy}"
 
 
-@dataclass(frozen=True)
 class Report:
-    """The findings of one check. It is true if there are none."""
+    """The findings of one check. It is true if there are none.
 
-    findings: list[Finding]
-    kernels: list[str]
-    printed: str = ""  #: what the kernel's printf wrote
-    thread_instructions: int = 0
-    _lint_text: str = field(default="", repr=False)
+    Attributes:
+        findings: a list of Finding.
+        kernels: the names of the kernels that the lint read.
+        printed: what the kernel's printf wrote.
+        thread_instructions: instructions that all threads executed.
+    """
+
+    def __init__(
+        self, findings: list[Finding], kernels: list[str], printed: str = "", thread_instructions: int = 0
+    ) -> None:
+        self.findings = findings
+        self.kernels = kernels
+        self.printed = printed
+        self.thread_instructions = thread_instructions
 
     def __bool__(self) -> bool:
         return not self.findings
@@ -68,7 +73,11 @@ class Report:
             return f"{names}: no findings"
         return "\n".join([f"{names}: {len(self.findings)} findings", *map(str, self.findings)])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
+        import html
+
         rows = "".join(
             f"<tr><td>{html.escape(one.place)}</td><td>{html.escape(one.rule)}</td>"
             f"<td>{html.escape(one.found)}</td><td>{html.escape(one.remedy)}</td></tr>"
@@ -166,10 +175,10 @@ def check(
         entry = kernel.entry
     findings: list[Finding] = []
     kernels: list[str] = []
-    text = printed = ""
+    printed = ""
     instructions = 0
     if lint:
-        found, text, kernels = _core.lint(ptx, entry, arguments, list(allow), project)
+        found, _, kernels = _core.lint(ptx, entry, arguments, list(allow), project)
         findings += [Finding(found_by="lint", **fields) for fields in found]
     if grid is not None:
         found, printed, instructions = _core.simulate(
@@ -189,7 +198,7 @@ def check(
             seconds,
         )
         findings += [Finding(found_by="simulator", **fields) for fields in found]
-    report = Report(findings, kernels, printed, instructions, text)
+    report = Report(findings, kernels, printed, instructions)
     if _collected is not None:
         _collected.append(report)
     return report

@@ -5,7 +5,6 @@ The environment variable TMAJIT_NVRTC names another file.
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 
@@ -13,13 +12,13 @@ import sys
 def _find() -> str | None:
     packages = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     for folder in (packages, *sys.path):
-        found = glob.glob(os.path.join(folder, "nvidia", "cu13", "lib", "libnvrtc.so.*"))
-        if found:
-            return found[0]
+        file = os.path.join(folder, "nvidia", "cu13", "lib", "libnvrtc.so.13")
+        if os.path.exists(file):
+            return file
     return None
 
 
 if "TMAJIT_NVRTC" not in os.environ:
-    file = _find()
-    if file is not None:
-        os.environ["TMAJIT_NVRTC"] = file
+    found = _find()
+    if found is not None:
+        os.environ["TMAJIT_NVRTC"] = found

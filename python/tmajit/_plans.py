@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import html
-import json
 from typing import Any
 
 from . import _core
@@ -31,6 +29,8 @@ class Explanation:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        import html
+
         return f"<pre>{html.escape(self._text)}</pre>"
 
 
@@ -74,6 +74,8 @@ def plan(
 
 def _explain(self: Plan) -> Explanation:
     """Why the plan takes these kernels, and what the cost model says of others. Looks at every candidate."""
+    import json
+
     return Explanation(self._explanation_text(), json.loads(self._explanation()))
 
 
@@ -94,6 +96,9 @@ def _tune(self: Plan, repeats: int = 20, store: bool = True) -> list[dict]:
 
 
 def _repr_html(self: Plan) -> str:
+    import html
+    import json
+
     rows = "".join(
         f"<tr><td>{html.escape(step['kernel'])}</td><td>{html.escape(step['choice'])}</td>"
         f"<td>{step['predicted_us']:.1f}</td><td>{html.escape(step['why'])}</td></tr>"
