@@ -176,8 +176,9 @@ PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle
   Results results;
   if (out.is_none()) {
     results = results_of(operation, tensors.sources, type, arguments);
-    // Any address that is as well aligned as those of allocators: a launch brings its own.
-    DevicePtr address = std::uint64_t{1} << 62;
+    // Any address that is as well aligned as those of allocators, and is neither the host's nor CUDA's usual
+    // one: a launch brings its own.
+    DevicePtr address = std::uint64_t{1} << 46;
     for (std::size_t i = 0; i < results.views.size(); ++i) {
       Operand& result = tensors.destinations.emplace_back();
       result.tensor = {results.views[i], address};
