@@ -67,6 +67,6 @@ void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream)
 
 /// Runs an operation at once. The result is a list of new tensors; None if `out` is given.
 [[nodiscard]] nb::object run(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
-                           nb::tuple values);
+                             nb::tuple values);
 
 }  // namespace tmajit::python
