@@ -66,6 +66,11 @@ if(NOT TMAJIT_CUDA_INCLUDE)
   message(FATAL_ERROR "No CUDA 12.4 or later with cuda.h, nvrtc.h and libnvrtc found. Run tools/setup.sh, "
                       "which fetches them, or set CUDA_HOME.")
 endif()
+# A wheel is for other machines.
+if(SKBUILD)
+  set(TMAJIT_NVRTC_HINT "")
+  set(TMAJIT_NVDISASM_HINT "")
+endif()
 message(STATUS "CUDA headers and NVRTC: ${TMAJIT_CUDA_ROOT}; nvdisasm: ${TMAJIT_NVDISASM_HINT}")
 add_library(tmajit_cuda_headers INTERFACE)
 add_library(tmajit::cuda_headers ALIAS tmajit_cuda_headers)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the C++ files' format and the words of their comments, and runs clang-tidy over them.
+# Checks the C++ and Python files' format and the words of comments, and runs clang-tidy over the C++ files.
 . "$(dirname "${BASH_SOURCE[0]}")/lib/common.sh"
 . "$ROOT/tools/lib/build.sh"
 
@@ -7,7 +7,7 @@ usage() {
   cat <<'END'
 usage: tools/lint.sh [--format] [--tidy] [--changed] [--fix]
 
-  --format    only clang-format, and the check for words that comments must not have (tools/lib/words.py)
+  --format    only clang-format, ruff, and the check for words that comments must not have (tools/lib/words.py)
   --tidy      only clang-tidy (takes minutes; configures the preset tidy if needed)
   --changed   only files that differ from origin/main, or from the last commit if there is no origin
   --fix       let clang-format rewrite the files
@@ -75,6 +75,21 @@ check_words() {
   step words "words of comments in ${#list[@]} files" python3 tools/lib/words.py "${list[@]}"
 }
 
+# tools/setup.sh fetches ruff, and ruff.toml says how Python is written.
+check_python() {
+  local list mode=()
+  mapfile -t list < <(files 'python/*.py' 'tests/python/*.py')
+  ((${#list[@]})) || return 0
+  export PYTHONPATH=$DEPS/python
+  if ! python3 -m ruff --version >/dev/null 2>&1; then
+    note "Python not checked: no ruff in build/deps/python"
+    return 0
+  fi
+  ((fix)) || mode=(--diff)
+  step ruff-format "ruff format over ${#list[@]} files" python3 -m ruff format ${mode[@]+"${mode[@]}"} "${list[@]}" &&
+    step ruff "ruff check over ${#list[@]} files" python3 -m ruff check "${list[@]}"
+}
+
 run_tidy() {
   if [[ -z $TIDY ]]; then
     note "clang-tidy not run: no run-clang-tidy here"
@@ -92,5 +107,6 @@ run_tidy() {
 status=0
 if ((format)) && ! check_format; then status=1; fi
 if ((format)) && ! check_words; then status=1; fi
+if ((format)) && ! check_python; then status=1; fi
 if ((tidy)) && ! run_tidy; then status=1; fi
 exit "$status"

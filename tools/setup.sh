@@ -8,6 +8,7 @@
 . "$ROOT/tools/lib/packages.sh"
 . "$ROOT/tools/lib/catch2.sh"
 . "$ROOT/tools/lib/cuda.sh"
+. "$ROOT/tools/lib/python.sh"
 
 start=$EPOCHREALTIME
 heading "Set-up"
@@ -15,6 +16,7 @@ mapfile -t missing < <(missing_packages)
 if ((${#missing[@]})); then install_packages "${missing[@]}"; fi
 provide_catch2
 provide_cuda
+provide_python
 note "compiler: $("$(compiler)" --version | head -n 1)"
 note "CUDA: $CUDA_ROOT; nvdisasm: ${NVDISASM:-none}"
 note "everything needed is here ($(seconds_since "$start") s)"

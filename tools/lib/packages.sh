@@ -49,6 +49,7 @@ missing_packages() {
   have ninja || echo ninja-build
   have pkg-config || echo pkg-config
   have python3 || echo python3
+  python_has_headers || echo python3-dev
   if ! have_llvm; then
     printf '%s\n' llvm-dev libzstd-dev
   elif llvm_wants_zstd && [[ ! -e /usr/include/zstd.h ]]; then

@@ -1,4 +1,5 @@
 #include "operations/entry.hpp"
+#include "operations/shared/make.hpp"
 #include "operations/shared/shapes.hpp"
 
 #include <array>
@@ -28,7 +29,8 @@ const OperationEntry flip_entry{
           Tensor view = from.front();
           for (const std::uint32_t axis : resolve_axes(given.dims("axes"), view.view.rank, "axes"))
             view = flipped(view, axis);
-          return operation::copy(to.front(), view);
+          view = broadcast(view, shape_of(to.front()), "the flipped source");
+          return one_move({to.front(), {view}}, {&from.front(), 1});
         }};
 
 TMAJIT_END

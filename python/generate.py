@@ -1,0 +1,244 @@
+"""Writes tmajit/_operations.py: a function for each operation, from the descriptions that _core has.
+
+usage: python generate.py [--check] FILE
+
+With --check nothing is written; the exit status is 1 if the file differs. The folder of the built module must
+be in PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+
+HEADER = '''"""A function for each operation. python/generate.py writes this file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._types import Axes, DType, Extents, Slices, Tensor, Widths
+
+_one = _core.run_one
+_all = _core.run_all
+'''
+
+ANNOTATIONS = {
+    "number": "float",
+    "count": "int",
+    "text": "str",
+    "choice": "str",
+    "axis": "int",
+    "axes": "Axes",
+    "extents": "Extents",
+    "parts": "Sequence[int]",
+    "numbers": "Extents",
+    "slices": "Slices",
+    "widths": "Widths",
+}
+
+TAKES = {
+    "number": "a number",
+    "count": "a whole number, 0 or more",
+    "text": "an expression",
+    "axis": "a dimension, negative from the end",
+    "axes": "dimensions, negative from the end",
+    "extents": "whole numbers, 0 or more",
+    "parts": "any number of whole numbers, 0 or more",
+    "numbers": "whole numbers",
+    "slices": "a slice for each dimension; numpy.s_ makes them",
+    "widths": "for each dimension a whole number, or a pair: before and behind",
+}
+
+EXAMPLES = {
+    "text": lambda text: f'"{text}"',
+    "choice": lambda text: f'"{text}"',
+    "axes": lambda text: f"({text.replace(',', ', ')})" if "," in text else text,
+    "slices": lambda text: f"numpy.s_[{text.replace(',', ', ')}]",
+}
+
+
+def example_of(argument):
+    kind, text = argument["type"], argument["example"]
+    if kind == "widths":
+        before, _, after = text.partition(":")
+        pairs = zip(before.split(","), (after or before).split(","), strict=True)
+        return "(" + ", ".join(f"({a}, {b})" for a, b in pairs) + ")"
+    if kind in ("extents", "numbers", "parts"):
+        parts = text.replace("x", ",").split(",")
+        return "(" + ", ".join(parts) + ")" if len(parts) > 1 else parts[0]
+    return EXAMPLES.get(kind, lambda plain: plain)(text)
+
+
+def takes(argument):
+    if argument["choices"]:
+        if argument["choices"] == ["no", "yes"]:
+            return "a bool"
+        return ", ".join(f'"{choice}"' for choice in argument["choices"])
+    return TAKES[argument["type"]]
+
+
+def annotation(argument):
+    return "bool" if argument["choices"] == ["no", "yes"] else ANNOTATIONS[argument["type"]]
+
+
+def parameters(operation):
+    """The parameters of the function, and the expression for its sources: a tensor, or a sequence of them."""
+    arguments = operation["arguments"]
+    required = [f"{a['name']}: {annotation(a)}" for a in arguments if a["required"]]
+    optional = [f"{a['name']}: {annotation(a)} | None = None" for a in arguments if not a["required"]]
+    many = has_many_results(operation)
+    result = "Sequence[Tensor]" if many else "Tensor"
+    out = f"out: {result}" if operation["reads_destination"] else f"out: {result} | None = None"
+    kind = [] if operation["moves_bits"] or operation["reads_destination"] else ["dtype: DType | None = None"]
+    if not arguments and not operation["moves_bits"]:
+        kind = ["dtype: DType"]  # the type is all that it is given
+    least, most = operation["least_sources"], operation["most_sources"]
+    if arguments and arguments[0]["name"] == "expression" and arguments[0]["required"]:
+        return [*required, "*sources: Tensor", *optional, out, *kind], "sources"
+    if most > 8:
+        return ["sources: Sequence[Tensor]", *required, "*", *optional, out, *kind], "sources"
+    if least == 2 and most == 2:
+        return ["x0: Tensor", "x1: Tensor", *required, "*", *optional, out, *kind], "(x0, x1)"
+    if most > 1:
+        first = "x: Tensor | Sequence[Tensor]"
+        return [first, *required, *optional, "*", out, *kind], "x"
+    if kind == ["dtype: DType"]:
+        return ["x: Tensor", *kind, out], "x"
+    return ["x: Tensor", *required, *optional, out, *kind], "x"
+
+
+def has_many_results(operation):
+    return operation["is_batch"] or any(a["name"] == "parts" for a in operation["arguments"])
+
+
+def sources_text(operation):
+    least, most = operation["least_sources"], operation["most_sources"]
+    if most > 8:
+        return "sources", "the tensors, in order."
+    if least == 2 and most == 2:
+        return "x0, x1", "the two tensors."
+    if (
+        operation["arguments"]
+        and operation["arguments"][0]["name"] == "expression"
+        and operation["arguments"][0]["required"]
+    ):
+        few = "" if least else " Without any, out is needed."
+        return "sources", f"up to {most} tensors, repeated to a common shape by NumPy's rules.{few}"
+    if most > 1:
+        return "x", f"a tensor, or a sequence of up to {most}, repeated to a common shape by NumPy's rules."
+    return "x", "a tensor of any strides, of 0 to 8 dimensions."
+
+
+def wrapped(text, indent, further=None):
+    further = indent if further is None else further
+    return textwrap.fill(text, 108, initial_indent=indent, subsequent_indent=further, break_long_words=False)
+
+
+def docstring(operation):
+    lines = [f'    """{operation["summary"][0].upper()}{operation["summary"][1:]}.', "", "    Args:"]
+    entries = []
+    name, text = sources_text(operation)
+    entries.append((name, text))
+    for argument in operation["arguments"]:
+        text = f"{argument['sentence']}: {takes(argument)}"
+        if argument["default"]:
+            text += f"; default: {argument['default']}"
+        entries.append((argument["name"], f"{text}. For example {example_of(argument)}."))
+    if has_many_results(operation):
+        entries.append(("out", "the tensors that are written; without it new ones of the sources' library."))
+    elif operation["reads_destination"]:
+        entries.append(("out", "the tensor that is read and written."))
+    else:
+        entries.append(
+            ("out", "the tensor that is written; without it a new one of the first source's library.")
+        )
+    if operation["arguments"] and not operation["moves_bits"] and not operation["reads_destination"]:
+        entries.append(
+            ("dtype", "the element type of the new tensor; without it NumPy's rules give the type.")
+        )
+    elif not operation["arguments"] and not operation["moves_bits"]:
+        entries.insert(
+            1, ("dtype", 'the element type of the result: "bfloat16", numpy.int8, torch.float16 …')
+        )
+    lines += [wrapped(f"{name}: {text}", "        ", "            ") for name, text in entries]
+    types = (
+        "every type; bits are moved as they are"
+        if operation["moves_bits"]
+        else "integers, floating point, bool as uint8"
+    )
+    lines += ["", "    Returns:"]
+    if has_many_results(operation):
+        lines.append("        out, or a tuple of the new tensors.")
+    else:
+        lines.append("        out, or the new tensor, which is dense and row-major.")
+    lines += [
+        "",
+        "    Types:",
+        wrapped(f"{types}.", "        "),
+        "",
+        "    Raises:",
+        "        ArgumentError: shapes, arguments and the number of tensors do not go together.",
+        "        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.",
+    ]
+    if any(a["type"] == "text" for a in operation["arguments"]):
+        lines.append("        CompileError: the compiler refused the expression; `log` has its text.")
+    lines.append('    """')
+    return lines
+
+
+def function(number, operation):
+    given, sources = parameters(operation)
+    many = has_many_results(operation)
+    values = ", ".join(a["name"] for a in operation["arguments"])
+    if values:
+        values += "," if len(operation["arguments"]) == 1 else ""
+    has_type = any(p.startswith("dtype") for p in given)
+    lines = ["", "", f"def {operation['name']}("]
+    lines += [f"    {parameter}," for parameter in given]
+    lines += [") -> Any:"]
+    lines += docstring(operation)
+    name, kind = "_all" if many else "_one", "dtype" if has_type else "None"
+    call = f"    return {name}({number}, {sources}, out, {kind}, ({values}))"
+    lines += wrapped(call, "", "        ").split("\n") if len(call) > 108 else [call]
+    return lines
+
+
+def text_of(operations):
+    lines = [HEADER.rstrip("\n")]
+    for number, operation in enumerate(operations):
+        lines += function(number, operation)
+    names = ", ".join(f'"{operation["name"]}"' for operation in operations)
+    lines += ["", "", wrapped(f"__all__ = [{names}]", "", "    "), ""]
+    return "\n".join(lines)
+
+
+def main(arguments):
+    check = "--check" in arguments
+    (path,) = [a for a in arguments if a != "--check"]
+    # The package itself imports the file that is written here.
+    import importlib.util
+    import pathlib
+
+    for folder in sys.path:
+        found = sorted(pathlib.Path(folder or ".").glob("tmajit/_core*.so"))
+        if found:
+            break
+    else:
+        sys.exit("no built tmajit/_core in PYTHONPATH")
+    spec = importlib.util.spec_from_file_location("_core", found[0])
+    core = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(core)
+    text = text_of(core.operations())
+    if check:
+        with open(path) as file:
+            return 0 if file.read() == text else 1
+    with open(path, "w") as file:
+        file.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

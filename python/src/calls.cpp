@@ -1,0 +1,250 @@
+#include "calls.hpp"
+
+#include "arguments.hpp"
+
+#include <tmajit/error.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+
+namespace tmajit::python {
+namespace {
+
+/// One tensor, or a tuple or list of them.
+void read_all(Operands& operands, nb::handle given, const char* name) {
+  if (PyTuple_CheckExact(given.ptr())) {
+    const Py_ssize_t size = PyTuple_Size(given.ptr());
+    operands.reserve(static_cast<std::size_t>(size));
+    for (Py_ssize_t i = 0; i < size; ++i)
+      read_operand(operands.emplace_back(), PyTuple_GetItem(given.ptr(), i), name);
+    return;
+  }
+  if (!PyList_Check(given.ptr())) {
+    read_operand(operands.emplace_back(), given, name);
+    return;
+  }
+  for (const nb::handle item : nb::borrow<nb::object>(given))
+    read_operand(operands.emplace_back(), item, name);
+}
+
+std::pmr::vector<Tensor> tensors_of(std::span<const Operand> operands) {
+  std::pmr::vector<Tensor> tensors;
+  tensors.reserve(operands.size());
+  for (const Operand& operand : operands) tensors.push_back(operand.tensor);
+  return tensors;
+}
+
+/// A plan that an earlier call of the thread has made.
+struct KnownCall {
+  Results results;
+  Plan plan;
+  std::uint64_t used = 0;
+};
+
+struct KeyHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view key) const noexcept { return std::hash<std::string_view>()(key); }
+};
+
+/// The calls of one thread, by the bytes of what was asked for but for addresses. The library's plans find
+/// the kernels for an alignment.
+class KnownCalls {
+ public:
+  static constexpr std::size_t most_calls = 256;
+
+  /// Null if there is none.
+  [[nodiscard]] std::shared_ptr<KnownCall> find(std::string_view key) {
+    const auto found = calls_.find(key);
+    if (found == calls_.end()) return nullptr;
+    found->second->used = ++turn_;
+    return found->second;
+  }
+  /// The call that was not used for longest makes room.
+  void insert(std::string_view key, std::shared_ptr<KnownCall> call) {
+    if (calls_.size() >= most_calls)
+      calls_.erase(std::ranges::min_element(calls_, {}, [](const auto& one) { return one.second->used; }));
+    call->used = ++turn_;
+    calls_.insert_or_assign(std::string(key), std::move(call));
+  }
+
+ private:
+  std::unordered_map<std::string, std::shared_ptr<KnownCall>, KeyHash, std::equal_to<>> calls_;
+  std::uint64_t turn_ = 0;
+};
+
+template <class T>
+void add(std::string& key, const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  key.append(reinterpret_cast<const char*>(&value), sizeof(value));
+}
+
+void add_operands(std::string& key, std::span<const Operand> operands) {
+  add(key, operands.size());
+  for (const Operand& operand : operands) {
+    const TensorView& view = operand.tensor.view;
+    add(key, operand.type);
+    add(key, view.rank);
+    key.append(reinterpret_cast<const char*>(view.shape.data()), view.rank * sizeof(view.shape[0]));
+    key.append(reinterpret_cast<const char*>(view.strides.data()), view.rank * sizeof(view.strides[0]));
+  }
+}
+
+}  // namespace
+
+void CallTensors::read(const OperationInfo& operation, nb::handle sources_given, nb::handle out) {
+  read_all(sources, sources_given, "a source");
+  if (out.is_none()) return;
+  read_all(destinations, out, "out");
+  for (const Operand& destination : destinations) {
+    if (destination.read_only)
+      throw Error(ErrorCode::invalid_argument, std::string(operation.name) + ": out is read-only");
+  }
+}
+
+const Operand& CallTensors::first(const OperationInfo& operation) const {
+  if (!sources.empty()) return sources.front();
+  if (!destinations.empty()) return destinations.front();
+  throw Error(
+      ErrorCode::invalid_argument,
+      std::string(operation.name) + " without a source needs out, which gives the shape and the device");
+}
+
+void CallTensors::check_device(const OperationInfo& operation, const Operand& like) const {
+  const auto same = [&](const Operand& operand) {
+    return operand.on_gpu() == like.on_gpu() &&
+           (!like.on_gpu() || operand.device.device_id == like.device.device_id);
+  };
+  if (std::ranges::all_of(sources, same) && std::ranges::all_of(destinations, same)) return;
+  throw Error(ErrorCode::invalid_argument,
+              std::string(operation.name) + ": all tensors of a call must be on one device");
+}
+
+nb::list CallTensors::make(const Operand& like, std::span<const TensorView> views,
+                           std::span<const DataType* const> types) {
+  nb::list made;
+  destinations.reserve(views.size());
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    Operand& result = destinations.emplace_back();
+    made.append(allocate(like, *types[i], std::span(views[i].shape).first(views[i].rank), result));
+    result.tensor.view.type = views[i].type;
+  }
+  return made;
+}
+
+std::pmr::vector<Tensor> CallTensors::all() {
+  std::pmr::vector<Tensor> tensors(&memory.resource);
+  for (const Operands* const operands : {&destinations, &sources})
+    for (const Operand& operand : *operands) tensors.push_back(operand.tensor);
+  return tensors;
+}
+
+Results results_of(const OperationInfo& operation, std::span<const Operand> sources, const DataType* type,
+                   const Arguments& arguments) {
+  std::vector<TensorView> views;
+  for (const Operand& source : sources) views.push_back(source.tensor.view);
+  Results results{.views = destinations_of(operation.name, views, arguments), .types = {}};
+  for (std::size_t i = 0; i < results.views.size(); ++i) {
+    TensorView& view = results.views[i];
+    if (type != nullptr) {
+      view.type = type->element;
+      results.types.push_back(type);
+    } else if (operation.moves_bits && !sources.empty()) {
+      results.types.push_back(sources[operation.is_batch ? i : 0].type);
+    } else {
+      results.types.push_back(&data_type(view.type));
+    }
+  }
+  return results;
+}
+
+void check_types(const OperationInfo& operation, std::span<const Operand> sources,
+                 const Arguments& arguments) {
+  for (const Operand& source : sources) {
+    if (!source.type->moves_only) continue;
+    const bool has_number = std::ranges::any_of(operation.arguments, [&](const Argument& argument) {
+      return argument.type == ArgumentType::number && arguments.has(argument.name);
+    });
+    if (operation.moves_bits && !has_number) continue;
+    throw Error(ErrorCode::unsupported, std::string(operation.name) + " does not compute with " +
+                                            std::string(source.type->name) +
+                                            "; operations that only move elements take it");
+  }
+}
+
+Plan make_plan(const OperationInfo& operation, Place& place, std::span<const Operand> destinations,
+               std::span<const Operand> sources, const Arguments& arguments, std::string_view family) {
+  const auto to = tensors_of(destinations);
+  const auto from = tensors_of(sources);
+  const nb::gil_scoped_release released;
+  return plan(
+      place.runtime,
+      make_operation(operation.name, List<Tensor>(std::span(to)), List<Tensor>(std::span(from)), arguments),
+      family);
+}
+
+void launch(Place& place, const Plan& plan, CallTensors& tensors, Stream stream) {
+  std::pmr::vector<DevicePtr> addresses(&tensors.memory.resource);
+  addresses.reserve(tensors.destinations.size() + tensors.sources.size());
+  for (const Operand& operand : tensors.destinations) addresses.push_back(operand.tensor.address);
+  for (const Operand& operand : tensors.sources) addresses.push_back(operand.tensor.address);
+  const std::span<const DevicePtr> all(addresses);
+  const List<DevicePtr> to(all.first(tensors.destinations.size()));
+  const List<DevicePtr> from(all.subspan(tensors.destinations.size()));
+  std::pmr::vector<Tensor> mapped(&tensors.memory.resource);
+  if (place.simulator != nullptr) mapped = tensors.all();
+  const nb::gil_scoped_release released;
+  run_at(place, mapped, stream, [&](Stream on) { plan(to, from, on); });
+  const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
+  if (like.waits_for_launches()) [[unlikely]]
+    place.runtime.device()->streams().synchronize(stream);
+}
+
+nb::object run(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
+               nb::tuple values) {
+  const OperationInfo& operation = operations()[number];
+  CallTensors tensors;
+  tensors.read(operation, sources, out);
+  const Operand& like = tensors.first(operation);
+  tensors.check_device(operation, like);
+  const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
+  Place& place = place_of(like);
+
+  thread_local KnownCalls known;
+  thread_local std::string spare;  // a key's memory for the next call
+  std::string key = std::exchange(spare, {});
+  key.clear();
+  add(key, number);
+  add(key, &place);
+  add(key, type);
+  add_operands(key, tensors.sources);
+  add_operands(key, tensors.destinations);
+  for (std::size_t i = 0; i < operation.arguments.size(); ++i)
+    add_to_key(key, operation, operation.arguments[i], values[i]);
+
+  const Stream stream = current_stream(like);
+  nb::object made = nb::none();
+  // Shared, for an allocator in Python may call tmajit, which may forget this call.
+  std::shared_ptr<KnownCall> call = known.find(key);
+  if (call == nullptr) [[unlikely]] {
+    const Arguments arguments = to_arguments(operation, values);
+    check_types(operation, tensors.sources, arguments);
+    Results results;
+    if (out.is_none()) {
+      results = results_of(operation, tensors.sources, type, arguments);
+      made = tensors.make(like, results.views, results.types);
+    }
+    Plan plan = make_plan(operation, place, tensors.destinations, tensors.sources, arguments);
+    call = std::make_shared<KnownCall>(KnownCall{std::move(results), std::move(plan)});
+    known.insert(key, call);
+  } else if (out.is_none()) {
+    made = tensors.make(like, call->results.views, call->results.types);
+  }
+  launch(place, call->plan, tensors, stream);
+  spare = std::move(key);
+  return made;
+}
+
+}  // namespace tmajit::python

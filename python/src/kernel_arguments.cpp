@@ -1,0 +1,227 @@
+#include "kernel_arguments.hpp"
+
+#include <tmajit/error.hpp>
+#include <tmajit/validate.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+namespace tmajit::python {
+namespace {
+
+[[noreturn]] void refuse(const PtxParameter& parameter, std::size_t number, const char* takes,
+                         nb::handle found) {
+  const std::string message = "argument " + std::to_string(number) + " (" + parameter.declaration +
+                              ") takes " + takes + "; found " + nb::cast<std::string>(nb::repr(found));
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  nb::raise_python_error();
+}
+
+template <class T>
+std::vector<std::byte> bytes_of(const T& value, std::size_t count = sizeof(T)) {
+  std::vector<std::byte> bytes(count);
+  std::memcpy(bytes.data(), &value, std::min(count, sizeof(T)));
+  return bytes;
+}
+
+std::vector<std::byte> number_bytes(const PtxParameter& parameter, std::size_t number, nb::handle value) {
+  const std::string_view declared = parameter.declaration;
+  const auto is = [&](const char* type) { return declared.find(type) != std::string_view::npos; };
+  if (is(".f32") || is(".f64")) {
+    const double given = PyFloat_AsDouble(value.ptr());
+    if (given == -1 && PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      refuse(parameter, number, "a number", value);
+    }
+    return is(".f64") ? bytes_of(given) : bytes_of(static_cast<float>(given));
+  }
+  if (parameter.bytes > 8) refuse(parameter, number, "a tensor map, or the bytes of a struct", value);
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    refuse(parameter, number, "a whole number, a NumPy scalar or an array", value);
+  }
+  // Numbers of either sign are taken that fit the parameter's bytes.
+  std::uint64_t bits = 0;
+  const long long given = PyLong_AsLongLong(index.ptr());
+  if (given == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    bits = PyLong_AsUnsignedLongLong(index.ptr());
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      refuse(parameter, number, "a number of at most 64 bits", value);
+    }
+  } else {
+    bits = static_cast<std::uint64_t>(given);
+  }
+  const auto width = 8 * parameter.bytes;
+  if (width < 64) {
+    const std::int64_t least = -(std::int64_t{1} << (width - 1));
+    const std::int64_t most = (std::int64_t{1} << width) - 1;
+    if (given < least || given > most) refuse(parameter, number, "a number that fits its bytes", value);
+  }
+  return bytes_of(bits, parameter.bytes);
+}
+
+/// The bytes of a NumPy scalar or of a bytes object. False for other objects.
+bool raw_bytes(nb::handle value, std::vector<std::byte>& bytes) {
+  nb::object text;
+  if (PyBytes_Check(value.ptr())) {
+    text = nb::borrow(value);
+  } else if (nb::hasattr(value, "tobytes") && nb::hasattr(value, "dtype") && !nb::hasattr(value, "ctypes") &&
+             !nb::hasattr(value, "__dlpack__")) {
+    text = value.attr("tobytes")();
+  } else {
+    return false;
+  }
+  char* data = nullptr;
+  Py_ssize_t size = 0;
+  if (PyBytes_AsStringAndSize(text.ptr(), &data, &size) != 0) nb::raise_python_error();
+  const auto* const first = reinterpret_cast<const std::byte*>(data);
+  bytes.assign(first, first + size);
+  return true;
+}
+
+bool is_tensor(nb::handle value) {
+  return nb::hasattr(value, "__dlpack__") || nb::hasattr(value.type(), "__dlpack_c_exchange_api__");
+}
+
+PythonTensorMap make_tiled(nb::object tensor, nb::handle box, std::string_view swizzle, std::string_view l2,
+                           std::string_view oob, nb::handle element_strides) {
+  const Operand operand = read_operand(tensor, "the tensor");
+  std::vector<std::int64_t> extents;
+  for (const nb::handle extent : nb::borrow<nb::object>(box))
+    extents.push_back(nb::cast<std::int64_t>(extent));
+  TensorMapSpec spec = TensorMapSpec::of(operand.tensor.view, Dims(extents), parse<Swizzle>(swizzle));
+  spec.l2_promotion = parse<L2Promotion>(l2);
+  spec.oob_fill = parse<OobFill>(oob);
+  if (!element_strides.is_none()) {
+    std::size_t d = 0;
+    for (const nb::handle step : nb::borrow<nb::object>(element_strides)) {
+      if (d >= spec.rank) break;
+      spec.element_strides[d++] = nb::cast<std::uint32_t>(step);
+    }
+    if (d != spec.rank)
+      throw Error(ErrorCode::invalid_argument, "element_strides has other dimensions than the tensor");
+  }
+  if (auto broken = validate(spec); !broken.empty()) throw SpecError(std::move(broken));
+  return {std::move(tensor), spec};
+}
+
+std::string shown(const PythonTensorMap& map) {
+  std::string text = "<tmajit.TensorMap of " + std::string(name(map.spec.type)) + " ";
+  const auto add = [&](std::span<const std::uint64_t> numbers) {
+    for (std::size_t d = 0; d < numbers.size(); ++d) text += (d > 0 ? "x" : "") + std::to_string(numbers[d]);
+  };
+  add(std::span(map.spec.shape).first(map.spec.rank));
+  text += ", box ";
+  const std::vector<std::uint64_t> box(map.spec.box.begin(), map.spec.box.begin() + map.spec.rank);
+  add(box);
+  text += ", swizzle " + std::string(name(map.spec.swizzle)) + ">";
+  return text;
+}
+
+}  // namespace
+
+KernelArguments::KernelArguments(const nb::tuple& given, const PtxKernel& kernel) {
+  if (given.size() != kernel.parameters.size()) {
+    std::string message = kernel.name + " takes " + std::to_string(kernel.parameters.size()) +
+                          " arguments; found " + std::to_string(given.size());
+    for (const PtxParameter& parameter : kernel.parameters) message += "\n  " + parameter.declaration;
+    throw Error(ErrorCode::invalid_argument, message);
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const nb::handle value = given[i];
+    const PtxParameter& parameter = kernel.parameters[i];
+    One& one = all.emplace_back();
+    if (nb::isinstance<PythonTensorMap>(value)) {
+      const auto& map = nb::cast<const PythonTensorMap&>(value);
+      if (parameter.bytes != 128) refuse(parameter, i, "no tensor map", value);
+      one.map = static_cast<std::ptrdiff_t>(maps.size());
+      maps.push_back({operands.size(), map.spec});
+      operands.push_back(read_operand(map.tensor, "a tensor map's tensor"));
+    } else if (std::vector<std::byte> bytes; raw_bytes(value, bytes)) {
+      if (bytes.size() != parameter.bytes) {
+        const std::string takes = std::to_string(parameter.bytes) + " bytes";
+        refuse(parameter, i, takes.c_str(), value);
+      }
+      one.value = std::move(bytes);
+    } else if (is_tensor(value)) {
+      if (parameter.bytes != 8) refuse(parameter, i, "no array", value);
+      one.operand = static_cast<std::ptrdiff_t>(operands.size());
+      operands.push_back(read_operand(value, "an argument"));
+    } else {
+      one.value = number_bytes(parameter, i, value);
+    }
+  }
+}
+
+std::vector<Tensor> KernelArguments::tensors() const {
+  std::vector<Tensor> tensors;
+  for (const Operand& operand : operands) tensors.push_back(operand.tensor);
+  return tensors;
+}
+
+void KernelArguments::launch(const LoadedKernel& kernel, Device& device, const LaunchShape& shape,
+                             Stream stream) const {
+  std::vector<EncodedTensorMap> encoded;
+  for (const Map& map : maps)
+    encoded.push_back(device.maps().encode(map.spec, operands[map.operand].tensor.address));
+  std::vector<DevicePtr> addresses(all.size());
+  std::vector<void*> parameters;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const One& one = all[i];
+    if (one.map >= 0) {
+      parameters.push_back(&encoded[static_cast<std::size_t>(one.map)]);
+    } else if (one.operand >= 0) {
+      addresses[i] = operands[static_cast<std::size_t>(one.operand)].tensor.address;
+      parameters.push_back(&addresses[i]);
+    } else {
+      parameters.push_back(const_cast<std::byte*>(one.value.data()));  // NOLINT: a launch reads it
+    }
+  }
+  kernel.launch(shape, parameters, stream);
+}
+
+std::array<std::uint32_t, 3> to_extent(nb::handle value, const char* name) {
+  std::array<std::uint32_t, 3> extent{1, 1, 1};
+  std::size_t d = 0;
+  const auto add = [&](nb::handle number) {
+    const long long given = PyLong_Check(number.ptr()) ? PyLong_AsLongLong(number.ptr()) : -1;
+    if (given < 1 || given > 0xffffffffLL || d >= extent.size()) {
+      PyErr_Clear();
+      throw Error(ErrorCode::invalid_argument, std::string(name) + " takes 1 to 3 numbers above 0; found " +
+                                                   nb::cast<std::string>(nb::repr(value)));
+    }
+    extent[d++] = static_cast<std::uint32_t>(given);
+  };
+  if (PyLong_Check(value.ptr())) {
+    add(value);
+  } else {
+    for (const nb::handle number : nb::borrow<nb::object>(value)) add(number);
+  }
+  return extent;
+}
+
+void bind_tensor_map(nb::module_& module) {
+  nb::class_<PythonTensorMap>(
+      module, "TensorMap",
+      "A tensor map of an array, as an argument of kernels: the array, and the boxes in "
+      "which the copy engine walks it.")
+      .def(
+          "__init__",
+          [](PythonTensorMap* self, nb::object x, nb::handle box, std::string_view swizzle,
+             std::string_view l2, std::string_view oob, nb::handle element_strides) {
+            new (self) PythonTensorMap(make_tiled(std::move(x), box, swizzle, l2, oob, element_strides));
+          },
+          nb::arg("x"), nb::arg("box"), nb::arg("swizzle") = "none", nb::arg("l2") = "none",
+          nb::arg("oob") = "zero", nb::arg("element_strides").none() = nb::none())
+      .def_prop_ro("tensor", [](const PythonTensorMap& self) { return self.tensor; })
+      .def("__repr__", &shown);
+}
+
+}  // namespace tmajit::python

@@ -1,0 +1,90 @@
+#include "calls.hpp"
+#include "check.hpp"
+#include "errors.hpp"
+#include "kernel_arguments.hpp"
+#include "kernels.hpp"
+#include "plans.hpp"
+
+#include <tmajit/operations.hpp>
+#include <tmajit/version.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string_view.h>
+
+namespace tmajit::python {
+namespace {
+
+nb::dict describe(const Argument& argument) {
+  nb::dict described;
+  described["name"] = argument.name;
+  described["type"] = name(argument.type);
+  described["required"] = argument.required;
+  described["default"] = argument.fallback;
+  described["sentence"] = argument.sentence;
+  described["example"] = argument.example;
+  nb::list choices;
+  for (const std::string_view choice : argument.choices) choices.append(choice);
+  described["choices"] = choices;
+  return described;
+}
+
+nb::list describe_operations() {
+  nb::list all;
+  for (const OperationInfo& operation : operations()) {
+    nb::dict described;
+    described["name"] = operation.name;
+    described["summary"] = operation.summary;
+    described["least_sources"] = operation.least_sources;
+    described["most_sources"] = operation.most_sources;
+    described["reads_destination"] = operation.reads_destination;
+    described["moves_bits"] = operation.moves_bits;
+    described["is_view"] = operation.is_view;
+    described["is_batch"] = operation.is_batch;
+    nb::list arguments;
+    for (const Argument& argument : operation.arguments) arguments.append(describe(argument));
+    described["arguments"] = arguments;
+    all.append(described);
+  }
+  return all;
+}
+
+std::uint32_t number_of(std::string_view operation) {
+  const std::string_view known = find_operation(operation).name;
+  return static_cast<std::uint32_t>(std::ranges::find(operations(), known, &OperationInfo::name) -
+                                    operations().begin());
+}
+
+nb::object run_one(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
+                   nb::tuple values) {
+  const nb::object made = run(operation, sources, out, type, std::move(values));
+  return out.is_none() ? nb::object(made[0]) : nb::borrow(out);
+}
+
+nb::object run_all(std::uint32_t operation, nb::handle sources, nb::handle out, nb::handle type,
+                   nb::tuple values) {
+  const nb::object made = run(operation, sources, out, type, std::move(values));
+  return out.is_none() ? nb::object(nb::tuple(made)) : nb::borrow(out);
+}
+
+}  // namespace
+}  // namespace tmajit::python
+
+NB_MODULE(_core, module) {
+  using namespace tmajit::python;
+  module.doc() = "The binding of libtmajit; use the functions of tmajit.";
+  module.attr("__version__") = TMAJIT_VERSION_STRING;
+  register_errors();
+  module.def("operations", &describe_operations, "Every operation and its arguments, as dicts.");
+  module.def("find_operation", &number_of, nb::arg("name"), "The number of the operation of that name.");
+  module.def("run_one", &run_one, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
+             nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with one result.");
+  module.def("run_all", &run_all, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
+             nb::arg("dtype").none(), nb::arg("values"), "Runs an operation with several results.");
+  bind_plans(module);
+  bind_tensor_map(module);
+  bind_kernels(module);
+  bind_check(module);
+}

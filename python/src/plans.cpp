@@ -1,0 +1,220 @@
+#include "plans.hpp"
+
+#include "arguments.hpp"
+#include "calls.hpp"
+
+#include <tmajit/codegen.hpp>
+#include <tmajit/compile.hpp>
+#include <tmajit/error.hpp>
+#include <tmajit/machine/sass.hpp>
+#include <tmajit/report/plan.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nanobind/stl/vector.h>
+
+namespace tmajit::python {
+namespace {
+
+/// Whether a plan of `planned` may be launched on a tensor of `found`. Strides of dimensions with one element
+/// do not matter.
+bool fits(const TensorView& planned, const TensorView& found) {
+  if (planned == found) return true;
+  if (planned.type != found.type || planned.rank != found.rank || planned.shape != found.shape) return false;
+  for (std::uint32_t d = 0; d < planned.rank; ++d)
+    if (planned.shape[d] > 1 && planned.strides[d] != found.strides[d]) return false;
+  return true;
+}
+
+/// tmajit.Plan.
+class PythonPlan {
+ public:
+  PythonPlan(const OperationInfo& operation, Place& place, Plan plan, Results results,
+             std::vector<TensorView> sources, Arguments arguments)
+      : operation_(operation),
+        place_(place),
+        plan_(std::move(plan)),
+        results_(std::move(results)),
+        sources_(std::move(sources)),
+        arguments_(std::move(arguments)) {}
+
+  nb::object call(const nb::args& given) const {
+    CallTensors tensors;
+    const std::size_t results = results_.views.size();
+    nb::object made = nb::none();
+    if (given.size() == results + sources_.size()) {
+      for (std::size_t i = 0; i < results; ++i)
+        tensors.destinations.push_back(read(given[i], "out", results_.views[i]));
+      for (std::size_t i = 0; i < sources_.size(); ++i)
+        tensors.sources.push_back(read(given[results + i], "a source", sources_[i]));
+      if (results == 1) made = nb::borrow(given[0]);
+    } else if (given.size() == sources_.size() && !sources_.empty()) {
+      for (std::size_t i = 0; i < sources_.size(); ++i)
+        tensors.sources.push_back(read(given[i], "a source", sources_[i]));
+      const nb::list list = tensors.make(tensors.sources.front(), results_.views, results_.types);
+      made = results == 1 ? nb::object(list[0]) : nb::object(nb::tuple(list));
+    } else {
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(operation_.name) + ": the plan takes " + std::to_string(results) +
+                      " destinations and then " + std::to_string(sources_.size()) +
+                      " sources, or the sources alone; found " + std::to_string(given.size()) + " tensors");
+    }
+    const Operand& like = tensors.sources.empty() ? tensors.destinations.front() : tensors.sources.front();
+    tensors.check_device(operation_, like);
+    if (&place_of(like) != &place_) {
+      throw Error(ErrorCode::invalid_argument,
+                  std::string(operation_.name) + ": the plan was made for tensors on another device");
+    }
+    launch(place_, plan_, tensors, current_stream(like));
+    return made;
+  }
+
+  [[nodiscard]] std::string source() const {
+    return joined([](const KernelPlan& kernel) { return tmajit::source(kernel).text; });
+  }
+  [[nodiscard]] std::string ptx() const {
+    std::string text;
+    const nb::gil_scoped_release released;
+    for (const Kernel& kernel : plan_.kernels()) text += kernel.artifact().ptx;
+    return text;
+  }
+  [[nodiscard]] std::string sass() const {
+    const nb::gil_scoped_release released;
+    // The simulated device's kernels have no cubin.
+    return joined(
+        [](const KernelPlan& kernel) { return disassemble(compile(tmajit::source(kernel)).cubin); });
+  }
+  [[nodiscard]] std::string explanation_text() const { return plan_.explain().text(); }
+  [[nodiscard]] std::string explanation() const { return explanation_json(plan_.explain()); }
+  [[nodiscard]] std::string described() const { return describe(plan_); }
+  [[nodiscard]] std::string operation() const { return std::string(operation_.name); }
+  [[nodiscard]] std::uint64_t bytes_moved() const { return plan_.bytes_moved(); }
+  [[nodiscard]] std::vector<std::string> kernels() const {
+    std::vector<std::string> names;
+    for (const Kernel& kernel : plan_.kernels()) names.push_back(kernel.entry());
+    return names;
+  }
+
+  /// Measures on memory of its own, and takes the winner.
+  nb::list tune(std::uint32_t repeats, bool store) {
+    TuneReport report;
+    {
+      const nb::gil_scoped_release released;
+      std::vector<Buffer> buffers;
+      const auto placed = [&](const TensorView& view) {
+        const std::span<std::byte> bytes = host_bytes({view, std::uint64_t{1} << 40});
+        const Buffer& buffer = buffers.emplace_back(place_.runtime.device(), bytes.size());
+        const auto lowest = reinterpret_cast<std::uintptr_t>(bytes.data());
+        return Tensor(view, bytes.empty() ? 0 : buffer.address() + ((std::uint64_t{1} << 40) - lowest));
+      };
+      std::vector<Tensor> to;
+      std::vector<Tensor> from;
+      for (const TensorView& view : results_.views) to.push_back(placed(view));
+      for (const TensorView& view : sources_) from.push_back(placed(view));
+      const auto planned = [&] {
+        return plan(place_.runtime,
+                    make_operation(operation_.name, List<Tensor>(std::span(std::as_const(to))),
+                                   List<Tensor>(std::span(std::as_const(from))), arguments_));
+      };
+      report = tmajit::tune(place_.runtime, planned(), {.repeats = repeats, .store = store});
+      if (store) plan_ = planned();
+      place_.runtime.device()->streams().synchronize(nullptr);
+    }
+    nb::list candidates;
+    for (const TuneReport::Candidate& candidate : report.candidates) {
+      nb::dict described;
+      described["choice"] = candidate.choice.text();
+      described["predicted_us"] = candidate.predicted_us;
+      described["microseconds"] = candidate.microseconds;
+      candidates.append(described);
+    }
+    return candidates;
+  }
+
+ private:
+  template <class Text>
+  [[nodiscard]] std::string joined(Text&& text) const {
+    std::string all;
+    std::vector<std::string_view> seen;
+    for (const KernelPlan& kernel : plan_.plans()) {
+      if (std::ranges::find(seen, kernel.key()) != seen.end()) continue;
+      seen.push_back(kernel.key());
+      all += text(kernel);
+    }
+    return all;
+  }
+
+  [[nodiscard]] Operand read(nb::handle given, const char* name, const TensorView& planned) const {
+    Operand operand = read_operand(given, name);
+    if (fits(planned, operand.tensor.view)) return operand;
+    throw Error(ErrorCode::invalid_argument, std::string(operation_.name) + ": the plan takes " +
+                                                 describe(planned) + " for " + name + "; found " +
+                                                 describe(operand.tensor.view));
+  }
+
+  const OperationInfo& operation_;
+  Place& place_;
+  Plan plan_;
+  Results results_;
+  std::vector<TensorView> sources_;
+  Arguments arguments_;
+};
+
+PythonPlan make_python_plan(std::uint32_t number, nb::handle sources, nb::handle out, nb::handle type_given,
+                            nb::tuple values, const std::string& family) {
+  const OperationInfo& operation = operations()[number];
+  CallTensors tensors;
+  tensors.read(operation, sources, out);
+  const Operand& like = tensors.first(operation);
+  tensors.check_device(operation, like);
+  const Arguments arguments = to_arguments(operation, std::move(values));
+  check_types(operation, tensors.sources, arguments);
+  const DataType* const type = type_given.is_none() ? nullptr : &data_type(type_given);
+  Results results;
+  if (out.is_none()) {
+    results = results_of(operation, tensors.sources, type, arguments);
+    // Any address that is as well aligned as those of allocators, and is neither the host's nor CUDA's usual
+    // one: a launch brings its own.
+    DevicePtr address = std::uint64_t{1} << 46;
+    for (std::size_t i = 0; i < results.views.size(); ++i) {
+      Operand& result = tensors.destinations.emplace_back();
+      result.tensor = {results.views[i], address};
+      result.type = results.types[i];
+      address += (results.views[i].span_bytes() + 511) / 256 * 256;
+    }
+  } else {
+    for (const Operand& destination : tensors.destinations) {
+      results.views.push_back(destination.tensor.view);
+      results.types.push_back(destination.type);
+    }
+  }
+  std::vector<TensorView> views;
+  for (const Operand& source : tensors.sources) views.push_back(source.tensor.view);
+  Place& place = place_of(like);
+  Plan plan = make_plan(operation, place, tensors.destinations, tensors.sources, arguments, family);
+  return {operation, place, std::move(plan), std::move(results), std::move(views), arguments};
+}
+
+}  // namespace
+
+void bind_plans(nb::module_& module) {
+  nb::class_<PythonPlan>(module, "Plan")
+      .def("__call__", &PythonPlan::call, nb::arg("tensors"))
+      .def_prop_ro("source", &PythonPlan::source)
+      .def_prop_ro("ptx", &PythonPlan::ptx)
+      .def_prop_ro("sass", &PythonPlan::sass)
+      .def_prop_ro("operation", &PythonPlan::operation)
+      .def_prop_ro("bytes_moved", &PythonPlan::bytes_moved)
+      .def_prop_ro("kernels", &PythonPlan::kernels)
+      .def("_explanation", &PythonPlan::explanation)
+      .def("_explanation_text", &PythonPlan::explanation_text)
+      .def("_described", &PythonPlan::described)
+      .def("_tune", &PythonPlan::tune);
+  module.def("make_plan", &make_python_plan, nb::arg("operation"), nb::arg("sources"), nb::arg("out").none(),
+             nb::arg("dtype").none(), nb::arg("values"), nb::arg("family"));
+}
+
+}  // namespace tmajit::python

@@ -1,0 +1,26 @@
+"""Layout moves, maps, reductions, scans and more on Hopper GPUs, by kernels that are made at run time.
+
+Every function takes arrays of any library that speaks DLPack, and gives arrays of the same library. Arrays in
+the CPU's memory run on a simulated device, which reports mistakes of kernels instead of hanging.
+"""
+
+from . import _nvrtc  # before the library looks for NVRTC
+
+try:
+    from . import _core
+except ImportError as error:
+    if "subinterpreters" in str(error):
+        raise ImportError(
+            "tmajit keeps devices and kernels for the whole process and runs in the main interpreter only; "
+            "import it there"
+        ) from None
+    raise
+
+from ._check import Finding, Report, check, ptx_of, rules
+from ._conveniences import *
+from ._errors import ArgumentError, CompileError, Error, SpecError, Violation
+from ._kernels import Kernel, TensorMap, kernel
+from ._operations import *
+from ._plans import Explanation, Plan, plan
+
+__version__ = _core.__version__

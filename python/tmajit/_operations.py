@@ -1,0 +1,588 @@
+"""A function for each operation. python/generate.py writes this file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._types import Axes, DType, Extents, Slices, Tensor, Widths
+
+_one = _core.run_one
+_all = _core.run_all
+
+
+def copy(
+    x: Tensor,
+    out: Tensor | None = None,
+) -> Any:
+    """Copies elements as they are, repeated where the source's extents are 1.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(0, x, out, None, ())
+
+
+def permute(
+    x: Tensor,
+    axes: Axes,
+    out: Tensor | None = None,
+) -> Any:
+    """Copies elements in another order of the dimensions.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        axes: the new order of the dimensions: dimensions, negative from the end. For example (0, 2, 1, 3).
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(1, x, out, None, (axes,))
+
+
+def slice(
+    x: Tensor,
+    slices: Slices,
+    out: Tensor | None = None,
+) -> Any:
+    """Copies a part of the source.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        slices: the part that is taken, Python's start:stop:step for each dimension: a slice for each
+            dimension; numpy.s_ makes them. For example numpy.s_[100:200, ::2].
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(2, x, out, None, (slices,))
+
+
+def flip(
+    x: Tensor,
+    axes: Axes,
+    out: Tensor | None = None,
+) -> Any:
+    """Copies elements with some dimensions backwards.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        axes: the dimensions that are walked backwards: dimensions, negative from the end. For example (0,
+            2).
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(3, x, out, None, (axes,))
+
+
+def broadcast(
+    x: Tensor,
+    shape: Extents,
+    out: Tensor | None = None,
+) -> Any:
+    """Repeats the source to a shape, by NumPy's rules.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        shape: the shape to which the source is repeated: whole numbers, 0 or more. For example (8, 64, 64).
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(4, x, out, None, (shape,))
+
+
+def pad(
+    x: Tensor,
+    widths: Widths,
+    value: float | None = None,
+    out: Tensor | None = None,
+) -> Any:
+    """Copies elements and adds others around them.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        widths: what is added before each dimension and, after a colon, behind each; negative numbers crop:
+            for each dimension a whole number, or a pair: before and behind. For example ((1, 2), (1, 2)).
+        value: what is around the source, converted to the element type: a number; default: 0. For example
+            0.5.
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(5, x, out, None, (widths, value))
+
+
+def cast(
+    x: Tensor,
+    dtype: DType,
+    out: Tensor | None = None,
+) -> Any:
+    """Converts values to the destination's type.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        dtype: the element type of the result: "bfloat16", numpy.int8, torch.float16 …
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(6, x, out, dtype, ())
+
+
+def concat(
+    sources: Sequence[Tensor],
+    axis: int,
+    *,
+    out: Tensor | None = None,
+) -> Any:
+    """Joins sources one after the other along a dimension.
+
+    Args:
+        sources: the tensors, in order.
+        axis: the dimension along which the sources are joined: a dimension, negative from the end. For
+            example 0.
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(7, sources, out, None, (axis,))
+
+
+def split(
+    x: Tensor,
+    axis: int,
+    parts: Extents,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Cuts the source along a dimension.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        axis: the dimension along which the source is cut: a dimension, negative from the end. For example
+            0.
+        parts: the outputs' extents along that dimension: whole numbers, 0 or more. For example (10, 20,
+            30).
+        out: the tensors that are written; without it new ones of the sources' library.
+
+    Returns:
+        out, or a tuple of the new tensors.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _all(8, x, out, None, (axis, parts))
+
+
+def map(
+    expression: str,
+    *sources: Tensor,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes an expression of each element's sources.
+
+    Args:
+        sources: up to 8 tensors, repeated to a common shape by NumPy's rules. Without any, out is needed.
+        expression: what it computes: C over x (or x0 … x7) and g[d], the element's coordinates: an
+            expression. For example "x*2+1".
+        out: the tensor that is written; without it a new one of the first source's library.
+        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        CompileError: the compiler refused the expression; `log` has its text.
+    """
+    return _one(9, sources, out, dtype, (expression,))
+
+
+def stencil(
+    expression: str,
+    *sources: Tensor,
+    boundary: str | None = None,
+    value: float | None = None,
+    dims: Extents | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes an expression of each element's neighbours.
+
+    Args:
+        sources: up to 8 tensors, repeated to a common shape by NumPy's rules.
+        expression: what it computes: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0: an
+            expression. For example "x(-1,0)+x(1,0)".
+        boundary: what neighbours beyond an edge are: "zero", "constant", "clamp", "wrap", "reflect";
+            default: zero. For example "clamp".
+        value: the number of the boundary constant, converted to the element type: a number; default: 0. For
+            example 0.5.
+        dims: the dimensions that offsets, as in x(-1,0), are along: whole numbers; default: the last ones.
+            For example (0, 1).
+        out: the tensor that is written; without it a new one of the first source's library.
+        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        CompileError: the compiler refused the expression; `log` has its text.
+    """
+    return _one(10, sources, out, dtype, (expression, boundary, value, dims))
+
+
+def reduce(
+    x: Tensor | Sequence[Tensor],
+    op: str,
+    axes: Axes | None = None,
+    expression: str | None = None,
+    then: str | None = None,
+    keep_dims: bool | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Reduces dimensions of the sources.
+
+    Args:
+        x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
+        op: what becomes of the elements: "sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max".
+            For example "sum".
+        axes: the dimensions that are reduced: dimensions, negative from the end; default: all. For example
+            (0, 2).
+        expression: what is reduced: C over x, or x0 … x7: an expression; default: the source's elements.
+            For example "x*x".
+        then: what becomes of each result: C over x, the result, and n, the number of its elements: an
+            expression; default: the result. For example "sqrt(x/n)".
+        keep_dims: whether the output keeps the reduced dimensions, with an extent of 1: a bool; default:
+            no. For example "yes".
+        out: the tensor that is written; without it a new one of the first source's library.
+        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        CompileError: the compiler refused the expression; `log` has its text.
+    """
+    return _one(11, x, out, dtype, (op, axes, expression, then, keep_dims))
+
+
+def scan(
+    x: Tensor | Sequence[Tensor],
+    op: str,
+    axis: int | None = None,
+    bound: str | None = None,
+    direction: str | None = None,
+    expression: str | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes cumulative sums, products, minima or maxima along a dimension.
+
+    Args:
+        x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
+        op: how an element is combined with those before it: "sum", "product", "min", "max". For example
+            "sum".
+        axis: the dimension along which it runs: a dimension, negative from the end; default: the last one.
+            For example 0.
+        bound: whether a result is of the elements up to its own, or of those before it: "inclusive",
+            "exclusive"; default: inclusive. For example "exclusive".
+        direction: from which end of the dimension it runs: "forwards", "backwards"; default: forwards. For
+            example "backwards".
+        expression: what is scanned: C over x, or x0 … x7: an expression; default: the source's elements.
+            For example "x*x".
+        out: the tensor that is written; without it a new one of the first source's library.
+        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        CompileError: the compiler refused the expression; `log` has its text.
+    """
+    return _one(12, x, out, dtype, (op, axis, bound, direction, expression))
+
+
+def copy_ragged(
+    sources: Sequence[Tensor],
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> Any:
+    """Copies each source to a destination, tensors of different sizes in one launch.
+
+    Args:
+        sources: the tensors, in order.
+        out: the tensors that are written; without it new ones of the sources' library.
+
+    Returns:
+        out, or a tuple of the new tensors.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _all(13, sources, out, None, ())
+
+
+def reduce_into(
+    x: Tensor,
+    op: str,
+    out: Tensor,
+) -> Any:
+    """Combines elements with those that the destination holds, by the copy engine.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        op: how each source element is combined with the destination's: "add", "min", "max", "inc", "dec",
+            "and", "or", "xor". For example "add".
+        out: the tensor that is read and written.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(14, x, out, None, (op,))
+
+
+def im2col(
+    x: Tensor,
+    filter: Extents,
+    strides: Extents | None = None,
+    dilations: Extents | None = None,
+    padding: Widths | None = None,
+    out: Tensor | None = None,
+) -> Any:
+    """Writes the pixels of each window of images side by side.
+
+    Args:
+        x: a tensor of any strides, of 0 to 8 dimensions.
+        filter: the taps of a window in each dimension of the images: whole numbers, 0 or more. For example
+            (3, 3).
+        strides: pixels from window to window: whole numbers; default: 1. For example (2, 2).
+        dilations: pixels from tap to tap: whole numbers; default: 1. For example (2, 2).
+        padding: pixels of zeros before and after each dimension of the images: for each dimension a whole
+            number, or a pair: before and behind; default: 0. For example ((1, 2), (1, 2)).
+        out: the tensor that is written; without it a new one of the first source's library.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        every type; bits are moved as they are.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(15, x, out, None, (filter, strides, dilations, padding))
+
+
+def convolution(
+    x0: Tensor,
+    x1: Tensor,
+    *,
+    filter: Extents | None = None,
+    strides: Extents | None = None,
+    dilations: Extents | None = None,
+    padding: Widths | None = None,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Computes the forward convolution of images and a filter, in f32.
+
+    Args:
+        x0, x1: the two tensors.
+        filter: the taps of a window in each dimension of the images: whole numbers, 0 or more; default:
+            those of the filter tensor. For example (3, 3).
+        strides: pixels from window to window: whole numbers; default: 1. For example (2, 2).
+        dilations: pixels from tap to tap: whole numbers; default: 1. For example (2, 2).
+        padding: pixels of zeros before and after each dimension of the images: for each dimension a whole
+            number, or a pair: before and behind; default: 0. For example ((1, 2), (1, 2)).
+        out: the tensor that is written; without it a new one of the first source's library.
+        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+    """
+    return _one(16, (x0, x1), out, dtype, (filter, strides, dilations, padding))
+
+
+def tiles(
+    x: Tensor | Sequence[Tensor],
+    family: str | None = None,
+    expression: str | None = None,
+    op: str | None = None,
+    box: Extents | None = None,
+    element_strides: Extents | None = None,
+    swizzle: str | None = None,
+    interleave: str | None = None,
+    oob: str | None = None,
+    l2: str | None = None,
+    stages: int | None = None,
+    output_stages: int | None = None,
+    warps: int | None = None,
+    ctas_per_sm: int | None = None,
+    tiles_per_cta: int | None = None,
+    *,
+    out: Tensor | None = None,
+    dtype: DType | None = None,
+) -> Any:
+    """Copies, combines or computes by a kernel whose tile you choose, on tensors as they are.
+
+    Args:
+        x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
+        family: the family of kernels: "copy", "map", "bulk", "snapshot", "reduce_into"; default: copy. For
+            example "map".
+        expression: what map or bulk computes; it also reads t[d], the coordinates in the tile, and
+            tile_index, the tile's number: an expression; default: none. For example "x*2+1".
+        op: how each source element is combined with the destination's: "add", "min", "max", "inc", "dec",
+            "and", "or", "xor"; default: add. For example "add".
+        box: the tile of the first input, in elements; for bulk one number: whole numbers, 0 or more;
+            default: the family's. For example (32, 64).
+        element_strides: in each dimension n, 1 to 8: a tile takes every n-th element: whole numbers, 0 or
+            more; default: every element. For example (2, 1).
+        swizzle: how rows of the tile are permuted in shared memory: "none", "32B", "64B", "128B"; default:
+            none. For example "128B".
+        interleave: the layout of channels; every family supports only none: "none", "16B", "32B"; default:
+            none. For example "none".
+        oob: what elements outside the tensor read as: "zero", "nan"; default: zero. For example "nan".
+        l2: the granularity of fetches into L2: "none", "64B", "128B", "256B"; default: 256B. For example
+            "128B".
+        stages: input tiles in flight: a whole number, 0 or more; default: the family's. For example 3.
+        output_stages: output tiles in flight: a whole number, 0 or more; default: the family's. For example
+            2.
+        warps: warps that compute: a whole number, 0 or more; default: the family's. For example 4.
+        ctas_per_sm: CTAs that share an SM: a whole number, 0 or more; default: the family's. For example 2.
+        tiles_per_cta: tiles that a CTA processes before it ends; 0: a persistent grid: a whole number, 0 or
+            more; default: the family's. For example 1.
+        out: the tensor that is written; without it a new one of the first source's library.
+        dtype: the element type of the new tensor; without it NumPy's rules give the type.
+
+    Returns:
+        out, or the new tensor, which is dense and row-major.
+
+    Types:
+        integers, floating point, bool as uint8.
+
+    Raises:
+        ArgumentError: shapes, arguments and the number of tensors do not go together.
+        SpecError: tensors overlap, or break another rule; `rule` and `legal` say which.
+        CompileError: the compiler refused the expression; `log` has its text.
+    """
+    return _one(17, x, out, dtype, (family, expression, op, box, element_strides, swizzle, interleave, oob,
+        l2, stages, output_stages, warps, ctas_per_sm, tiles_per_cta))
+
+
+__all__ = ["copy", "permute", "slice", "flip", "broadcast", "pad", "cast", "concat", "split", "map",
+    "stencil", "reduce", "scan", "copy_ragged", "reduce_into", "im2col", "convolution", "tiles"]
