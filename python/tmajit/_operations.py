@@ -143,13 +143,14 @@ def pad(
     value: float | None = None,
     out: Tensor | None = None,
 ) -> Any:
-    """Copies elements and adds others around them.
+    """Copies elements and surrounds them with a value.
 
     Args:
         x: a tensor of any strides, of 0 to 8 dimensions.
-        widths: what is added before each dimension and, after a colon, behind each; negative numbers crop:
-            for each dimension a whole number, or a pair: before and behind. For example ((1, 2), (1, 2)).
-        value: what is around the source, converted to the element type: a number; default: 0. For example
+        widths: elements added before each dimension, a colon, and those added after each; negative numbers
+            crop: for each dimension a whole number, or a pair: before and behind. For example ((1, 2), (1,
+            2)).
+        value: the value around the source, converted to the element type: a number; default: 0. For example
             0.5.
         out: the tensor that is written; without it a new one of the first source's library.
 
@@ -221,7 +222,7 @@ def concat(
 def split(
     x: Tensor,
     axis: int,
-    parts: Extents,
+    parts: Sequence[int],
     out: Sequence[Tensor] | None = None,
 ) -> Any:
     """Cuts the source along a dimension.
@@ -230,8 +231,8 @@ def split(
         x: a tensor of any strides, of 0 to 8 dimensions.
         axis: the dimension along which the source is cut: a dimension, negative from the end. For example
             0.
-        parts: the outputs' extents along that dimension: whole numbers, 0 or more. For example (10, 20,
-            30).
+        parts: the destinations' extents along that dimension: any number of whole numbers, 0 or more. For
+            example (10, 20, 30).
         out: the tensors that are written; without it new ones of the sources' library.
 
     Returns:
@@ -257,7 +258,7 @@ def map(
 
     Args:
         sources: up to 8 tensors, repeated to a common shape by NumPy's rules. Without any, out is needed.
-        expression: what it computes: C over x (or x0 … x7) and g[d], the element's coordinates: an
+        expression: the expression: C over x (or x0 … x7) and g[d], the element's coordinates: an
             expression. For example "x*2+1".
         out: the tensor that is written; without it a new one of the first source's library.
         dtype: the element type of the new tensor; without it NumPy's rules give the type.
@@ -289,14 +290,14 @@ def stencil(
 
     Args:
         sources: up to 8 tensors, repeated to a common shape by NumPy's rules.
-        expression: what it computes: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0: an
+        expression: the expression: C in which x(-1,0) is a neighbour of x, or x0(-1,0) of x0: an
             expression. For example "x(-1,0)+x(1,0)".
-        boundary: what neighbours beyond an edge are: "zero", "constant", "clamp", "wrap", "reflect";
+        boundary: the values of neighbours beyond an edge: "zero", "constant", "clamp", "wrap", "reflect";
             default: zero. For example "clamp".
         value: the number of the boundary constant, converted to the element type: a number; default: 0. For
             example 0.5.
-        dims: the dimensions that offsets, as in x(-1,0), are along: whole numbers; default: the last ones.
-            For example (0, 1).
+        dims: the dimension of each offset, as in x(-1,0): whole numbers; default: the last ones. For
+            example (0, 1).
         out: the tensor that is written; without it a new one of the first source's library.
         dtype: the element type of the new tensor; without it NumPy's rules give the type.
 
@@ -329,16 +330,16 @@ def reduce(
 
     Args:
         x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
-        op: what becomes of the elements: "sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max".
+        op: how the elements are combined: "sum", "mean", "min", "max", "any", "all", "arg_min", "arg_max".
             For example "sum".
         axes: the dimensions that are reduced: dimensions, negative from the end; default: all. For example
             (0, 2).
-        expression: what is reduced: C over x, or x0 … x7: an expression; default: the source's elements.
-            For example "x*x".
-        then: what becomes of each result: C over x, the result, and n, the number of its elements: an
+        expression: the expression that is reduced: C over x, or x0 … x7: an expression; default: the
+            source's elements. For example "x*x".
+        then: the epilogue of each result: C over x, the result, and n, the number of its elements: an
             expression; default: the result. For example "sqrt(x/n)".
-        keep_dims: whether the output keeps the reduced dimensions, with an extent of 1: a bool; default:
-            no. For example "yes".
+        keep_dims: whether the destination keeps the reduced dimensions, with an extent of 1: a bool;
+            default: no. For example "yes".
         out: the tensor that is written; without it a new one of the first source's library.
         dtype: the element type of the new tensor; without it NumPy's rules give the type.
 
@@ -373,14 +374,14 @@ def scan(
         x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
         op: how an element is combined with those before it: "sum", "product", "min", "max". For example
             "sum".
-        axis: the dimension along which it runs: a dimension, negative from the end; default: the last one.
-            For example 0.
-        bound: whether a result is of the elements up to its own, or of those before it: "inclusive",
+        axis: the dimension that is scanned: a dimension, negative from the end; default: the last one. For
+            example 0.
+        bound: whether a result combines the elements up to its own, or only those before it: "inclusive",
             "exclusive"; default: inclusive. For example "exclusive".
-        direction: from which end of the dimension it runs: "forwards", "backwards"; default: forwards. For
-            example "backwards".
-        expression: what is scanned: C over x, or x0 … x7: an expression; default: the source's elements.
-            For example "x*x".
+        direction: the direction of the scan along the dimension: "forwards", "backwards"; default:
+            forwards. For example "backwards".
+        expression: the expression that is scanned: C over x, or x0 … x7: an expression; default: the
+            source's elements. For example "x*x".
         out: the tensor that is written; without it a new one of the first source's library.
         dtype: the element type of the new tensor; without it NumPy's rules give the type.
 
@@ -427,7 +428,7 @@ def reduce_into(
     op: str,
     out: Tensor,
 ) -> Any:
-    """Combines elements with those that the destination holds, by the copy engine.
+    """Combines the source's elements with the destination's, by the copy engine.
 
     Args:
         x: a tensor of any strides, of 0 to 8 dimensions.
@@ -538,25 +539,26 @@ def tiles(
     out: Tensor | None = None,
     dtype: DType | None = None,
 ) -> Any:
-    """Copies, combines or computes by a kernel whose tile you choose, on tensors as they are.
+    """Copies, combines or computes by a kernel whose tile you choose, without rewriting the tensors.
 
     Args:
         x: a tensor, or a sequence of up to 8, repeated to a common shape by NumPy's rules.
         family: the family of kernels: "copy", "map", "bulk", "snapshot", "reduce_into"; default: copy. For
             example "map".
-        expression: what map or bulk computes; it also reads t[d], the coordinates in the tile, and
+        expression: the expression of map or bulk; it also reads t[d], the coordinates in the tile, and
             tile_index, the tile's number: an expression; default: none. For example "x*2+1".
         op: how each source element is combined with the destination's: "add", "min", "max", "inc", "dec",
             "and", "or", "xor"; default: add. For example "add".
-        box: the tile of the first input, in elements; for bulk one number: whole numbers, 0 or more;
+        box: the tile of the first source, in elements; for bulk one number: whole numbers, 0 or more;
             default: the family's. For example (32, 64).
-        element_strides: in each dimension n, 1 to 8: a tile takes every n-th element: whole numbers, 0 or
-            more; default: every element. For example (2, 1).
+        element_strides: for each dimension a number n, 1 to 8: a tile loads every n-th element: whole
+            numbers, 0 or more; default: every element. For example (2, 1).
         swizzle: how rows of the tile are permuted in shared memory: "none", "32B", "64B", "128B"; default:
             none. For example "128B".
         interleave: the layout of channels; every family supports only none: "none", "16B", "32B"; default:
             none. For example "none".
-        oob: what elements outside the tensor read as: "zero", "nan"; default: zero. For example "nan".
+        oob: the values that elements outside the tensor have: "zero", "nan"; default: zero. For example
+            "nan".
         l2: the granularity of fetches into L2: "none", "64B", "128B", "256B"; default: 256B. For example
             "128B".
         stages: input tiles in flight: a whole number, 0 or more; default: the family's. For example 3.

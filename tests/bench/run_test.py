@@ -172,11 +172,11 @@ class Run(unittest.TestCase):
 
     def test_a_case_without_a_reference_is_skipped(self):
         machine = SimMachine(self.session)
-        machine.reference = lambda case, sources: elsewhere(case, sources, None)
+        machine.reference = lambda case, sources: not_applicable(case, sources, None)
         index, case = run.select(self.cases, ["peers: (16384,16384)->(1,0) u8"], False)[0]
         machine.reserve([case])
         result = run.measure_case(self.session, machine, index, case, [], 1, 1)
-        self.assertEqual(result["skipped"], {"all": "has none"})
+        self.assertEqual(result["skipped"], {"all": "no such function"})
         self.assertFalse(peers.failed({"results": [result]}))
 
     def test_a_wrong_result_of_tmajit_is_an_error(self):

@@ -143,9 +143,9 @@ TEST_CASE("a family's name selects a kernel of that family, options of tiles the
 
 TEST_CASE("options that change a tensor's view cannot be combined with the caller's tile") {
   CHECK_THAT(refusal(simulated({"copy", "--shape", "8x8", "--axes", "1,0", "--box", "4x4"})),
-             ContainsSubstring("--axes needs a kernel that the planner chooses, but --box has a tile"));
+             ContainsSubstring("--axes needs a kernel that the planner chooses, but --box takes a tile"));
   CHECK_THAT(refusal(simulated({"bulk", "--shape", "8x8", "--expr", "x", "--flip", "0"})),
-             ContainsSubstring("--flip needs a kernel that the planner chooses, but bulk has a tile"));
+             ContainsSubstring("--flip needs a kernel that the planner chooses, but bulk takes a tile"));
   CHECK_THAT(refusal(simulated({"permute", "--shape", "8x8", "--axes", "1,0", "--stages", "3"})),
              ContainsSubstring("--stages chooses a tile, but for permute the planner does"));
   CHECK_THAT(refusal(simulated({"rows", "--shape", "8x8", "--stages", "3"})),

@@ -51,7 +51,7 @@ TEST_CASE("a misspelled name gets the similar legal name as a suggestion") {
       {{"run", "copy", "--shape", "4", "--device", "smi"}, "--device smi; legal are auto, sim", "sim"},
       {{"run", "copy", "--shape", "4", "--device", "sin"}, "--device sin; legal are auto, sim", "sim"},
       {{"run", "copy", "--shape", "4", "--device", "gpu0"}, "--device gpu0", "gpu"},
-      {{"explain", "copy", "--device", "h20"}, "--device h20: nothing runs here", "h200"},
+      {{"explain", "copy", "--device", "h20"}, "--device h20: this command runs nothing", "h200"},
       {{"tune", "copy", "--device", "gp"}, "--device gp: tuning needs a GPU", "gpu"},
       {{"run", "copy", "--sim-mode", "latte"}, "--sim-mode: there is no \"latte\"", "late"},
       {{"layout", "--box", "8x32", "--colour", "colum"}, "there is no \"colum\"", "column"},

@@ -38,7 +38,7 @@ TEST_CASE("expressions of integers and named counts are evaluated, wrong ones ar
       {"rows % 0", "a division by 0"},
       {"1.5", "'.' is not expected"},
       {"3x", "3x is no whole number"},
-      {"abs(1, 2)", "abs is no function"},
+      {"abs(1, 2)", "abs is not a function"},
       {"min(1)", "',' is missing"},
       {"9223372036854775807 + 1", "does not fit 64 bits"},
       {"99999999999 * 99999999999", "does not fit 64 bits"}};

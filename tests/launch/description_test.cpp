@@ -143,7 +143,7 @@ TEST_CASE("a text that is not JSON is refused with line and column") {
   CHECK_THAT(description_refusal("{\n  \"grid\": 1,\n  block: 2\n}"), ContainsSubstring("line 3, column 3"));
   CHECK_THAT(description_refusal("{\"grid\": \"\xff\"}"), StartsWith("not JSON: "));
   CHECK_THAT(description_refusal(R"({"grid": 1, "block": 1, "grid": 2})"),
-             ContainsSubstring("the key \"grid\" stands twice"));
+             ContainsSubstring("an object has the key \"grid\" twice"));
   CHECK_THAT(description_refusal(std::string(100'000, '[')), StartsWith("not JSON: "));
 }
 
@@ -189,7 +189,7 @@ TEST_CASE("the error for a mistake in a launch description names its JSON path")
       {with_buffer(R"({"dtype": "u8", "shape": [2], "values": [1, 300]})"), "$.buffers.b.values[1]: 300; ",
        "u8 takes whole numbers from 0 to 255"},
       {with_buffer(R"({"dtype": "u8", "shape": [2], "values": [1], "fill": 1})"),
-       "$.buffers.b: ", "one of them"},
+       "$.buffers.b: ", "exclude each other"},
       {with_buffer(R"({"in": ""})"), "$.buffers.b.in: ", "name of a .npy file"},
       {with_buffer(R"({"in": 1})"), "$.buffers.b.in: 1; ", "a string"},
       {with_buffer(R"({"in": "a.npy", "typ": 1})"), "$.buffers.b.typ: ", "legal are in, out, dtype"},

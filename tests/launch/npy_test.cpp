@@ -185,7 +185,7 @@ TEST_CASE("a file's elements have the file's type, or are the bits of a type tha
                        MessageMatches(ContainsSubstring("a.astype(ml_dtypes.bfloat16) converts the values") &&
                                       !ContainsSubstring("view")));
   CHECK_THROWS_MATCHES(check_type(header("<f2"), ElementType::bf16), Error,
-                       MessageMatches(ContainsSubstring("a.view(ml_dtypes.bfloat16) takes the bits")));
+                       MessageMatches(ContainsSubstring("a.view(ml_dtypes.bfloat16) reinterprets the bits")));
 }
 
 TEST_CASE("errors name the file") {

@@ -123,3 +123,11 @@ def test_equal_calls_take_one_plan_and_other_memory():
     for n in range(5):
         x = np.arange(30, dtype=np.float32).reshape(5, 6) + n
         assert_same(tmajit.permute(x, (1, 0)), np.ascontiguousarray(x.T))
+
+
+def test_split_into_more_parts_than_a_tensor_has_dimensions():
+    x = np.arange(60, dtype=np.int32).reshape(20, 3)
+    lengths = [1, 0, 2, 1, 3, 1, 1, 4, 2, 5]
+    parts = tmajit.split(x, 0, lengths)
+    assert [len(part) for part in parts] == lengths
+    assert (np.concatenate(parts) == x).all()

@@ -127,7 +127,11 @@ void call(const Runtime& runtime, const Placement& at, Stream stream) {
   if (name == "split") return split(runtime, to, from[0], arguments.axis("axis"), stream);
   if (name == "cast") return cast(runtime, to[0], from[0], stream);
   if (name == "map") return map(runtime, to[0], arguments.text("expression"), from, stream);
-  copy(runtime, to[0], from[0], stream);
+  Tensor source = from[0];
+  if (name == "flip") {
+    for (const std::int64_t axis : arguments.dims("axes")) source = flipped(source, axis);
+  }
+  copy(runtime, to[0], source, stream);
 }
 
 }  // namespace sequences

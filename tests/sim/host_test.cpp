@@ -1,8 +1,10 @@
 /// Mistakes in host code: uses of memory and streams that a simulated device does not have.
 #include <tmajit/device.hpp>
 #include <tmajit/error.hpp>
+#include <tmajit/operation.hpp>
 #include <tmajit/runtime.hpp>
 #include <tmajit/sim.hpp>
+#include <tmajit/sim_module.hpp>
 #include <tmajit/tiles.hpp>
 
 #include <array>
@@ -11,6 +13,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
+#include <sys/mman.h>
 
 namespace host_test {
 
@@ -128,6 +131,29 @@ TEST_CASE("found: a launch with an address that no tensor map can have is refuse
 TEST_CASE("a device that is created after another was destroyed has the same addresses") {
   const auto first = [] { return Buffer(make_sim_device(), 64).address(); };
   CHECK(first() == first());
+}
+
+TEST_CASE("host memory at low addresses is mapped, as a heap of a program that is not position-independent") {
+  constexpr std::size_t bytes = 4096;
+  void* const low =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  REQUIRE(low != MAP_FAILED);
+  const auto address = static_cast<DevicePtr>(reinterpret_cast<std::uintptr_t>(low));
+  REQUIRE(address < DevicePtr{1} << 32U);
+  const std::span<float> values(static_cast<float*>(low), 512);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+  const std::shared_ptr<SimDevice> device = make_sim_device();
+  map_host_memory(*device, std::as_writable_bytes(values));
+  const Runtime runtime({.device = device});
+  const Buffer result(device, values.size_bytes());
+  copy(runtime, Tensor::contiguous(ElementType::f32, {512}, result.address()),
+       Tensor::contiguous(ElementType::f32, {512}, address));
+  CHECK(reported(*device).empty());
+  std::vector<float> found(values.size());
+  device->memory().copy_out(std::as_writable_bytes(std::span(found)), result.address(), nullptr);
+  CHECK(std::ranges::equal(found, values));
+  device->memory().free(address);
+  munmap(low, bytes);
 }
 
 }  // namespace host_test

@@ -12,7 +12,7 @@ extern "C" void bus_error(int /*signal*/) {
   constexpr std::string_view message =
       "jitc: error: a file shrank, or its disk failed, while it was being read or written\n";
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, message.data(), message.size());
-  ::_exit(1);
+  ::_exit(3);
 }
 
 }  // namespace

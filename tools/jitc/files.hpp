@@ -22,7 +22,7 @@ void write_stdout(fmt::format_string<Values...> text, Values&&... values) {
 void hold_standard_streams();
 
 /// A failed write, a closed pipe or a mapped file that shrinks must end in an error message, not in a signal:
-/// ignores SIGXFSZ and SIGPIPE, and turns SIGBUS into one line on standard error and exit code 1.
+/// ignores SIGXFSZ and SIGPIPE, and turns SIGBUS into one line on standard error and exit code 3.
 void install_signal_handling();
 
 }  // namespace jitc

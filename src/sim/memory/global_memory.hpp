@@ -74,6 +74,10 @@ class DeviceRange {
   std::size_t number_ = 0;
 };
 
+/// The lowest address of host memory that is mapped. Smaller addresses are null pointers with an offset, or
+/// shared addresses that a kernel did not convert.
+inline constexpr std::uint64_t lowest_mapped = 1 << 20;
+
 /// The allocations of a device. Addresses are never reused, and allocations are far apart, so that an access
 /// out of bounds or after a free hits no other allocation. Thread-safe.
 class GlobalMemory {
@@ -114,7 +118,8 @@ class GlobalMemory {
     const bool overlaps =
         (next != regions_.end() && next->first - begin < bytes) ||
         (next != regions_.begin() && begin - std::prev(next)->first < std::prev(next)->second.bytes);
-    if (bytes == 0 || overlaps || begin < global_begin || std::ranges::any_of(windows, [&](const auto& each) {
+    if (bytes == 0 || overlaps || begin < lowest_mapped ||
+        std::ranges::any_of(windows, [&](const auto& each) {
           return each.second - begin < bytes || begin - each.second < window_bytes;
         })) {
       throw Error(

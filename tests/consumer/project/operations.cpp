@@ -32,6 +32,8 @@ void describe_operations() {
   const Tensor from{TensorView::contiguous(ElementType::f32, {4, 8}), 1 << 20};
   const std::vector<TensorView> to = destinations_of("reduce", std::array{from.view}, arguments);
   const Tensor sums{to.front(), 2 << 20};
+  const Arguments cut{{"axis", std::int64_t{0}}, {"parts", parse_parts("100,37,5", "--parts")}};
+  expect(cut.parts("parts").size() == 3, "parts of an argument");
   expect(make_operation("reduce", {sums}, {from}, arguments).moves.size() == 1, "an operation by name");
   const Tensor same{from.view, 2 << 20};
   expect(operation::scan(same, {}, {from}).moves.size() == 1, "operation::scan()");
