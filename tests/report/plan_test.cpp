@@ -90,7 +90,7 @@ TEST_CASE("steps are numbered if there are several, and a choice by measurement 
                        ContainsSubstring("chosen by a measurement (jitc tune)\n"));
 }
 
-TEST_CASE("the explanation of a plan without kernels says that there is nothing to do") {
+TEST_CASE("the explanation of a plan without kernels says: nothing to do") {
   CHECK(explanation_text("slice", {}, {}, 100, false) ==
         "slice\n  plan        nothing to move: a dimension has the extent 0\n");
 }

@@ -4,8 +4,8 @@
 Calls are enqueued in batches that the launch queue holds, and the GPU is waited for between batches, outside the
 measured time. `tmajit-bench --only dispatch` has the time of cuLaunchKernelEx alone: run both on one machine.
 
-    python_calls.py                   a table
-    python_calls.py --json FILE       also write the numbers
+    host_time.py                   a table
+    host_time.py --json FILE       also write the numbers
 """
 
 import argparse
@@ -50,7 +50,9 @@ def contestants():
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--json", metavar="FILE", help="also write the numbers to this file")
     options = parser.parse_args()
     print(f"{torch.cuda.get_device_name()}, tmajit {tmajit.__version__}, torch {torch.__version__}\n")

@@ -222,7 +222,7 @@ def main() -> int:
             path.write_text(drawn, encoding="utf-8")
         elif not path.exists() or path.read_text(encoding="utf-8") != drawn:
             wrong += 1
-            print(f"docs/images/{name} is out of date: run tools/docs/pictures.py --write")
+            print(f"docs/images/{name} is out of date: run docs/images/pictures.py --write")
     return 1 if wrong else 0
 
 
