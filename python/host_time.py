@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures the host's time of calls of the Python package on PyTorch's tensors, in microseconds.
 
-Calls are enqueued in batches that the launch queue holds, and the GPU is waited for between batches, outside the
-measured time. `tmajit-bench --only dispatch` has the time of cuLaunchKernelEx alone: run both on one machine.
+Calls are enqueued in batches that fit the launch queue. The GPU is waited for between batches, outside the
+measured time. `tmajit-bench --only dispatch` measures cuLaunchKernelEx alone.
 
     host_time.py                   a table
     host_time.py --json FILE       also write the numbers
