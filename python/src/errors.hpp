@@ -5,7 +5,7 @@
 
 namespace tmajit::python {
 
-/// Has tmajit::Error and its subclasses raise the exceptions of tmajit._errors.
+/// Registers the translation of tmajit::Error and its subclasses to the exceptions of tmajit._errors.
 void register_errors();
 
 }  // namespace tmajit::python

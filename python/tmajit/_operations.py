@@ -294,10 +294,10 @@ def stencil(
             expression. For example "x(-1,0)+x(1,0)".
         boundary: the values of neighbours beyond an edge: "zero", "constant", "clamp", "wrap", "reflect";
             default: zero. For example "clamp".
-        value: the number of the boundary constant, converted to the element type: a number; default: 0. For
-            example 0.5.
-        dims: the dimension of each offset, as in x(-1,0): whole numbers; default: the last ones. For
-            example (0, 1).
+        value: the value beyond an edge for the boundary "constant", converted to the element type: a
+            number; default: 0. For example 0.5.
+        dims: the dimension to which each offset applies, such as -1 and 0 of x(-1,0): whole numbers;
+            default: the last ones. For example (0, 1).
         out: the tensor that is written; without it a new one of the first source's library.
         dtype: the element type of the new tensor; without it NumPy's rules give the type.
 

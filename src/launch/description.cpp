@@ -26,7 +26,7 @@ KernelConstant read_literal(const JsonNode& node, const std::string& literal) {
   }
 }
 
-/// A string that names something, which is not empty.
+/// A name: a string that must not be empty.
 std::string read_text(const JsonNode& node, std::string_view what) {
   if (node.string().empty()) node.refuse("the name of a {} is needed", what);
   return node.string();

@@ -7,7 +7,7 @@ namespace lint {
 
 States::Outcome States::add(PathState state) {
   auto& alike = by_memory_[state.memory];
-  bool fresh = true;
+  bool first_round = true;
   const auto covers = [&](const PathState& a, const PathState& b) {
     return conditions_.covers(a.facts, b.facts);
   };
@@ -19,16 +19,17 @@ States::Outcome States::add(PathState state) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const PathState& other : alike) {
-      if (covers(other, state)) return fresh ? Outcome::known : Outcome::added;
+      if (covers(other, state)) return first_round ? Outcome::known : Outcome::added;
     }
     llvm::erase_if(alike, [&](const PathState& other) { return covers(state, other); });
     for (PathState& other : alike) {
-      // Widens by the state before: both states may drop the fact about the same subject.
+      // `other` is widened by `state` as it was before its own widening: both then drop their facts about the
+      // same subject.
       const PathState before = state;
       if (widen(state, other)) changed = true;
       if (widen(other, before)) changed = true;
     }
-    fresh = false;
+    first_round = false;
   }
   if (alike.size() >= max_alike || state.facts.size() > max_facts) return Outcome::too_many;
   alike.push_back(std::move(state));

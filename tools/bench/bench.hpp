@@ -25,7 +25,7 @@ struct Options : ProgramOptions {
   std::string sweep;        ///< family whose tiles are tuned; no other measurement is made then
   std::string expression;   ///< expression of a sweep
   std::size_t limit = 500;  ///< candidates of a sweep
-  std::string probe;        ///< internal: one first compile in a fresh process
+  std::string probe;        ///< internal: "tmajit:copy", what a fresh process compiles first
 
   [[nodiscard]] bool wants(std::string_view group) const;
   [[nodiscard]] bool wants_bandwidth() const;
@@ -34,8 +34,8 @@ struct Options : ProgramOptions {
 /// Fills `options`. Returns an exit code where there is nothing to run.
 std::optional<int> parse(int argc, char** argv, Options& options);
 
-/// Measures the bandwidth of the cases with a tile of the caller's choice, in every type and size that the
-/// options name.
+/// Measures the bandwidth of the kernels that take a tile from their caller (tiles()), in every type and size
+/// that the options name.
 void measure_bandwidth(const Options& options, Machine& machine, Report& report);
 /// Measures for every family the time to plan and to compile a kernel, and to take it from the disk cache and
 /// from memory. Needs no GPU.
@@ -46,14 +46,14 @@ void measure_compile_time(const Options& options, const RawNvrtc& nvrtc, const s
                           Report& report);
 /// Measures the host time of a launch.
 void measure_launch(const Options& options, Machine& machine, Report& report);
-/// Measures the host time of each of the library's ways to launch beyond the driver's own launch. Also
-/// measures it on a device whose calls are no-ops, which needs no GPU.
+/// For each of the library's ways to launch, measures the host time that it adds to the driver's own launch:
+/// on the GPU, and on a device whose calls are no-ops, which needs no GPU.
 void measure_dispatch(const Options& options, Machine* gpu, Report& report);
 /// Counts the kernels that a program makes when it uses many shapes. It only plans, so it needs no GPU.
 void measure_kernels(const Options& options, Report& report);
 /// Measures many tiles of one family and reports the fastest.
 void sweep(const Options& options, Machine& machine, Report& report);
-/// `--probe`: times one first compile in this process and prints its milliseconds.
+/// `--probe`: times the compile of `probe`, the first of this process, and prints its milliseconds.
 void run_probe(const std::string& probe);
 
 }  // namespace bench

@@ -30,6 +30,7 @@ constexpr std::uint64_t threads_per_sm = 1024;     // wanted: if columns are few
 constexpr std::uint64_t split_ctas_per_sm = 8;     // columns are not split if they make this many tiles
 
 // Rows.
+constexpr std::uint32_t longest_turns = 8;    // most vectors of a thread
 constexpr std::uint32_t packed_turns = 4;     // most vectors of a thread, if rows are short
 constexpr std::uint32_t few_turns = 2;        // the same, if tiles then still hold several rows
 constexpr std::uint64_t many_rows = 8;        // tiles of so many long rows are as wide as a CTA allows
@@ -200,7 +201,7 @@ class Planner {
     const bool places = layout_.staggered || layout_.crosses;
     const std::uint32_t each = registers_of_vector() + state + (places ? place_registers : 0);
     const std::uint32_t spent = std::min(2 * vector * state, row_registers);
-    std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, 8U));
+    std::uint32_t turns = std::bit_floor(std::clamp((row_registers - spent) / each, 1U, longest_turns));
     const std::uint64_t vectors = ceil_div(nest_.elements(), vector);
     const bool is_short = layout_.length * least_rows <= std::uint64_t{threads_} * turns * vector;
     const std::uint64_t ctas = is_short ? problem_.sm_count * 2 : problem_.sm_count / 4;
@@ -238,8 +239,10 @@ class Planner {
     layout_.groups = layout_.kept;
     const bool is_one = layout_.row_vectors <= std::uint64_t{most_scan_threads} * turns;
     // Looking back costs a tile a fixed time. So tiles of many rows are as long as a CTA allows, unless loads
-    // are narrow. Tiles of few rows are shorter, so that more CTAs run at once.
-    const bool is_wide = tuning_.threads == 0 && registers_of_vector() >= 4 && layout_.kept >= many_rows;
+    // are narrow. Long tiles of few rows are split, so that more CTAs run at once.
+    const bool is_long = turns == longest_turns || state_bytes() > 4;
+    const bool is_wide =
+        tuning_.threads == 0 && registers_of_vector() >= 4 && (layout_.kept >= many_rows || !is_long);
     layout_.parts =
         is_one ? 1 : ceil_div(layout_.row_vectors, is_wide ? std::uint64_t{most_scan_threads} * turns : tile);
     layout_.threads = threads_for(ceil_div(layout_.row_vectors, layout_.parts));

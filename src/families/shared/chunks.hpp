@@ -20,7 +20,7 @@ struct ChunkFacts {
   std::uint32_t chunk = 0;        ///< elements along the last dimension that a thread processes at a time
   std::uint32_t turns = 0;        ///< chunks that a thread has in flight
   std::uint32_t alignment = 0;    ///< alignment of the destination's chunks, in bytes
-  std::uint32_t coordinates = 0;  ///< dimensions of the user's view, if the expression reads them
+  std::uint32_t coordinates = 0;  ///< rank of the user's view if the expression reads coordinates, else 0
   Flag computes = 0;
   Flag wide_offsets = 0;
   Flag wide_coordinates = 0;  ///< coordinates take more than 32 bits
@@ -41,10 +41,11 @@ struct ChunkFacts {
 /// Elements of a chunk in kernels whose threads read elements one by one.
 inline constexpr std::uint32_t few_elements = 4;
 /// All facts of a problem's chunks that do not depend on the tile. A chunk has 16 bytes of the operand with
-/// the widest elements, but at most `most_elements` elements. Much shorter rows get smaller chunks.
+/// the widest elements, but at most `most_elements` elements. Rows that are much shorter than this get
+/// smaller chunks.
 [[nodiscard]] ChunkFacts chunk_facts(const Problem& problem, std::uint32_t most_elements = 16);
-/// Sets a tile of at most `chunks` chunks: at most `row_chunks` of them along a row, more along the
-/// dimensions before it.
+/// Sets the extents of a tile (`facts.box`) of at most `chunks` chunks: at most `row_chunks` along a row, the
+/// rest along the dimensions before it.
 void choose_sides(ChunkFacts& facts, const Problem& problem, std::uint64_t chunks, std::uint64_t row_chunks);
 /// The number of threads, at most `most`, for the tile's chunks if each thread has `facts.turns` in flight.
 [[nodiscard]] std::uint32_t chunk_threads(const ChunkFacts& facts, std::uint32_t most);
@@ -85,7 +86,8 @@ template <class Facts>
 [[nodiscard]] std::string chunk_fact_text(const ChunkFacts& facts, std::span<const Digit> digits, bool bits);
 /// Digits that enumerate the tile's chunks in the destination's order.
 [[nodiscard]] std::vector<Digit> chunk_digits(const ChunkFacts& facts);
-/// Adds flags, the destination's type, and the coordinates that evaluate() receives.
+/// Declares the template's flags, and adds the destination's type and the coordinates that evaluate()
+/// receives.
 void add_chunk_parts(SourceParts& parts, const ChunkFacts& facts, std::string_view expression);
 
 /// The steps that Family::rewrites() returns for these facts.

@@ -24,17 +24,18 @@ constexpr std::array stencil_arguments{
              .sentence = "the values of neighbours beyond an edge",
              .example = "clamp",
              .choices = boundaries},
-    Argument{.name = "value",
-             .option = "--boundary-value",
-             .type = ArgumentType::number,
-             .fallback = "0",
-             .sentence = "the number of the boundary constant, converted to the element type",
-             .example = "0.5"},
+    Argument{
+        .name = "value",
+        .option = "--boundary-value",
+        .type = ArgumentType::number,
+        .fallback = "0",
+        .sentence = "the value beyond an edge for the boundary \"constant\", converted to the element type",
+        .example = "0.5"},
     Argument{.name = "dims",
              .option = "--dims",
              .type = ArgumentType::numbers,
              .fallback = "the last ones",
-             .sentence = "the dimension of each offset, as in x(-1,0)",
+             .sentence = "the dimension to which each offset applies, such as -1 and 0 of x(-1,0)",
              .example = "0,1"}};
 
 }  // namespace

@@ -122,7 +122,8 @@ void set_arguments(const Drawn& drawn, Arguments& arguments) {
   if (tiles) arguments.set("tiles_per_cta", std::int64_t{*tiles});
 }
 
-/// Draws any family except `snapshot`, whose images the reference cannot compute.
+/// Draws any family except `snapshot`, whose results are images of shared memory, which the reference cannot
+/// compute.
 void random(CaseDraw& draw) {
   Drawn drawn = draw_tiles(draw);
   while (!is_legal(drawn)) drawn = draw_tiles(draw);

@@ -65,8 +65,9 @@ std::uint64_t sector_bytes_of(const Case& slice) {
   Starts starts{};
   starts.at(first % sector_bytes) = 1;
   std::uint64_t sectors = 0;
-  // A row may end in the sector in which the next row starts, which must be counted once. If the next row is
-  // the next one in dimension d, all later dimensions are at their last index.
+  // A row may end in the sector in which the next row starts, which must be counted once. If the step to
+  // the next row advances dimension d, the row that ends is at the last index of every dimension between d
+  // and its own.
   for (std::size_t d = 0; d + 1 < rank; ++d) {
     Starts ends = repeated(starts, {walks[d].count - 1, walks[d].stride});
     std::uint64_t next = walks[d].stride;
