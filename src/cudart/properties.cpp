@@ -1,5 +1,5 @@
 // The only device and its properties. Limits are those of Hopper (CUDA C++ Programming Guide, "Technical
-// Specifications"); limits of textures are 0, since it has none.
+// Specifications"); limits of textures are 0, since this device has no textures.
 #include "cudart/properties.hpp"
 
 #include <algorithm>
@@ -145,8 +145,8 @@ cudaError_t cudaDeviceCanAccessPeer(int* answer, int ordinal, int peer) {
     required(answer, "the result") = 0;
   });
 }
-// Newer than any driver: programs change bits in tensor maps of older drivers, but maps of this device have a
-// format of their own.
+// The version is newer than any real driver's. Programs that see an older driver change bits in its tensor
+// maps, which would damage this device's maps, whose format is its own.
 cudaError_t cudaDriverGetVersion(int* version) {
   return guarded(__func__, [&] { required(version, "the result") = driver_version; });
 }

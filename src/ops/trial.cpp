@@ -10,7 +10,8 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr double clear_gain = 0.99;  // a winner takes at most this fraction of the default candidate's time
-constexpr double nearly_fastest = 1.05;  // times the fastest: a few calls do not distinguish these candidates
+// A few calls cannot tell candidates apart that take at most this multiple of the fastest one's time.
+constexpr double nearly_fastest = 1.05;
 constexpr std::uint32_t final_times = 5;  // candidates near the fastest are timed this many times as often
 constexpr std::uint32_t most_timed_calls = 100;
 constexpr std::uint32_t patience = 64;  // calls of no use for the trial, after which it drops candidates
@@ -85,13 +86,14 @@ Trial::Verdict Trial::fastest() {
 }
 
 bool Trial::has_finalists() {
-  std::vector<double> parts;
+  std::vector<double> relative_times;
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    parts.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity()
-                                           : median_of(i).relative_time);
+    relative_times.push_back(candidates_[i].dropped ? std::numeric_limits<double>::infinity()
+                                                    : median_of(i).relative_time);
   }
-  const double longest_fast = nearly_fastest * *std::ranges::min_element(parts);
-  for (std::size_t i = 0; i < candidates_.size(); ++i) candidates_[i].is_slow = !(parts[i] <= longest_fast);
+  const double longest_fast = nearly_fastest * *std::ranges::min_element(relative_times);
+  for (std::size_t i = 0; i < candidates_.size(); ++i)
+    candidates_[i].is_slow = !(relative_times[i] <= longest_fast);
   return std::ranges::count(candidates_, false, &Candidate::is_slow) > 1;
 }
 
@@ -136,7 +138,7 @@ std::optional<std::size_t> Trial::next(const std::vector<bool>& can_run, std::ui
     next = i;
   }
   if (next && !has_unit(shape)) next = can_run[0] ? std::optional<std::size_t>(0) : std::nullopt;
-  // The program may make no more calls that the remaining candidates can run.
+  // Perhaps no call will come any more that the remaining candidates can run.
   if (next || pending || ++fruitless_ < patience) return next;
   for (std::size_t i = candidates_.size(); i-- > 0;) {
     if (!is_done(candidates_[i])) drop(i, "for long, no call came that it can run");

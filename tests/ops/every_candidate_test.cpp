@@ -44,7 +44,9 @@ TEST_CASE("a nest with more dimensions than a tensor map has shares the map's ou
   CHECK(shared > 0);
 }
 
-TEST_CASE("transposes of bytes have candidates with blocks of 4 where 8 divides neither extent") {
+TEST_CASE(
+    "transposes of bytes have candidates with vectors of 4 bytes, none of which is chosen without a "
+    "measurement") {
   Runtime runtime({.device = make_sim_device({.threads = 1}),
                    .cache_directory = tests::shared_kernels(),
                    .compile = tests::ptx_alone});

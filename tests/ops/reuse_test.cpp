@@ -268,7 +268,7 @@ TEST_CASE("the kernel for addresses of another alignment is loaded only once") {
   CHECK(device->launches == 401);
 }
 
-TEST_CASE("a plan keeps the launches of at most most_classes classes of alignment") {
+TEST_CASE("a plan keeps launches for a limited number of alignment classes") {
   const Operation operation = transposition();
   LaunchesByAlignment launches;
   for (std::uint32_t i = 0; i < LaunchesByAlignment::most_classes; ++i) {
@@ -331,8 +331,7 @@ TEST_CASE("a map can be used in place at new addresses, whether or not it was pl
 TEST_CASE("a plan uses another kernel while its tensors interleave, and loads it only once") {
   const auto device = std::make_shared<FakeDevice>();
   const Runtime runtime({.device = device, .cache_directory = std::nullopt});
-  // Columns of a matrix of 65 by 201 bytes: rows begin at any alignment, and their chunks do not end at word
-  // boundaries.
+  // The first 64 columns of a matrix of 65 by 201 bytes: the 64 bytes of a row begin at any alignment.
   const auto columns = [](DevicePtr address) {
     return Tensor{TensorView::strided(ElementType::u8, std::vector<std::uint64_t>{65, 64},
                                       std::vector<std::int64_t>{201, 1}),
