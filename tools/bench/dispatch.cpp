@@ -157,7 +157,7 @@ class Dispatch {
     const Tensor destination = maps ? tensor(16, 64, 0) : tensor(64, 16, 0);
     const tmajit::Operation operation = maps ? tmajit::operation::copy(destination, source)
                                              : tmajit::operation::permute(destination, source, axes);
-    const tmajit::Plan plan = tmajit::plan(runtime_, operation, maps ? "copy" : "transpose");
+    const tmajit::Plan plan = tmajit::plan(runtime_, operation, maps ? "engine_rows" : "transpose");
     const tmajit::Kernel& kernel = plan.kernels().front();
     const tmajit::KernelPlan& step = plan.plans().front();
     const tmajit::PreparedLaunch prepared = kernel.prepare(step);
