@@ -11,7 +11,7 @@ TMAJIT_BEGIN
 // NVRTC has no headers of the C and C++ libraries. These texts replace the parts of <limits>, <climits>,
 // <cfloat> and <cmath>'s constants that kernels and expressions use.
 
-/// `numeric_limits` of the arithmetic types, for a namespace `std`.
+/// Definitions of `numeric_limits` for the arithmetic types, which the caller puts into a namespace `std`.
 [[nodiscard]] std::string_view numeric_limits_text() noexcept;
 
 /// A constant of the C library.

@@ -21,7 +21,7 @@ constexpr std::array fronts{DrawnFront{"", 1},        DrawnFront{"", 1},
                             DrawnFront{"", 1},        DrawnFront{"x * x", 1},
                             DrawnFront{"x0 * x1", 2}, DrawnFront{"x0 * x1 * x2 * x3 * x4 * x5 * x6 * x7", 8}};
 
-/// Draws scans of small whole numbers: their results do not depend on the order in which they are combined.
+/// Draws scans of small whole numbers, whose sums and products are exact however a kernel groups them.
 void random(CaseDraw& draw) {
   Random& random = draw.pattern;
   const DrawnFront front = one_of(random, fronts);

@@ -7,7 +7,7 @@
 
 TMAJIT_BEGIN
 
-/// The names of all combinations, as the choices of an argument.
+/// The operations that combine a stored value with the value in memory, as choices of an argument.
 inline constexpr std::array<std::string_view, 8> combine_names{"add", "min", "max", "inc",
                                                                "dec", "and", "or",  "xor"};
 

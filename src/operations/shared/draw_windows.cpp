@@ -33,7 +33,7 @@ DrawnWindows draw_windows(CaseDraw& draw, std::uint64_t unit) {
   Random& random = draw.pattern;
   const std::uint64_t dims = between(random, 1, 3);
   DrawnWindows drawn{.image = {between(random, 1, 4)}, .windows = {}, .taps = {}};
-  drawn.windows = drawn.image;
+  drawn.windows = drawn.image;  // both shapes begin with the number of images
   const std::uint64_t most_filter = dims == 3 ? 3 : one_in(random, 4) ? 6 : 3;
   std::vector<Side> sides;
   for (std::uint64_t d = 0; d < dims; ++d) {

@@ -39,7 +39,8 @@ class CompensatedSum {
 class SumError {
  public:
   void add(const Computed& value);
-  /// More than 0 for every floating-point sum: the order of additions decides which zero a sum is.
+  /// More than 0 for every floating-point sum: whether a sum is +0 or −0 depends on the order of its
+  /// additions.
   [[nodiscard]] double error() const;
   /// Number of values that have been added.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
