@@ -1,5 +1,5 @@
 // An application outside this repository that calls every function of the library tmajit::tmajit. Without
-// a GPU a function that needs one must report that there is none. tests/consumer/symbols.sh compares the
+// a GPU a function that needs one must report its absence. tests/consumer/symbols.sh compares the
 // called functions with the exported ones.
 #include "expect.hpp"
 
