@@ -53,7 +53,7 @@ struct Problem {
   /// The NumPy type of an output's elements, for its file.
   [[nodiscard]] std::string_view descr(const Array& output) const;
 
-  /// Returns placeholder addresses for plans that never run: multiples of 256, far apart.
+  /// Returns addresses for plans that never run: multiples of 256, far apart.
   [[nodiscard]] Addresses unplaced() const;
 };
 
