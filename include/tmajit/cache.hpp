@@ -44,7 +44,7 @@ template <>
 class TMAJIT_API DiskCache {
  public:
   /// `$TMAJIT_CACHE_DIR`, or `tmajit` under `$XDG_CACHE_HOME` or `~/.cache`; for a user without a home,
-  /// `tmajit-<uid>` in the temporary folder. Throws Error{io} if that one belongs to another user.
+  /// `tmajit-<uid>` in the temporary folder. Throws Error{io} if this folder belongs to another user.
   [[nodiscard]] static std::filesystem::path default_directory();
 
   explicit DiskCache(std::filesystem::path directory);  ///< Error{invalid_argument} if it is empty
@@ -65,19 +65,19 @@ class TMAJIT_API DiskCache {
     std::uint64_t bytes = 0;
     std::filesystem::file_time_type stored;
   };
-  /// Every whole entry. Throws Error{io} if the folder exists but cannot be listed.
+  /// All complete entries. Throws Error{io} if the folder exists but cannot be listed.
   [[nodiscard]] std::vector<Entry> entries() const;
-  /// Removes every entry and returns how many. Throws Error{io} if something could not be removed.
+  /// Removes all entries and returns their number. Throws Error{io} if an entry cannot be removed.
   std::size_t clear() const;
 
-  /// Why the folder is refused, and what to do about it: a clause; empty for a folder that is accepted.
+  /// The reason why the folder is refused, and a remedy, as a clause; empty if it is accepted.
   [[nodiscard]] std::string why_refused() const;
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
 
  private:
   void warn(const std::string& message) const;
-  [[nodiscard]] bool is_refused() const;  ///< warns if so
+  [[nodiscard]] bool is_refused() const;  ///< also warns if it is
 
   std::filesystem::path directory_;
   std::shared_ptr<std::atomic<bool>>

@@ -50,7 +50,7 @@ class TMAJIT_API Device {
 class TMAJIT_API Buffer {
  public:
   Buffer() = default;
-  /// Throws Error{unavailable} where `device` is null, and what DeviceMemory::allocate() throws.
+  /// Throws Error{unavailable} if `device` is null, and the errors of DeviceMemory::allocate().
   Buffer(std::shared_ptr<Device> device, std::uint64_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;

@@ -23,7 +23,7 @@ enum class Severity : std::uint8_t {
 template <>
 [[nodiscard]] TMAJIT_API Severity parse<Severity>(std::string_view name);
 
-/// A rule that a kernel can break, as the simulated device (sim.hpp) and lint (lint.hpp) know it.
+/// A rule that a kernel can break. The simulated device (sim.hpp) and lint (lint.hpp) share the rules.
 struct Rule {
   std::string_view id;       ///< stable identifier, "shared.in-flight-read"
   std::string_view meaning;  ///< behaviour of a kernel that breaks it, in one sentence
@@ -38,7 +38,7 @@ struct Rule {
 /// The rule with that id; null if there is none.
 [[nodiscard]] TMAJIT_API const Rule* find_rule(std::string_view id) noexcept;
 
-/// A mistake of a kernel, and where it shows.
+/// A mistake of a kernel, and its location.
 struct Finding {
   std::string rule;              ///< id of the rule that is broken
   std::string kernel;            ///< entry or function; empty if the finding belongs to none

@@ -43,7 +43,7 @@ std::string_view takes(ArgumentType type) {
   nb::raise_python_error();
 }
 
-/// Any object that Python takes as an index. False where it takes none.
+/// Reads any object that Python accepts as an index. Returns false for other objects.
 bool to_integer(nb::handle value, std::int64_t& number) {
   if (PyBool_Check(value.ptr())) return false;
   number = PyLong_AsLongLong(value.ptr());
@@ -62,7 +62,7 @@ bool to_integer(nb::handle value, std::int64_t& number) {
   return true;
 }
 
-/// False where the value is no sequence of integers.
+/// Returns false if the value is no sequence of integers.
 bool to_integers(nb::handle value, std::vector<std::int64_t>& numbers) {
   if (PySequence_Check(value.ptr()) == 0 || PyUnicode_Check(value.ptr())) return false;
   for (const nb::handle item : nb::borrow<nb::object>(value)) {
@@ -72,7 +72,7 @@ bool to_integers(nb::handle value, std::vector<std::int64_t>& numbers) {
   return true;
 }
 
-/// False where the value is neither an integer nor a sequence of integers.
+/// Returns false if the value is neither an integer nor a sequence of integers.
 bool to_dims(nb::handle value, Dims& dims) {
   std::array<std::int64_t, max_view_rank> numbers{};
   if (PyTuple_CheckExact(value.ptr())) {
@@ -90,7 +90,7 @@ bool to_dims(nb::handle value, Dims& dims) {
   }
   std::vector<std::int64_t> many;
   if (!to_integers(value, many)) return false;
-  dims = Dims(many);  // refuses more than eight
+  dims = Dims(many);  // throws if there are more than eight
   return true;
 }
 
@@ -132,7 +132,7 @@ bool to_widths(nb::handle value, PadWidths& widths) {
   return true;
 }
 
-/// The bytes of a str. Empty with `ok` false for other objects.
+/// The bytes of a str. For other objects it returns an empty text and sets `ok` to false.
 std::string_view to_text(nb::handle value, bool& ok) {
   ok = PyUnicode_Check(value.ptr()) != 0;
   if (!ok) return {};
@@ -142,7 +142,7 @@ std::string_view to_text(nb::handle value, bool& ok) {
   return {bytes, static_cast<std::size_t>(size)};
 }
 
-/// The same of a choice; True and False are "yes" and "no".
+/// The text of a choice. True and False mean "yes" and "no".
 std::string_view to_choice(const OperationInfo& operation, const Argument& argument, nb::handle value) {
   bool ok = true;
   std::string_view text;
@@ -153,7 +153,7 @@ std::string_view to_choice(const OperationInfo& operation, const Argument& argum
   }
   if (ok && std::ranges::find(argument.choices, text) == argument.choices.end()) {
     if (PyBool_Check(value.ptr())) refuse(operation, argument, value);
-    // The text's own reader names the nearest choice.
+    // This parser's error suggests the most similar choice.
     (void)parse_argument(argument, text, std::string(operation.name) + ": " + std::string(argument.name));
   }
   if (!ok) refuse(operation, argument, value);

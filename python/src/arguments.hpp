@@ -12,15 +12,15 @@ namespace tmajit::python {
 
 namespace nb = nanobind;
 
-/// A Python value as a value of the argument's type. Throws TypeError that says what the argument takes, and
-/// Error{invalid_argument} for a choice that it does not have.
+/// Converts a Python value to the argument's type. Throws TypeError if the value has another type, and
+/// Error{invalid_argument} for an unknown choice.
 [[nodiscard]] ArgumentValue to_value(const OperationInfo& operation, const Argument& argument,
                                      nb::handle value);
 
-/// Adds the bytes that tell the value apart from others of the argument's type.
+/// Adds bytes to the key that differ for different values of the argument.
 void add_to_key(std::string& key, const OperationInfo& operation, const Argument& argument, nb::handle value);
 
-/// The arguments of `values`, one for each argument of the operation; None is one that is not given.
+/// Converts `values`, which has one value for each argument of the operation. None means the default.
 [[nodiscard]] Arguments to_arguments(const OperationInfo& operation, nb::tuple values);
 
 }  // namespace tmajit::python

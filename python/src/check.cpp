@@ -46,7 +46,7 @@ std::optional<std::string> read_file(const std::string& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// The kernel of a module that a caller names.
+/// The kernel of a module whose name contains `entry`, or the only kernel.
 std::optional<PtxKernel> kernel_of(const std::string& ptx, const std::string& entry) {
   return choose_kernel(kernels_of(ptx, "ptx"), entry);
 }

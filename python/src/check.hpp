@@ -4,7 +4,7 @@
 
 namespace tmajit::python {
 
-/// Binds lint and simulate, on which tmajit.check stands.
+/// Binds the functions lint and simulate, which tmajit.check() calls.
 void bind_check(nanobind::module_& module);
 
 }  // namespace tmajit::python

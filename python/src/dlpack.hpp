@@ -1,6 +1,6 @@
 #pragma once
 
-// DLPack 1.3's structs, as its specification lays them out. Their names are DLPack's.
+// The structs of DLPack 1.3, with the names and layouts of its specification.
 #include <cstdint>
 
 namespace dlpack {
@@ -41,7 +41,7 @@ struct DLTensor {
   std::int32_t ndim;
   DLDataType dtype;
   std::int64_t* shape;
-  std::int64_t* strides;  ///< elements; null: dense and row-major
+  std::int64_t* strides;  ///< in elements; null: dense and row-major
   std::uint64_t byte_offset;
 };
 
@@ -67,14 +67,15 @@ inline constexpr std::uint64_t read_only_flag = 1;
 struct DLPackExchangeAPI {
   DLPackVersion version;
   const DLPackExchangeAPI* prev_api;
-  /// Makes a tensor without values, as `prototype` is. It reports a failure by `set_error`.
+  /// Makes an uninitialised tensor with the shape, type and device of `prototype`. Reports a failure by
+  /// `set_error`.
   int (*managed_tensor_allocator)(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_context,
                                   void (*set_error)(void* error_context, const char* kind,
                                                     const char* message));
   int (*managed_tensor_from_py_object_no_sync)(void* object, DLManagedTensorVersioned** out);
-  /// Takes the tensor over.
+  /// Takes ownership of the tensor.
   int (*managed_tensor_to_py_object_no_sync)(DLManagedTensorVersioned* tensor, void** out);
-  /// Null where a library has none. The result refers to the object's own memory.
+  /// Null if the library does not provide it. `out` refers to the object's own memory.
   int (*dltensor_from_py_object_no_sync)(void* object, DLTensor* out);
   int (*current_work_stream)(std::int32_t device_type, std::int32_t device_id, void** out);
 };

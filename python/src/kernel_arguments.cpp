@@ -45,7 +45,7 @@ std::vector<std::byte> number_bytes(const PtxParameter& parameter, std::size_t n
     PyErr_Clear();
     refuse(parameter, number, "a whole number, a NumPy scalar or an array", value);
   }
-  // Numbers of either sign are taken that fit the parameter's bytes.
+  // Accepts signed and unsigned numbers that fit the parameter's bytes.
   std::uint64_t bits = 0;
   const long long given = PyLong_AsLongLong(index.ptr());
   if (given == -1 && PyErr_Occurred() != nullptr) {
@@ -67,7 +67,7 @@ std::vector<std::byte> number_bytes(const PtxParameter& parameter, std::size_t n
   return bytes_of(bits, parameter.bytes);
 }
 
-/// The bytes of a NumPy scalar or of a bytes object. False for other objects.
+/// Reads the bytes of a NumPy scalar or of a bytes object. Returns false for other objects.
 bool raw_bytes(nb::handle value, std::vector<std::byte>& bytes) {
   nb::object text;
   if (PyBytes_Check(value.ptr())) {
@@ -181,7 +181,7 @@ void KernelArguments::launch(const LoadedKernel& kernel, Device& device, const L
       addresses[i] = operands[static_cast<std::size_t>(one.operand)].tensor.address;
       parameters.push_back(&addresses[i]);
     } else {
-      parameters.push_back(const_cast<std::byte*>(one.value.data()));  // NOLINT: a launch reads it
+      parameters.push_back(const_cast<std::byte*>(one.value.data()));  // NOLINT: a launch only reads it
     }
   }
   kernel.launch(shape, parameters, stream);

@@ -14,30 +14,30 @@
 
 namespace tmajit::python {
 
-/// tmajit.TensorMap: a tensor of the caller's, and how the copy engine walks it.
+/// tmajit.TensorMap: a tensor of the caller, and the tensor map that describes it.
 struct PythonTensorMap {
   nb::object tensor;
   TensorMapSpec spec;
 };
 
-/// The arguments of one launch of a kernel, read from Python's values.
+/// The arguments of one launch of a kernel, converted from Python values.
 struct KernelArguments {
   struct Map {
     std::size_t operand;
     TensorMapSpec spec;
   };
-  /// One of the three.
+  /// Exactly one member is set.
   struct One {
-    std::vector<std::byte> value = {};
-    std::ptrdiff_t operand = -1;
-    std::ptrdiff_t map = -1;
+    std::vector<std::byte> value = {};  ///< bytes of a number or a struct
+    std::ptrdiff_t operand = -1;        ///< index into `operands`, for an array
+    std::ptrdiff_t map = -1;            ///< index into `maps`, for a tensor map
   };
   std::vector<Operand> operands;
   std::vector<Map> maps;
   std::vector<One> all;
 
-  /// Throws TypeError that names the parameter for a value that it does not take, and Error{invalid_argument}
-  /// for another number of values.
+  /// Throws TypeError for a value that its parameter does not accept, and Error{invalid_argument} if the
+  /// number of values is wrong.
   KernelArguments(const nb::tuple& given, const PtxKernel& kernel);
 
   [[nodiscard]] std::vector<Tensor> tensors() const;
@@ -45,7 +45,7 @@ struct KernelArguments {
   void launch(const LoadedKernel& kernel, Device& device, const LaunchShape& shape, Stream stream) const;
 };
 
-/// A number, or up to three, as (x, y, z).
+/// Converts a number, or a sequence of one to three numbers, to (x, y, z).
 [[nodiscard]] std::array<std::uint32_t, 3> to_extent(nb::handle value, const char* name);
 
 /// Binds the class TensorMap.

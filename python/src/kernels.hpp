@@ -4,7 +4,7 @@
 
 namespace tmajit::python {
 
-/// Binds the class Kernel, of kernels of the caller's own.
+/// Binds the class Kernel: compiled kernels of the caller's own.
 void bind_kernels(nanobind::module_& module);
 
 }  // namespace tmajit::python

@@ -18,41 +18,41 @@ namespace tmajit::python {
 
 namespace nb = nanobind;
 
-/// An element type as array libraries name it.
+/// An element type of array libraries.
 struct DataType {
   std::string_view name;  ///< "float32", "bfloat16"
   dlpack::DLDataType dlpack;
   ElementType element;
-  bool moves_only = false;  ///< operations that compute have no such type
+  bool moves_only = false;  ///< operations that compute do not support the type
 };
 
-/// The type of a DLPack tensor. Throws Error{unsupported} that lists the types.
+/// The type of a DLPack tensor. Throws Error{unsupported}, which lists the supported types.
 [[nodiscard]] const DataType& data_type(dlpack::DLDataType type);
-/// The type of that name, of tmajit's names, or of an object that stands for a type, such as torch.bfloat16.
+/// The type that a str names, or that a type object such as torch.bfloat16 stands for.
 [[nodiscard]] const DataType& data_type(nb::handle type);
-/// The type in which array libraries hold elements of `type`.
+/// The type that array libraries use for elements of `type`.
 [[nodiscard]] const DataType& data_type(ElementType type);
 
-/// An array library, as one type of its tensors shows it. Lives as long as the process.
+/// Access to an array library, by one of its tensor types. Lives as long as the process.
 struct Library {
   nb::object type;
-  const dlpack::DLPackExchangeAPI* exchange = nullptr;  ///< null: the functions below
-  /// An object of tmajit._libraries, with the functions read, empty and stream; the first may be None.
+  const dlpack::DLPackExchangeAPI* exchange = nullptr;  ///< null: `functions` are used
+  /// A Library of tmajit._libraries, with the functions read, empty and stream; read may be None.
   nb::object functions;
-  bool waits = false;  ///< launches on a GPU are waited for
-  bool reads = false;  ///< `functions` has read; otherwise the object's __dlpack__ is called
+  bool waits = false;  ///< each call waits for its launch on a GPU
+  bool reads = false;  ///< `functions.read` is not None; if it is, the object's __dlpack__ is called
 };
 
-/// A tensor of the caller, read for one call.
+/// A tensor that the caller passed to one call.
 struct Operand {
   Tensor tensor;
   const DataType* type = nullptr;
   dlpack::DLDevice device{dlpack::cpu, 0};
   bool read_only = false;
   const Library* library = nullptr;
-  nb::object owner{};  ///< keeps the memory, where the object itself does not
+  nb::object owner{};  ///< keeps the memory alive if the caller's object does not
 
-  /// Whether nothing but waiting tells the library that a launch has ended.
+  /// Whether each call must wait for its launch, because the library's streams cannot.
   [[nodiscard]] bool waits_for_launches() const noexcept {
     return library->exchange == nullptr && library->waits && on_gpu();
   }
@@ -61,8 +61,8 @@ struct Operand {
   }
 };
 
-/// Reads a tensor of any library. Throws TypeError for an object that is none, and Error{unsupported} for a
-/// type, a device or a rank that tmajit does not have. `name` is what messages call it.
+/// Reads a tensor of any library. Throws TypeError if the object is no tensor, and Error{unsupported} for an
+/// unsupported type, device or rank. Messages call the tensor `name`.
 void read_operand(Operand& operand, nb::handle object, const char* name);
 [[nodiscard]] inline Operand read_operand(nb::handle object, const char* name) {
   Operand operand;
@@ -70,14 +70,14 @@ void read_operand(Operand& operand, nb::handle object, const char* name);
   return operand;
 }
 
-/// A new tensor without values from the allocator of `like`'s library, on its device.
+/// Allocates an uninitialised tensor of `like`'s library, on its device.
 [[nodiscard]] nb::object allocate(const Operand& like, const DataType& type,
                                   std::span<const std::uint64_t> shape, Operand& result);
 
 /// The caller's current stream on the operand's device.
 [[nodiscard]] Stream current_stream(const Operand& operand);
 
-/// The bytes of a view from its lowest to behind its highest element. Empty for a tensor without elements.
+/// The bytes from a tensor's lowest to its highest element. Empty for a tensor without elements.
 [[nodiscard]] std::span<std::byte> host_bytes(const Tensor& tensor);
 
 }  // namespace tmajit::python

@@ -1,10 +1,10 @@
-"""Layout moves, maps, reductions, scans and more on Hopper GPUs, by kernels that are made at run time.
+"""Layout moves, maps, reductions, scans and more on Hopper GPUs, by kernels that are generated at run time.
 
-Every function takes arrays of any library that speaks DLPack, and gives arrays of the same library. Arrays in
-the CPU's memory run on a simulated device, which reports mistakes of kernels instead of hanging.
+Every function takes arrays of any library that supports DLPack, and returns arrays of the same library. On
+arrays in the CPU's memory kernels run on a simulated device, which reports their mistakes instead of hanging.
 """
 
-from . import _nvrtc  # before the library looks for NVRTC
+from . import _nvrtc  # sets TMAJIT_NVRTC before the library is loaded
 
 try:
     from . import _core

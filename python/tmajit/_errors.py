@@ -10,22 +10,22 @@ class Violation:
 
     def __init__(self, rule: str, subject: str, found: str, need: str, legal: str, source: str) -> None:
         self.rule = rule  #: stable identifier, "box.inner-bytes"
-        self.subject = subject  #: the field that breaks it
+        self.subject = subject  #: the field that breaks the rule
         self.found = found  #: the offending value
         self.need = need  #: the rule in words
         self.legal = legal  #: the nearest legal value
-        self.source = source  #: where the rule is written
+        self.source = source  #: the document that states the rule
 
     def __repr__(self) -> str:
         return f"Violation(rule={self.rule!r}, found={self.found!r}, legal={self.legal!r})"
 
 
 class Error(Exception):
-    """An error of tmajit; its text is a sentence that says what would be legal.
+    """The base class of tmajit's errors. The message says what would be legal.
 
     Attributes:
         code: the kind of the error: "unavailable", "device_failed", …
-        violations: every rule that is broken, where the error knows them.
+        violations: a Violation for each broken rule; empty if the error is about no rule.
     """
 
     def __init__(
@@ -40,33 +40,33 @@ class Error(Exception):
 
     @property
     def rule(self) -> str:
-        """The first broken rule's identifier, or an empty text."""
+        """The identifier of the first broken rule; empty if there are no violations."""
         return self._first("rule")
 
     @property
     def found(self) -> str:
-        """The value that breaks it."""
+        """The value that breaks the first broken rule."""
         return self._first("found")
 
     @property
     def legal(self) -> str:
-        """The nearest legal value."""
+        """The legal value that is nearest to `found`."""
         return self._first("legal")
 
 
 class ArgumentError(Error, ValueError):
-    """An argument that can never be right: a shape, an axis, a name, a number of tensors."""
+    """An illegal argument: a shape, an axis, a name or a number of tensors."""
 
 
 class SpecError(Error, ValueError):
-    """Tensors that break rules of the driver, the PTX ISA or the hardware; `violations` has all of them."""
+    """Tensors break rules of the driver, the PTX ISA or the hardware. `violations` lists all broken rules."""
 
 
 class CompileError(Error):
     """The compiler refused an expression or a kernel.
 
     Attributes:
-        log: the compiler's text, unchanged.
+        log: the compiler's output, unchanged.
     """
 
     def __init__(self, message: str, code: str = "compile_failed", log: str = "") -> None:

@@ -1,9 +1,9 @@
-"""How arrays of each library are read and made where it has no DLPack exchange interface.
+"""Reads and makes arrays of libraries that have no DLPack exchange interface.
 
-`library_of` gives an object with three functions. `read` returns (type, shape, strides in elements or None,
-address, DLPack's device type, device number, whether it is read-only, the memory's owner); it is None where
-`__dlpack__` is to be called. `empty` makes an array without values, and `stream` gives the address of a
-device's current stream.
+`library_of` returns a Library, whose three functions the extension calls. `read` returns (type, shape,
+strides in elements or None, address, DLPack's device type, device number, whether the array is read-only,
+the memory's owner). If `read` is None, the extension calls the array's `__dlpack__` instead. `empty` makes
+an uninitialised array, and `stream` returns the address of a device's current stream.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ class Library(NamedTuple):
     read: Callable[[Any], tuple] | None
     empty: Callable[[tuple, str, int, int], Any]
     stream: Callable[[int], int]
-    waits: bool = False  #: launches on a GPU are waited for: nothing tells the library's streams of them
+    #: Whether each call waits for its launch on a GPU, because the library's streams cannot wait for it.
+    waits: bool = False
 
 
 def _default_stream(device: int) -> int:
@@ -43,7 +44,7 @@ def _numpy_type(name: str) -> Any:
 
 
 def _read_numpy(x: Any) -> tuple:
-    if not hasattr(x, "ctypes"):  # a scalar of NumPy, such as x[0]
+    if not hasattr(x, "ctypes"):  # a NumPy scalar, such as x[0]
         import numpy
 
         x = numpy.array(x)
@@ -131,7 +132,7 @@ def _jax() -> Library:
         (place,) = [d for d in jax.devices(platform) if device_type == _CPU or d.local_hardware_id == device][
             :1
         ]
-        # A fresh buffer that nothing else refers to; it is written before it is returned.
+        # A new buffer: no other array may refer to the memory that the kernel writes.
         return jax.device_put(jnp.empty(shape, _numpy_type(kind)), place).copy()
 
     return Library(read, empty, _default_stream, waits=True)
@@ -152,7 +153,7 @@ _LIBRARIES = {"numpy": _numpy, "torch": _torch, "cupy": _cupy, "jax": _jax, "jax
 
 
 def library_of(kind: type) -> Library:
-    """The library of a type of arrays: that of the first of its bases that a known library defines."""
+    """The library of an array type: the first known library that defines the type or one of its bases."""
     for base in kind.__mro__:
         root = base.__module__.partition(".")[0]
         if root in _LIBRARIES and root in sys.modules:

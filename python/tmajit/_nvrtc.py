@@ -1,6 +1,6 @@
-"""Names the NVRTC of the wheel nvidia-cuda-nvrtc to the library, which loads it when it first compiles.
+"""Sets TMAJIT_NVRTC to the NVRTC of the wheel nvidia-cuda-nvrtc, unless it is set already.
 
-The environment variable TMAJIT_NVRTC names another file.
+The library loads this file when it first compiles a kernel.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A plugin of pytest: a test in which tmajit.check() has a finding fails, with the finding's place.
+"""A pytest plugin: a test fails if tmajit.check() reports a finding in it, and shows the findings.
 
-Mark a test with `@pytest.mark.tmajit_findings` if findings are what it wants to see. Findings of severity
-"advice" fail no test.
+Mark a test with `@pytest.mark.tmajit_findings` if it expects findings. Findings of severity "advice" fail no
+test.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item):
-    outer = _check._collected  # of a test that runs pytest itself
+    outer = _check._collected  # the reports of an outer test, which runs pytest itself
     collected = _check._collected = []
     try:
         result = yield

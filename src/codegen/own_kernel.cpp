@@ -84,8 +84,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-/// The literal. The least 64-bit number needs an expression: C++ has no negative literals, and its digits do
-/// not fit.
+/// The constant's value in C++. INT64_MIN is an expression, because C++ has no negative literals and its
+/// absolute value does not fit 64 bits.
 std::string initialiser(const KernelConstant& constant) {
   constexpr auto least = std::numeric_limits<std::int64_t>::min();
   if (constant.value == KernelConstant::Value(least)) return fmt::format("{}ll - 1", least + 1);

@@ -29,8 +29,8 @@ struct Diagnostic {
 [[nodiscard]] std::vector<Diagnostic> parse_log(std::string_view log, std::string_view ptx);
 
 /// The message of a CompileError: the first three errors, shown in the user's own text. `expression` is the
-/// user's expression, or empty. Front-end errors outside of the expression are shown at its end, because
-/// there the generated text begins that does not fit the expression.
+/// user's expression, or empty. A front-end error after the expression is shown at the expression's end,
+/// because the expression is then incomplete: the generated text that follows cannot continue it.
 [[nodiscard]] std::string explain(std::string_view log, std::string_view ptx, std::string_view entry,
                                   std::string_view expression);
 

@@ -47,7 +47,7 @@ class Bench {
   /// Describes the differences; empty if there are none.
   std::string run(const Trial& trial, const Case& of);
   const tmajit::Kernel& kernel(const tmajit::OwnKernel& own);
-  /// Clears the simulated device's reports if all of them are of Case::reports.
+  /// Clears the simulated device's reports if the case expects all of them (Case::reports).
   void clear_expected_reports(const Case& of);
 
   tmajit::Runtime runtime_;

@@ -1,8 +1,8 @@
 #pragma once
 
 // A stand-in for CUDA's runtime and driver on a simulated device: a program that is linked with it in place
-// of libcudart and libcuda runs its kernels without a GPU. docs/programs.md says how, which functions there
-// are, and which variables of the environment it reads.
+// of libcudart and libcuda runs its kernels without a GPU. docs/programs.md describes its use, lists the
+// supported functions, and the environment variables that it reads.
 
 #include <tmajit/error.hpp>
 #include <tmajit/sim.hpp>
@@ -33,7 +33,7 @@ class Failure : public std::runtime_error {
 [[nodiscard]] inline SimDevice& device() {
   return *shared_device();
 }
-/// Throws Failure unless `ordinal` is the one device's.
+/// Throws Failure unless `ordinal` is 0, the only device.
 void require_device(int ordinal);
 /// Sets the size of the heap from which kernels allocate. Has no effect after the device is made.
 void set_heap_bytes(std::uint64_t bytes) noexcept;

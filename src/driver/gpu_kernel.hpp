@@ -31,8 +31,9 @@ class LoadedCode {
 
   [[nodiscard]] const Context& context() const noexcept { return *context_; }
   [[nodiscard]] CUkernel kernel() const noexcept { return kernel_; }
-  /// Nothing if the driver does not tell. The driver is asked only on the first call: the query counts up to
-  /// the first index that the driver refuses, and tools that report refused calls would report each kernel.
+  /// The number of parameters; nullopt if the driver cannot tell. Only the first call asks the driver. The
+  /// query counts up to the first index that the driver refuses, and tools such as compute-sanitizer report
+  /// each refused call.
   [[nodiscard]] std::optional<std::uint32_t> parameter_count() const;
   [[nodiscard]] std::optional<std::uint32_t> parameter_bytes(std::uint32_t index) const;
 

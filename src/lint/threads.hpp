@@ -1,6 +1,6 @@
 #pragma once
 
-/// Which threads of a CTA execute an instruction, as far as that follows from %tid.x.
+/// The threads of a CTA that execute an instruction, as far as conditions on %tid.x determine them.
 #include "lint/kernel.hpp"
 
 #include <llvm/ADT/ArrayRef.h>
@@ -8,22 +8,22 @@
 TMAJIT_BEGIN
 namespace lint {
 
-/// Threads that reach an instruction on one path, as numbers %tid.x.
+/// Threads that reach an instruction on one path, by their %tid.x.
 struct Threads {
   NumberSet numbers;
-  bool by_condition = false;  ///< a condition of %tid.x chooses them, not all threads
-  bool one_a_warp = false;    ///< elect.sync chooses among them
-  bool by_warp = false;       ///< another condition, the same for all lanes of a warp, chooses among warps
+  bool by_condition = false;  ///< a condition on %tid.x selects them; else they are all threads
+  bool one_a_warp = false;    ///< elect.sync selects one thread in each warp
+  bool by_warp = false;       ///< another condition selects some of the warps, with all their lanes
 };
 
-/// The threads that execute an instruction, one set for each case of its conditions. nullopt if other
-/// conditions choose among threads, or branches that not all paths to the instruction pass.
+/// The threads that execute an instruction, one set for each case of its conditions. Returns nullopt if other
+/// conditions select threads, or if a branch that only some paths to the instruction pass selects them.
 [[nodiscard]] std::optional<llvm::SmallVector<Threads, 2>> threads_at(const Kernel& kernel,
                                                                       std::uint32_t instruction);
-/// The threads that fit the facts of a path, apart from conditions that the path has forgotten.
+/// The threads for which the facts of a path hold. Conditions that the path no longer records are ignored.
 [[nodiscard]] std::optional<Threads> threads_of(const Kernel& kernel, const Facts& facts);
 
-/// Two lanes of one warp that are certainly among `threads`, if there are two.
+/// Two lanes of one warp that are certainly among `threads`; nullopt if no two lanes are certain.
 [[nodiscard]] std::optional<std::pair<std::uint64_t, std::uint64_t>> two_lanes(const Kernel& kernel,
                                                                                const Threads& threads);
 /// Whether each reading thread certainly reads a byte that another thread has written. Threads of `writers`

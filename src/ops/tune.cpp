@@ -11,7 +11,7 @@
 TMAJIT_BEGIN
 namespace {
 
-/// The move of the largest step.
+/// The move that writes the most bytes.
 const Move& largest(const Operation& operation) {
   const auto bytes = [](const Move& move) {
     return move.destination.view.elements() * size_of(move.destination.view.type);

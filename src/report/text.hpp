@@ -20,7 +20,7 @@ TMAJIT_BEGIN
 /// UTF-8 characters in `text`, each taken to be one column wide.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 
-/// `text` in lines of at most `width` columns (at least 1), broken between words where there are any.
+/// `text` in lines of at most `width` columns (at least 1), broken between words if possible.
 [[nodiscard]] std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 using Rows = std::vector<std::vector<std::string>>;
@@ -34,8 +34,8 @@ enum class Style { bold = 1, dim = 2, bad = 31, good = 32, warn = 33 };  // as A
 /// `text` in a colour, if `colour`.
 [[nodiscard]] std::string styled(std::string_view text, Style style, bool colour);
 
-/// A heading, and from column `margin` on the lines of `text`, each wrapped and after the spaces it begins
-/// with; at most `width` columns wide, in colour if `colour`.
+/// A heading, and the lines of `text` from column `margin` on. Lines are wrapped to `width` columns and keep
+/// their indentation. In colour if `colour`.
 [[nodiscard]] std::string labelled(std::string_view heading, std::string_view text, std::size_t margin,
                                    std::size_t width, bool colour);
 /// The pieces of a text between `separator`s, empty ones included.

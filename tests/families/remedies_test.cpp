@@ -129,7 +129,7 @@ void change_rank(Random& random, OwnedRequest& owned) {
   if (!owned.element_strides.empty()) owned.element_strides.insert(owned.element_strides.begin(), more, 1);
 }
 
-/// The view of the operand that a subject begins with; the destination's if it names none.
+/// The view of the operand that a violation's subject names first; the destination's if it names none.
 TensorView& view_of(OwnedRequest& owned, const std::string& subject) {
   if (!subject.starts_with("input")) return owned.request.destination.view;
   const auto numbers = numbers_of(subject.substr(0, subject.find(':')));

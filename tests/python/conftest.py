@@ -1,4 +1,4 @@
-"""The plugin of the package, which an installed one brings by itself."""
+"""Loads the package's pytest plugin, unless an installed tmajit has registered it."""
 
 from importlib.metadata import entry_points
 

@@ -1,4 +1,4 @@
-"""The blocks of docs/python.md and of the README run, in order."""
+"""Runs the Python blocks of docs/python.md and of the README, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of wrong calls."""
+"""The messages of errors in calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `import tmajit` costs, and what it leaves alone."""
+"""The cost of `import tmajit`, and the libraries that it must not load."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_the_import_loads_neither_nvrtc_nor_the_driver_nor_numpy():
 
 
 def test_the_import_is_quick():
-    # The CPU's time, for other tests run beside this one.
+    # CPU time, since other tests run at the same time.
     code = "import time; t = time.process_time(); import tmajit; print(time.process_time() - t)"
     fastest = min(float(run(code)) for _ in range(5))
     print(f"import tmajit: {1000 * fastest:.1f} ms of CPU")

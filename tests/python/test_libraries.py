@@ -1,4 +1,4 @@
-"""Tensors of further libraries. Each test is skipped where its library is not installed, or has no GPU."""
+"""Tensors of other libraries. A test is skipped if its library is not installed or finds no GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that move elements, against NumPy, bit for bit."""
+"""Operations that move elements, compared with NumPy bit by bit."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ extern "C" __global__ void k(int* out) {
   INFO(outcome.text);
   REQUIRE(outcome.reports.empty());
   CHECK(printed == "-3  2.50|text  |z% 123456789abc 4000000000 0x10\n");
-  CHECK(outcome.words[0] == 7);  // number of arguments, as on a GPU; in C it would be that of characters
+  CHECK(outcome.words[0] == 7);  // number of arguments, as on a GPU; C returns the number of characters
 }
 
 TEST_CASE(

@@ -31,7 +31,7 @@ struct Options : ProgramOptions {
   [[nodiscard]] bool wants_bandwidth() const;
 };
 
-/// Fills `options`. Returns an exit code where there is nothing to run.
+/// Fills `options`. Returns an exit code if there is nothing to run.
 std::optional<int> parse(int argc, char** argv, Options& options);
 
 /// Measures the bandwidth of the kernels that take a tile from their caller (tiles()), in every type and size

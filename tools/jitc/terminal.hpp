@@ -17,7 +17,7 @@
 namespace jitc {
 
 [[nodiscard]] bool is_terminal(int fd);
-/// Columns of the terminal behind `fd`; if it is no terminal, those of a wide page.
+/// Columns of the terminal `fd`; a constant large number if `fd` is no terminal.
 [[nodiscard]] std::size_t columns(int fd);
 
 /// Whether `fd` is a terminal and $NO_COLOR is not set.
@@ -30,8 +30,7 @@ using tmajit::Style;
 /// Wider pages are hard to read, however wide the terminal.
 inline constexpr std::size_t widest_page = 118;
 
-/// Writes to standard error. Text that cannot be written is dropped: errors of standard error cannot be
-/// reported, and results do not depend on it.
+/// Writes to standard error. Ignores failures, because there is no other stream to report them on.
 void tell(std::string_view text) noexcept;
 template <class... Values>
 void tell(fmt::format_string<Values...> text, Values&&... values) {
@@ -45,8 +44,8 @@ void say(std::string_view title, fmt::format_string<Values...> text, Values&&...
   say(title, std::string_view(fmt::format(text, std::forward<Values>(values)...)));
 }
 
-/// A line of progress on a terminal, shown after one second: label, seconds, and the share done if it is
-/// known. Silent elsewhere. The line disappears with the object.
+/// A progress line on a terminal, shown after one second: label, seconds, and the fraction done if the total
+/// is known. Without a terminal nothing is shown. The line disappears with the object.
 class Progress {
  public:
   explicit Progress(std::string label, std::uint64_t total = 0);
@@ -55,7 +54,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   void advance(std::uint64_t amount) noexcept { done_ += amount; }
-  /// Sets a text for progress that is no share of a total. Thread-safe.
+  /// Sets the text of progress whose total is unknown. Thread-safe.
   void note(std::string text);
 
  private:

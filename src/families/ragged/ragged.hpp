@@ -10,14 +10,14 @@
 
 TMAJIT_BEGIN
 
-/// A batch of copies as planners see it: a problem with as many elements as all tensors together, and the
-/// candidates for it, the default first.
+/// The problem that planners solve for a batch of copies, with as many elements as all tensors together, and
+/// its candidates, the default one first.
 struct RaggedBatch {
   Problem problem;
   std::vector<Candidate> candidates = {};
 };
 
-/// Throws the errors of plan_ragged().
+/// Throws the same errors as plan_ragged().
 [[nodiscard]] RaggedBatch ragged_batch(std::span<const Tensor> destinations, std::span<const Tensor> sources,
                                        DevicePtr table, const Chip& chip);
 /// The table that a candidate's kernel reads (RaggedPlan::table).

@@ -16,8 +16,8 @@ TMAJIT_BEGIN
 namespace {
 
 constexpr std::uint32_t word_bytes = 4;
-// Blocks of 16 × 16 bytes that are loaded in pieces cost additional instructions. Moves of at most 64 MB
-// (both sides) show the whole cost, moves of 128 MB or more none of it. The reason is unknown
+// Blocks of 16 × 16 bytes that are loaded in pieces cost additional instructions. These take time in moves of
+// up to 64 MB, read and written together, and none in moves of 128 MB or more. The reason is unknown
 // (docs/model.md).
 constexpr double full_cost_bytes = 64e6;
 constexpr double no_cost_bytes = 128e6;
@@ -109,7 +109,7 @@ BlockFacts BlockPlanner::facts(const BlockTuning& tuning) const {
                     : facts.interleaved != 0               ? facts.element_bytes
                                                            : 1;
 
-  // One block a thread, also if staggered rows add some.
+  // Each thread moves one block. Staggered rows have one block more than aligned ones.
   std::uint64_t blocks = ceil_div(facts.box[row], facts.vector) + facts.staggered;
   for (std::uint32_t d = 0; d < row; ++d) {
     blocks *= d == facts.column ? ceil_div(facts.box[d], facts.vector) : facts.box[d];
@@ -235,8 +235,8 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
                            : std::max(1.0, static_cast<double>(facts.vector_bytes()) / facts.alignment));
   const double permuted = lines * words * (facts.element_bytes == 1 ? 2 : facts.element_bytes == 2 ? 1 : 0);
   footprint.instructions = per_load * loads + per_permute * permuted;
-  // Blocks of 16 × 16 bytes leave an SM few warps, each with many loads. Their cost shows in full up to
-  // full_cost_bytes, and not at all from no_cost_bytes on.
+  // Blocks of 16 × 16 bytes leave an SM few warps, each with many loads. Moves of up to
+  // full_cost_bytes take this time in full, and moves of no_cost_bytes or more take none of it.
   if (!by_engine && facts.element_bytes == 1 && facts.vector == 16 && facts.alignment < 16) {
     const auto moved = static_cast<double>(problem.bytes_read() + problem.bytes_written());
     const double shown = std::clamp((no_cost_bytes - moved) / (no_cost_bytes - full_cost_bytes), 0.0, 1.0);
@@ -244,7 +244,8 @@ Footprint block_footprint(const BlockFacts& facts, const Problem& problem, bool 
   }
   if (staggered) footprint.instructions += per_shift * vectors * (words + 2);
   if (staggered || problem.nest.shape[row] % facts.vector != 0) {
-    // A warp that stores the end of a row waits for it. With long rows few warps do.
+    // A warp that stores the end of a row waits for that store. If rows are long, few warps store a row's
+    // end.
     const double warps = std::min(1.0, static_cast<double>(warp_lanes) / static_cast<double>(row_blocks));
     footprint.instructions +=
         per_end * vectors * facts.vector * warps * std::min(1.0, (staggered ? 2 : 1) / tiles);

@@ -16,7 +16,8 @@ struct Walk {
   std::uint64_t stride;
 };
 
-/// The starts after adding a dimension: each start `walk.count` times, each `walk.stride` bytes further.
+/// The starts after adding a dimension: each start is repeated `walk.count` times, in steps of `walk.stride`
+/// bytes.
 Starts repeated(const Starts& starts, const Walk& walk) {
   Starts result{};
   for (std::uint64_t turn = 0; turn < sector_bytes; ++turn) {
